@@ -1,1 +1,55 @@
-//! wire
+//! What travels between adk-stream and a page built on the AI SDK, as types. No I/O, serde only.
+//!
+//! **Owns** bytes: every chunk of the UI message stream, every UI message part, the request body,
+//! the SSE framing and the WebSocket frames of both dialects, and the [`Checker`], which knows what
+//! the real client would do with a stream.
+//!
+//! **Does not own** decisions. That an approval was asked, answered or forged is for `turn` to say;
+//! this crate reports what a client sent and writes what it is told.
+//!
+//! # Layout
+//!
+//! - [`chunk`]: what a stream is made of; [`profile`]: which releases of the SDK must accept it.
+//! - [`message`], [`part`], [`tool_part`]: UI messages as clients hold, send and validate them.
+//! - [`legacy`]: older and foreign shapes of messages, read as today's.
+//! - [`answer`]: what a client's message answers: approvals and outputs.
+//! - [`request`]: the body of `POST {api}`, and the [`Limits`] that guard every decoder.
+//! - [`sse`]: server-sent events; [`frame`]: the AI SDK's WebSocket frames; [`seeds`]: the frames of
+//!   the seeds' dialect; [`socket`]: which of the two a client speaks.
+//! - [`assembler`]: folds chunks into a message exactly as the client does.
+//! - [`checker`]: drives an assembler as the client would, and says what goes wrong.
+//! - [`decode`]: errors that name the path of what is wrong.
+//!
+//! Reading is tolerant where a newer client may know more than we do (unknown parts and fields are
+//! kept), and strict where a mistake would be dangerous (roles, ids, sizes, nesting). Writing never
+//! emits `null` for something that is not there.
+
+pub mod answer;
+pub mod assembler;
+pub mod checker;
+pub mod chunk;
+pub mod decode;
+pub mod frame;
+pub mod legacy;
+pub mod message;
+pub mod metadata;
+pub mod part;
+mod partial_json;
+pub mod profile;
+pub mod request;
+pub mod seeds;
+pub mod socket;
+pub mod sse;
+pub mod tool_part;
+
+pub use answer::Answer;
+pub use assembler::Assembler;
+pub use checker::Checker;
+pub use chunk::Chunk;
+pub use decode::DecodeError;
+pub use message::{Message, Role};
+pub use metadata::ProviderMetadata;
+pub use part::Part;
+pub use profile::Profile;
+pub use request::{ChatRequest, Limits, Trigger};
+pub use tool_part::{ToolPart, ToolState};

@@ -1,0 +1,239 @@
+//! What a client's message answers: approvals and outputs, whatever shape they came in.
+//!
+//! An [`Answer`] is what a client *says*. Whether the gate is open, whether it is this principal's,
+//! and whether the call is one that a page may run, is for `turn` to decide.
+
+use serde_json::Value;
+
+use crate::message::Message;
+use crate::part::Part;
+use crate::tool_part::{ToolPart, ToolState};
+
+/// The tool by which ADK asks for a confirmation, and which pages of the seeds answer.
+pub const CONFIRMATION_TOOL: &str = "adk_request_confirmation";
+
+/// Something that a client answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Yes or no to an approval.
+    Approval {
+        /// Which gate.
+        gate: Gate,
+        /// The answer.
+        approved: bool,
+        /// Why.
+        reason: Option<String>,
+        /// The input that the client believes the call has: an attempt to change it shows here.
+        input: Option<Value>,
+    },
+    /// A page ran a call.
+    Output {
+        /// The call.
+        tool_call_id: String,
+        /// The tool that the client believes it ran, where it says so.
+        tool_name: Option<String>,
+        /// What came of it.
+        output: Result<Value, String>,
+    },
+}
+
+/// How a client names an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gate {
+    /// By the approval's own id.
+    Approval(String),
+    /// By the call that it holds (seeds' ADR 0003).
+    Call(String),
+}
+
+impl Message {
+    /// What the message answers, in its order.
+    ///
+    /// A page sends its whole history, so most of these are old news.
+    pub fn answers(&self) -> Vec<Answer> {
+        let answers = self.parts.iter().map(|part| match part {
+            Part::Tool(part) => tool_answers(part),
+            Part::ToolResult(result) => {
+                let call = || result.tool_call_id.clone();
+                vec![match confirmation(&result.result) {
+                    Some((approved, reason)) => Answer::Approval {
+                        gate: Gate::Call(call()),
+                        approved,
+                        reason,
+                        input: None,
+                    },
+                    None => Answer::Output {
+                        tool_call_id: call(),
+                        tool_name: result.tool_name.clone(),
+                        output: Ok(result.result.clone()),
+                    },
+                }]
+            }
+            _ => Vec::new(),
+        });
+        answers.flatten().collect()
+    }
+}
+
+/// A part may hold two: an approval, and the output of the call that the page ran upon it.
+fn tool_answers(part: &ToolPart) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    let is_confirmation = part.tool_name == CONFIRMATION_TOOL;
+    if let Some(approval) = &part.approval
+        && let Some(approved) = approval.approved
+    {
+        answers.push(Answer::Approval {
+            gate: Gate::Approval(approval.id.clone()),
+            approved,
+            reason: approval.reason.clone(),
+            // The confirmation's own input is ADK's envelope, not the call's input.
+            input: part.input.clone().filter(|_| !is_confirmation),
+        });
+    }
+    let output = match part.state {
+        ToolState::OutputAvailable => Ok(part.output.clone().unwrap_or_default()),
+        ToolState::OutputError => Err(part.error_text.clone().unwrap_or_default()),
+        _ => return answers,
+    };
+    if is_confirmation {
+        // `addToolOutput` on ADK's confirmation tool: its output is the answer.
+        if let Ok(output) = &output
+            && let Some((approved, reason)) = confirmation(output)
+        {
+            answers.push(Answer::Approval {
+                gate: Gate::Approval(part.tool_call_id.clone()),
+                approved,
+                reason,
+                input: None,
+            });
+        }
+    } else {
+        answers.push(Answer::Output {
+            tool_call_id: part.tool_call_id.clone(),
+            tool_name: Some(part.tool_name.clone()),
+            output,
+        });
+    }
+    answers
+}
+
+/// `{approved, user_message?}` (ADR 0003) or `{confirmed}` (ADK).
+///
+/// Only an object of just these keys is read as a yes or no, so that a tool whose own output has a
+/// field `approved` keeps it.
+fn confirmation(result: &Value) -> Option<(bool, Option<String>)> {
+    let result = result.as_object()?;
+    let known = ["approved", "confirmed", "user_message", "reason"];
+    if !result.keys().all(|key| known.contains(&key.as_str())) {
+        return None;
+    }
+    let approved = result.get("approved").or_else(|| result.get("confirmed"))?;
+    let reason = result.get("reason").or_else(|| result.get("user_message"));
+    Some((
+        approved.as_bool()?,
+        reason.and_then(Value::as_str).map(str::to_owned),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answers(parts: Value) -> Vec<Answer> {
+        Message::decode(json!({"role": "user", "parts": parts}))
+            .unwrap()
+            .answers()
+    }
+
+    fn approval(gate: Gate, approved: bool, reason: Option<&str>, input: Option<Value>) -> Answer {
+        Answer::Approval {
+            gate,
+            approved,
+            reason: reason.map(str::to_owned),
+            input,
+        }
+    }
+
+    #[test]
+    fn approval_responded_part_answers_its_gate() {
+        let answers = answers(json!([{
+            "type": "tool-process_payment", "toolCallId": "c1", "state": "approval-responded",
+            "input": {"amount": 5}, "approval": {"id": "a1", "approved": true, "reason": "ok by me"},
+        }]));
+        let gate = Gate::Approval("a1".into());
+        let input = Some(json!({"amount": 5}));
+        assert_eq!(answers, [approval(gate, true, Some("ok by me"), input)]);
+    }
+
+    #[test]
+    fn confirmation_part_of_the_seeds_answers_its_gate() {
+        let answers = answers(json!([{
+            "type": "tool-adk_request_confirmation", "toolCallId": "confirm-1",
+            "toolName": "adk_request_confirmation", "state": "approval-responded",
+            "approval": {"id": "confirm-1", "approved": false},
+        }]));
+        let gate = Gate::Approval("confirm-1".into());
+        assert_eq!(answers, [approval(gate, false, None, None)]);
+    }
+
+    #[test]
+    fn result_of_approved_answers_the_call_that_waits() {
+        let answers = answers(json!([{
+            "type": "tool-result", "toolCallId": "c1", "toolName": "process_payment",
+            "result": {"approved": false, "user_message": "User denied"},
+        }]));
+        let gate = Gate::Call("c1".into());
+        assert_eq!(answers, [approval(gate, false, Some("User denied"), None)]);
+    }
+
+    #[test]
+    fn approval_and_output_in_one_message_are_two_answers() {
+        let answers = answers(json!([
+            {"type": "tool-get_location", "toolCallId": "c1", "state": "approval-responded",
+             "input": {}, "approval": {"id": "a1", "approved": true}},
+            {"type": "tool-result", "toolCallId": "c1", "result": {"latitude": 35.6}},
+        ]));
+        assert_eq!(answers.len(), 2);
+        assert!(matches!(
+            &answers[1],
+            Answer::Output {
+                output: Ok(_),
+                tool_name: None,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn output_of_a_page_that_had_to_be_approved_is_both() {
+        let answers = answers(json!([{
+            "type": "tool-get_location", "toolCallId": "c1", "state": "output-error", "input": {},
+            "errorText": "no GPS", "approval": {"id": "a1", "approved": true},
+        }]));
+        assert!(matches!(
+            &answers[0],
+            Answer::Approval { approved: true, .. }
+        ));
+        let Answer::Output { output, .. } = &answers[1] else {
+            panic!("{answers:?}")
+        };
+        assert_eq!(output, &Err("no GPS".to_owned()));
+    }
+
+    #[test]
+    fn output_with_a_field_of_that_name_is_still_an_output() {
+        let answers = answers(json!([{
+            "type": "tool-result", "toolCallId": "c1", "result": {"approved": true, "limit": 5},
+        }]));
+        assert!(matches!(&answers[0], Answer::Output { .. }));
+    }
+
+    #[test]
+    fn empty_object_is_an_output() {
+        let answers = answers(json!([{"type": "tool-result", "toolCallId": "c1", "result": {}}]));
+        assert!(
+            matches!(&answers[0], Answer::Output { output: Ok(value), .. } if value == &json!({}))
+        );
+    }
+}

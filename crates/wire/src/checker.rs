@@ -1,0 +1,598 @@
+//! Says what the real client would throw at, loop on, or show wrongly.
+//!
+//! The checker is a client: it holds messages, opens windows, folds chunks into them by the
+//! [`Assembler`], and sends by itself when one of the SDK's two stock predicates says so. It is told
+//! the chunks, and what the person did. On a corpus of streams it is held against the real `ai@6`
+//! and `ai@7`.
+//!
+//! ```
+//! use adk_stream_wire::assembler::Sdk;
+//! use adk_stream_wire::{Checker, sse};
+//!
+//! let mut checker = Checker::new(Sdk::V7);
+//! checker.say("hi");
+//! checker.window(b"data: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n\
+//!                  data: {\"type\":\"text-delta\",\"id\":\"0\",\"delta\":\"Hello\"}\n\n");
+//! assert!(checker.verdict()[0].reason.contains("missing text part"));
+//! ```
+
+mod predicate;
+mod valid;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::assembler::{Applied, Assembler, Sdk};
+use crate::chunk::{Chunk, FinishReason};
+use crate::message::{Message, Role};
+use crate::part::{BlockState, Part};
+use crate::profile::Profile;
+use crate::sse;
+use crate::tool_part::{ToolPart, ToolState};
+
+/// What is wrong with a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What the client does.
+    pub kind: Kind,
+    /// Why, in the client's own words where it has some.
+    pub reason: String,
+    /// The window, from 0.
+    pub window: usize,
+    /// How many chunks the window had when it was found.
+    pub chunk: usize,
+}
+
+/// What a client does with a stream that is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// It throws: status `error`, the rest is dropped.
+    Throws,
+    /// It sends again though nobody did anything, and goes on doing so.
+    Loops,
+    /// It has an answer and never sends it.
+    Stuck,
+    /// It shows one call as two parts.
+    PartTwice,
+    /// It shows one answer as two messages.
+    Split,
+    /// It shows a call that was further along as if it were not.
+    StateBack,
+    /// It holds messages that its own validator refuses.
+    Invalid,
+    /// It shows something as being written for ever.
+    Unfinished,
+    /// The newest releases accept it, and the strict early ones throw.
+    StrictReleases,
+}
+
+impl Kind {
+    /// The name in the corpus and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throws => "throws",
+            Self::Loops => "loops",
+            Self::Stuck => "stuck",
+            Self::PartTwice => "part-twice",
+            Self::Split => "split",
+            Self::StateBack => "state-back",
+            Self::Invalid => "invalid",
+            Self::Unfinished => "unfinished",
+            Self::StrictReleases => "strict-releases",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (window, chunk) = (self.window, self.chunk);
+        write!(
+            out,
+            "{} at window {window}, chunk {chunk}: {}",
+            self.kind.name(),
+            self.reason
+        )
+    }
+}
+
+/// A client that is told a stream.
+#[derive(Debug)]
+pub struct Checker {
+    sdk: Sdk,
+    profile: Profile,
+    page_tools: HashMap<String, Option<Value>>,
+    messages: Vec<Message>,
+    window: Option<Window>,
+    /// A request that no window has answered yet: the message that its answer belongs to.
+    request: Option<Option<String>>,
+    requests: usize,
+    windows: usize,
+    chunks: usize,
+    /// What the person did since the last request.
+    unsent: bool,
+    failed: bool,
+    answered: HashSet<String>,
+    findings: Vec<Finding>,
+}
+
+#[derive(Debug)]
+struct Window {
+    assembler: Assembler,
+    /// The message that the request was about, if it was an assistant message.
+    original: Option<String>,
+    /// Whether that message is not the last one.
+    is_earlier: bool,
+    /// A replay starts the message over at its first `start`.
+    replays: bool,
+    /// Whether `messages` lags behind the assembler.
+    is_stale: bool,
+}
+
+impl Checker {
+    /// A client without messages.
+    pub fn new(sdk: Sdk) -> Self {
+        Self {
+            sdk,
+            profile: match sdk {
+                Sdk::V6 => Profile::Shared,
+                Sdk::V7 => Profile::V7,
+            },
+            page_tools: HashMap::new(),
+            messages: Vec::new(),
+            window: None,
+            request: None,
+            requests: 0,
+            windows: 0,
+            chunks: 0,
+            unsent: false,
+            failed: false,
+            answered: HashSet::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Reports also what only the strict early releases refuse, which a stream for every release
+    /// must not hold.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.profile = Profile::Shared;
+        self
+    }
+
+    /// A tool that the page runs: with an output, as soon as it is called; without, when
+    /// [`Checker::output`] says so.
+    #[must_use]
+    pub fn page_tool(mut self, name: impl Into<String>, output: Option<Value>) -> Self {
+        self.page_tools.insert(name.into(), output);
+        self
+    }
+
+    /// A client that holds messages already, as a page does that was reloaded.
+    #[must_use]
+    pub fn holding(mut self, messages: Vec<Message>) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// The messages as the page shows them.
+    pub fn messages(&mut self) -> &[Message] {
+        self.flush();
+        &self.messages
+    }
+
+    /// How many requests the client has sent.
+    pub fn requests(&self) -> usize {
+        self.requests
+    }
+
+    /// Whether the client has sent a request that no window has answered.
+    pub fn is_waiting(&self) -> bool {
+        self.request.is_some()
+    }
+
+    /// The person types a message, and the client sends it.
+    pub fn say(&mut self, text: &str) {
+        let id = format!("user-{}", self.messages.len());
+        self.messages
+            .push(Message::new(id, Role::User, vec![Part::text(text)]));
+        self.send(None);
+    }
+
+    /// The person answers an approval.
+    pub fn answer(&mut self, approval_id: &str, approved: bool, reason: Option<&str>) {
+        let is_asked = |part: &ToolPart| {
+            part.state == ToolState::ApprovalRequested
+                && part
+                    .approval
+                    .as_ref()
+                    .is_some_and(|asked| asked.id == approval_id)
+        };
+        self.answered.insert(approval_id.to_owned());
+        self.act(is_asked, |part| {
+            part.state = ToolState::ApprovalResponded;
+            if let Some(approval) = &mut part.approval {
+                approval.approved = Some(approved);
+                approval.reason = reason.map(str::to_owned);
+            }
+        });
+    }
+
+    /// The page gives a call's output, or why it failed.
+    pub fn output(&mut self, tool_call_id: &str, output: Result<Value, String>) {
+        let is_call = |part: &ToolPart| part.tool_call_id == tool_call_id;
+        self.act(is_call, |part| give_output(part, &output));
+    }
+
+    /// Feeds a whole window as the bytes of an SSE body.
+    pub fn window(&mut self, body: &[u8]) {
+        self.open();
+        self.feed_sse(body);
+        self.close();
+    }
+
+    /// The server answers the last request.
+    pub fn open(&mut self) {
+        let about = self.request.take().flatten();
+        let index = match &about {
+            Some(id) => self
+                .messages
+                .iter()
+                .position(|m| m.id.as_deref() == Some(id)),
+            None => None,
+        };
+        let index = index.or_else(|| self.messages.len().checked_sub(1));
+        let message = index.map(|index| &self.messages[index]);
+        let continued = message.filter(|message| message.role == Role::Assistant);
+        let assembler = match continued {
+            Some(message) => Assembler::continuing(self.sdk, message.clone()),
+            None => Assembler::new(self.sdk, format!("made-{}", self.windows)),
+        };
+        self.window = Some(Window {
+            original: continued.and_then(|message| message.id.clone()),
+            is_earlier: continued.is_some() && index.is_some_and(|i| i + 1 < self.messages.len()),
+            assembler,
+            replays: false,
+            is_stale: false,
+        });
+        self.chunks = 0;
+    }
+
+    /// A page that was reloaded, or lost its connection, asks for the running turn.
+    pub fn resume(&mut self) {
+        // The client keeps a message only if it has calls that the stream may go on with.
+        let sdk = self.sdk;
+        let goes_on = |part: &ToolPart| match part.state {
+            ToolState::InputStreaming => true,
+            ToolState::InputAvailable => sdk == Sdk::V7 && part.provider_executed == Some(true),
+            ToolState::ApprovalResponded => sdk == Sdk::V7,
+            _ => false,
+        };
+        let last = self.messages.last().filter(|message| {
+            let mut calls = message.parts.iter().filter_map(Part::as_tool);
+            message.role == Role::Assistant && calls.any(goes_on)
+        });
+        let assembler = match last {
+            Some(message) => Assembler::continuing(self.sdk, message.clone()),
+            None => Assembler::new(self.sdk, format!("made-{}", self.windows)),
+        };
+        self.window = Some(Window {
+            assembler,
+            original: None,
+            is_earlier: false,
+            replays: true,
+            is_stale: false,
+        });
+        self.chunks = 0;
+    }
+
+    /// Feeds bytes of an SSE body that hold whole events.
+    pub fn feed_sse(&mut self, bytes: &[u8]) {
+        // An event without its blank line is lost on the client, and so it is here.
+        for event in sse::Decoder::new().push(bytes) {
+            if event.data == sse::DONE {
+                continue;
+            }
+            match serde_json::from_str::<Value>(&event.data) {
+                Ok(value) => self.feed_json(value),
+                Err(_) => self.throw("json".to_owned()),
+            }
+        }
+    }
+
+    /// Feeds one chunk as JSON, of whatever shape.
+    pub fn feed_json(&mut self, value: Value) {
+        if self.failed {
+            return;
+        }
+        match valid::chunk(value, self.sdk) {
+            Ok((chunk, unknown_field)) => {
+                if let Some(path) = unknown_field {
+                    self.strict_releases(format!("unknown field {path}"));
+                }
+                self.feed(&chunk);
+            }
+            Err(error) => {
+                self.throw("schema".to_owned());
+                // The client says no more than that; we do.
+                if let Some(finding) = self.findings.last_mut() {
+                    finding.reason = format!("schema: {error}");
+                }
+            }
+        }
+    }
+
+    /// Feeds one chunk.
+    pub fn feed(&mut self, chunk: &Chunk) {
+        if self.failed {
+            return;
+        }
+        self.chunks += 1;
+        if !self.profile.accepts(chunk) {
+            self.strict_releases(format!("{} holds what they do not know", chunk.type_name()));
+        }
+        let Some(window) = &mut self.window else {
+            return self.find(Kind::Throws, "a chunk outside of a window".to_owned());
+        };
+        if let Chunk::Start(start) = chunk
+            && window.replays
+        {
+            let id = start.message_id.as_ref();
+            let other = id.is_some() && id != window.assembler.message().id.as_ref();
+            if other {
+                window.assembler.reset(id.cloned());
+            }
+        }
+        let call = called(chunk);
+        let before = call.and_then(|call| window.assembler.call(call)).cloned();
+        let applied = match window.assembler.apply(chunk) {
+            Ok(applied) => applied,
+            Err(error) => return self.throw(error.0),
+        };
+        if applied == Applied::Quiet {
+            return;
+        }
+        window.is_stale = true;
+        if let Chunk::Start(_) = chunk {
+            self.flush();
+        }
+        if let (Some(before), Some(call)) = (before, call) {
+            self.compare(&before, call);
+        }
+        if let (Applied::Called, Chunk::ToolInputAvailable(available)) = (applied, chunk)
+            && let Some(Some(output)) = self.page_tools.get(&available.tool_name)
+        {
+            let output = output.clone();
+            self.output(&available.tool_call_id, Ok(output));
+        }
+    }
+
+    /// The window's body ends.
+    pub fn close(&mut self) {
+        self.flush();
+        let finish_reason = self.window.take().and_then(|w| w.assembler.finish_reason());
+        self.windows += 1;
+        if self.failed || finish_reason == Some(FinishReason::Interrupted) {
+            return;
+        }
+        if predicate::sends(&self.messages) {
+            if !self.unsent {
+                let reason = "the client sends again though nobody did anything";
+                self.find(Kind::Loops, reason.to_owned());
+            }
+            let last = self.messages.last().and_then(|message| message.id.clone());
+            self.send(last);
+        }
+    }
+
+    /// All that was found, with what shows only when nothing more comes.
+    pub fn verdict(&mut self) -> Vec<Finding> {
+        self.flush();
+        if self.failed {
+            return self.findings.clone();
+        }
+        let mut findings = std::mem::take(&mut self.findings);
+        self.look_at_the_end();
+        std::mem::swap(&mut findings, &mut self.findings);
+        let at_the_end = findings;
+        self.findings.iter().cloned().chain(at_the_end).collect()
+    }
+
+    fn look_at_the_end(&mut self) {
+        if self.unsent && self.request.is_none() && !self.waits_for_the_person() {
+            let reason = "answers were given that no predicate sends";
+            self.find(Kind::Stuck, reason.to_owned());
+        }
+        let mut previous = None;
+        for index in 0..self.messages.len() {
+            let message = &self.messages[index];
+            let role = message.role;
+            let mut seen = HashSet::new();
+            let calls = message.parts.iter().filter_map(Part::as_tool);
+            let twice = calls
+                .map(|part| &part.tool_call_id)
+                .find(|id| !seen.insert(*id));
+            let unfinished = message.parts.iter().find(|part| is_unfinished(part));
+            let mut found = Vec::new();
+            if let Some(id) = twice {
+                found.push((Kind::PartTwice, format!("call {id} is shown twice")));
+            }
+            if unfinished.is_some() {
+                let reason = "a part is left as if more were to come";
+                found.push((Kind::Unfinished, reason.to_owned()));
+            }
+            if let Err(reason) = valid::message(message, self.sdk) {
+                found.push((Kind::Invalid, format!("messages[{index}].{reason}")));
+            }
+            if role == Role::Assistant && previous == Some(Role::Assistant) {
+                let reason = "one answer is shown as two messages";
+                found.push((Kind::Split, reason.to_owned()));
+            }
+            previous = Some(role);
+            for (kind, reason) in found {
+                self.find(kind, reason);
+            }
+        }
+    }
+
+    /// Whether a question or a call of the page's is still open.
+    fn waits_for_the_person(&self) -> bool {
+        let parts = self.messages.iter().flat_map(|message| &message.parts);
+        parts
+            .filter_map(Part::as_tool)
+            .any(|part| match part.state {
+                ToolState::ApprovalRequested => true,
+                ToolState::InputAvailable => self.page_tools.contains_key(&part.tool_name),
+                _ => false,
+            })
+    }
+
+    fn send(&mut self, about: Option<String>) {
+        self.requests += 1;
+        self.unsent = false;
+        self.request = Some(about);
+    }
+
+    /// Changes the calls of the first message that has one of the kind, and those of the open window.
+    fn act(&mut self, is_meant: impl Fn(&ToolPart) -> bool, change: impl Fn(&mut ToolPart)) {
+        self.flush();
+        if let Some(window) = &mut self.window {
+            window.assembler.change_calls(|part| {
+                if is_meant(part) {
+                    change(part);
+                }
+            });
+        }
+        let has_one = |message: &Message| {
+            message
+                .parts
+                .iter()
+                .filter_map(Part::as_tool)
+                .any(&is_meant)
+        };
+        let Some(index) = self.messages.iter().position(has_one) else {
+            return;
+        };
+        let parts = self.messages[index].parts.iter_mut();
+        let calls = parts.filter_map(Part::as_tool_mut);
+        calls.filter(|part| is_meant(part)).for_each(change);
+        self.unsent = true;
+        // While a window is open the client keeps the answer; it looks again when the body ends.
+        if self.window.is_none() && self.request.is_none() && predicate::sends(&self.messages) {
+            let about = self.messages[index].id.clone();
+            self.send(about);
+        }
+    }
+
+    /// Brings `messages` up to what the window's writes have made of them.
+    fn flush(&mut self) {
+        let Some(window) = self.window.as_mut().filter(|window| window.is_stale) else {
+            return;
+        };
+        window.is_stale = false;
+        let message = window.assembler.visible();
+        let with = |id: &Option<String>| self.messages.iter().rposition(|m| m.id == *id);
+        let known = with(&message.id).or_else(|| {
+            let original = window.is_earlier.then_some(&window.original);
+            original.and_then(with)
+        });
+        match known {
+            Some(index) => self.messages[index] = message,
+            None => self.messages.push(message),
+        }
+    }
+
+    /// Looks for a call that went back.
+    fn compare(&mut self, before: &ToolPart, call: &str) {
+        let Some(after) = self.window.as_ref().and_then(|w| w.assembler.call(call)) else {
+            return;
+        };
+        let question = before.approval.as_ref();
+        let unanswered = question.is_some_and(|question| !self.answered.contains(&question.id));
+        let is_back = match before.state {
+            _ if before.is_settled() => {
+                before.state != after.state
+                    || before.output != after.output
+                    || before.error_text != after.error_text
+            }
+            ToolState::InputAvailable => after.state == ToolState::InputStreaming,
+            ToolState::ApprovalRequested => {
+                let announced = [ToolState::InputStreaming, ToolState::InputAvailable];
+                unanswered && announced.contains(&after.state)
+            }
+            _ => false,
+        };
+        if is_back {
+            let (from, to) = (before.state.as_str(), after.state.as_str());
+            self.find(
+                Kind::StateBack,
+                format!("call {call} went from {from} to {to}"),
+            );
+        }
+    }
+
+    fn throw(&mut self, reason: String) {
+        self.find(Kind::Throws, reason);
+        self.failed = true;
+    }
+
+    fn strict_releases(&mut self, reason: String) {
+        if self.profile == Profile::Shared {
+            self.find(Kind::StrictReleases, reason);
+        }
+    }
+
+    fn find(&mut self, kind: Kind, reason: String) {
+        self.findings.push(Finding {
+            kind,
+            reason,
+            window: self.windows,
+            chunk: self.chunks,
+        });
+    }
+}
+
+/// What `addToolOutput` makes of a call: only an approval that was granted stays.
+fn give_output(part: &mut ToolPart, output: &Result<Value, String>) {
+    part.approval = part
+        .approval
+        .take()
+        .filter(|asked| asked.approved == Some(true));
+    match output {
+        Ok(output) => {
+            part.state = ToolState::OutputAvailable;
+            part.output = Some(output.clone());
+            part.error_text = None;
+        }
+        Err(text) => {
+            part.state = ToolState::OutputError;
+            part.output = None;
+            part.error_text = Some(text.clone());
+        }
+    }
+}
+
+fn is_unfinished(part: &Part) -> bool {
+    match part {
+        Part::Text(text) => text.state == Some(BlockState::Streaming),
+        Part::Reasoning(reasoning) => reasoning.state == Some(BlockState::Streaming),
+        Part::Tool(part) => part.state == ToolState::InputStreaming,
+        _ => false,
+    }
+}
+
+/// The call that a chunk is about.
+fn called(chunk: &Chunk) -> Option<&str> {
+    match chunk {
+        Chunk::ToolInputStart(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolInputDelta(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolInputAvailable(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolInputError(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolApprovalRequest(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolOutputAvailable(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolOutputError(chunk) => Some(&chunk.tool_call_id),
+        Chunk::ToolOutputDenied(chunk) => Some(&chunk.tool_call_id),
+        _ => None,
+    }
+}

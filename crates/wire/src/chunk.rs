@@ -1,0 +1,195 @@
+//! What a stream is made of: one [`Chunk`] for every type of the AI SDK's UI message stream.
+//!
+//! A chunk is decoded as strictly as the strictest release of the SDK does: what this module reads,
+//! every client that knows the type reads too. Which chunks and fields may be *sent* to which client
+//! is for [`crate::profile`] to say.
+
+mod content;
+mod tool;
+mod window;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use self::content::{
+    BlockDelta, BlockStart, Custom, Data, File, ReasoningEnd, SourceDocument, SourceUrl, TextEnd,
+};
+pub use self::tool::{
+    InputEncoding, ToolApprovalRequest, ToolApprovalResponse, ToolInputAvailable, ToolInputDelta,
+    ToolInputError, ToolInputStart, ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
+};
+pub use self::window::{
+    Abort, Error, Finish, FinishReason, MessageMetadata, Start, SteeringMessage,
+};
+use crate::decode::{self, DecodeError, Fields, Nulls, Path};
+
+/// One chunk of a UI message stream.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Chunk {
+    /// Opens a window.
+    Start(Start),
+    /// Opens a step.
+    StartStep,
+    /// Closes a step.
+    FinishStep,
+    /// Drops the parts of the open step (7 only).
+    ResetStep,
+    /// Ends a window.
+    Finish(Finish),
+    /// The turn was stopped.
+    Abort(Abort),
+    /// The window failed.
+    Error(Error),
+    /// Metadata of the message.
+    MessageMetadata(MessageMetadata),
+    /// Opens a text.
+    TextStart(BlockStart),
+    /// More of a text.
+    TextDelta(BlockDelta),
+    /// Closes a text.
+    TextEnd(TextEnd),
+    /// Opens a reasoning.
+    ReasoningStart(BlockStart),
+    /// More of a reasoning.
+    ReasoningDelta(BlockDelta),
+    /// Closes a reasoning.
+    ReasoningEnd(ReasoningEnd),
+    /// A file of the reasoning (7 only).
+    ReasoningFile(File),
+    /// Content of one provider (7 only).
+    Custom(Custom),
+    /// A page that the answer rests on.
+    SourceUrl(SourceUrl),
+    /// A document that the answer rests on.
+    SourceDocument(SourceDocument),
+    /// A file that the model made.
+    File(File),
+    /// A user message within the turn (7 only).
+    SteeringMessage(SteeringMessage),
+    /// A call begins.
+    ToolInputStart(ToolInputStart),
+    /// More of a call's input.
+    ToolInputDelta(ToolInputDelta),
+    /// A call's whole input.
+    ToolInputAvailable(ToolInputAvailable),
+    /// A call whose input is invalid.
+    ToolInputError(ToolInputError),
+    /// Asks for an approval.
+    ToolApprovalRequest(ToolApprovalRequest),
+    /// Tells an approval's answer (7 only).
+    ToolApprovalResponse(ToolApprovalResponse),
+    /// A call's output.
+    ToolOutputAvailable(ToolOutputAvailable),
+    /// A call that failed.
+    ToolOutputError(ToolOutputError),
+    /// A call that was refused.
+    ToolOutputDenied(ToolOutputDenied),
+    /// `data-NAME`: data for the page.
+    #[serde(untagged)]
+    Data(Data),
+}
+
+impl Chunk {
+    /// Decodes one chunk from JSON.
+    pub fn from_slice(bytes: &[u8]) -> Result<Self, DecodeError> {
+        // A chunk's payload may be as deep as the parser allows; clients have no limit of their own.
+        Self::decode(decode::json(bytes, usize::MAX)?)
+    }
+
+    /// Decodes one chunk from a JSON value.
+    pub fn decode(value: Value) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(value, Path::Root, Nulls::Refused)?;
+        let kind: String = fields.take("type")?;
+        let chunk = match kind.as_str() {
+            "start" => Self::Start(Start::take(&mut fields)?),
+            "start-step" => Self::StartStep,
+            "finish-step" => Self::FinishStep,
+            "reset-step" => Self::ResetStep,
+            "finish" => Self::Finish(Finish::take(&mut fields)?),
+            "abort" => Self::Abort(Abort::take(&mut fields)?),
+            "error" => Self::Error(Error::take(&mut fields)?),
+            "message-metadata" => Self::MessageMetadata(MessageMetadata::take(&mut fields)?),
+            "text-start" => Self::TextStart(BlockStart::take(&mut fields)?),
+            "text-delta" => Self::TextDelta(BlockDelta::take(&mut fields)?),
+            "text-end" => Self::TextEnd(TextEnd::take(&mut fields)?),
+            "reasoning-start" => Self::ReasoningStart(BlockStart::take(&mut fields)?),
+            "reasoning-delta" => Self::ReasoningDelta(BlockDelta::take(&mut fields)?),
+            "reasoning-end" => Self::ReasoningEnd(ReasoningEnd::take(&mut fields)?),
+            "reasoning-file" => Self::ReasoningFile(File::take(&mut fields)?),
+            "custom" => Self::Custom(Custom::take(&mut fields)?),
+            "source-url" => Self::SourceUrl(SourceUrl::take(&mut fields)?),
+            "source-document" => Self::SourceDocument(SourceDocument::take(&mut fields)?),
+            "file" => Self::File(File::take(&mut fields)?),
+            "steering-message" => Self::SteeringMessage(SteeringMessage::take(&mut fields)?),
+            "tool-input-start" => Self::ToolInputStart(ToolInputStart::take(&mut fields)?),
+            "tool-input-delta" => Self::ToolInputDelta(ToolInputDelta::take(&mut fields)?),
+            "tool-input-available" => {
+                Self::ToolInputAvailable(ToolInputAvailable::take(&mut fields)?)
+            }
+            "tool-input-error" => Self::ToolInputError(ToolInputError::take(&mut fields)?),
+            "tool-approval-request" => {
+                Self::ToolApprovalRequest(ToolApprovalRequest::take(&mut fields)?)
+            }
+            "tool-approval-response" => {
+                Self::ToolApprovalResponse(ToolApprovalResponse::take(&mut fields)?)
+            }
+            "tool-output-available" => {
+                Self::ToolOutputAvailable(ToolOutputAvailable::take(&mut fields)?)
+            }
+            "tool-output-error" => Self::ToolOutputError(ToolOutputError::take(&mut fields)?),
+            "tool-output-denied" => Self::ToolOutputDenied(ToolOutputDenied::take(&mut fields)?),
+            _ => match kind.strip_prefix("data-") {
+                Some(name) => Self::Data(Data::take(name, &mut fields)?),
+                None => return Err(Path::Root.key("type").unknown(&kind, "a chunk type")),
+            },
+        };
+        fields.nothing_left()?;
+        Ok(chunk)
+    }
+
+    /// The chunk's `type` on the wire.
+    pub fn type_name(&self) -> Cow<'static, str> {
+        match self {
+            Self::Start(_) => "start".into(),
+            Self::StartStep => "start-step".into(),
+            Self::FinishStep => "finish-step".into(),
+            Self::ResetStep => "reset-step".into(),
+            Self::Finish(_) => "finish".into(),
+            Self::Abort(_) => "abort".into(),
+            Self::Error(_) => "error".into(),
+            Self::MessageMetadata(_) => "message-metadata".into(),
+            Self::TextStart(_) => "text-start".into(),
+            Self::TextDelta(_) => "text-delta".into(),
+            Self::TextEnd(_) => "text-end".into(),
+            Self::ReasoningStart(_) => "reasoning-start".into(),
+            Self::ReasoningDelta(_) => "reasoning-delta".into(),
+            Self::ReasoningEnd(_) => "reasoning-end".into(),
+            Self::ReasoningFile(_) => "reasoning-file".into(),
+            Self::Custom(_) => "custom".into(),
+            Self::SourceUrl(_) => "source-url".into(),
+            Self::SourceDocument(_) => "source-document".into(),
+            Self::File(_) => "file".into(),
+            Self::SteeringMessage(_) => "steering-message".into(),
+            Self::ToolInputStart(_) => "tool-input-start".into(),
+            Self::ToolInputDelta(_) => "tool-input-delta".into(),
+            Self::ToolInputAvailable(_) => "tool-input-available".into(),
+            Self::ToolInputError(_) => "tool-input-error".into(),
+            Self::ToolApprovalRequest(_) => "tool-approval-request".into(),
+            Self::ToolApprovalResponse(_) => "tool-approval-response".into(),
+            Self::ToolOutputAvailable(_) => "tool-output-available".into(),
+            Self::ToolOutputError(_) => "tool-output-error".into(),
+            Self::ToolOutputDenied(_) => "tool-output-denied".into(),
+            Self::Data(data) => format!("data-{}", data.name).into(),
+        }
+    }
+
+    /// The chunk as JSON text.
+    pub fn to_json(&self) -> String {
+        // A chunk is made of strings, booleans and JSON values with string keys: nothing in it can
+        // fail to serialize.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,298 @@
+//! The AI SDK's WebSocket frames, which v7's `WebSocketChatTransport` speaks: JSON text, many
+//! requests on one socket.
+//!
+//! A frame of a wrong shape makes that client fail *all* its requests, so a [`ServerFrame`] can only
+//! be built whole, and its sequence is for the sender to keep free of gaps.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::chunk::Chunk;
+use crate::decode::{DecodeError, Fields, Id, Nulls, Path};
+use crate::message::Message;
+use crate::request::{Limits, Trigger};
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ClientFrame {
+    /// A request, as by `POST {api}`.
+    Send(Send),
+    /// Asks for the running turn of a chat.
+    Resume(Resume),
+    /// Closes the window of a request.
+    #[serde(rename_all = "camelCase")]
+    Abort {
+        /// The request.
+        request_id: String,
+    },
+}
+
+/// A request, as by `POST {api}`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Send {
+    /// The request's id, which every answer carries.
+    pub request_id: String,
+    /// The chat.
+    pub id: String,
+    /// Why it is sent.
+    pub trigger: Trigger,
+    /// As in [`crate::ChatRequest`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// The whole history, as the client believes it to be.
+    pub messages: Vec<Message>,
+    /// Headers of the application, since a WebSocket has none per request.
+    pub headers: Map<String, Value>,
+    /// What the application adds to its requests.
+    pub body: Map<String, Value>,
+    /// What the application passed to its transport.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+/// Asks for the running turn of a chat.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resume {
+    /// The request's id, which every answer carries.
+    pub request_id: String,
+    /// The chat.
+    pub id: String,
+    /// The last sequence that the client has; without it, all from the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_sequence: Option<u64>,
+    /// Headers of the application.
+    pub headers: Map<String, Value>,
+    /// What the application adds to its requests.
+    pub body: Map<String, Value>,
+    /// What the application passed to its transport.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+/// What a server sends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(
+    tag = "type",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+pub enum ServerFrame {
+    /// The window of a request is open.
+    Start {
+        /// The request.
+        request_id: String,
+    },
+    /// A chunk for a request.
+    Chunk {
+        /// The request.
+        request_id: String,
+        /// From 0, without gaps.
+        sequence: u64,
+        /// The chunk.
+        chunk: Chunk,
+    },
+    /// The window is closed: nothing more comes.
+    End {
+        /// The request.
+        request_id: String,
+    },
+    /// Nothing runs that could be resumed.
+    NoActive {
+        /// The request.
+        request_id: String,
+    },
+    /// The request failed.
+    Error {
+        /// The request.
+        request_id: String,
+        /// What to tell the user.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error_text: Option<String>,
+    },
+}
+
+impl ClientFrame {
+    /// Whether a frame's `type` belongs to this dialect.
+    pub(crate) fn knows(kind: &str) -> bool {
+        matches!(kind, "send" | "resume" | "abort")
+    }
+
+    /// Decodes a frame.
+    pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        let fields = Fields::of(limits.json(bytes)?, Path::Root, Nulls::Absent)?;
+        Self::take(fields, limits)
+    }
+
+    pub(crate) fn take(mut fields: Fields<'_>, limits: &Limits) -> Result<Self, DecodeError> {
+        let kind: String = fields.take("type")?;
+        let request_id = fields.take::<Id>("requestId")?.0;
+        Ok(match kind.as_str() {
+            "send" => Self::Send(Send {
+                request_id,
+                id: fields.take::<Id>("id")?.0,
+                trigger: fields.take("trigger")?,
+                message_id: fields.take::<Option<Id>>("messageId")?.map(|id| id.0),
+                messages: limits.take_messages(&mut fields)?,
+                headers: take_headers(&mut fields)?,
+                body: take_map(&mut fields, "body")?,
+                metadata: fields.take("metadata")?,
+            }),
+            "resume" => Self::Resume(Resume {
+                request_id,
+                id: fields.take::<Id>("id")?.0,
+                last_sequence: fields.take("lastSequence")?,
+                headers: take_headers(&mut fields)?,
+                body: take_map(&mut fields, "body")?,
+                metadata: fields.take("metadata")?,
+            }),
+            "abort" => Self::Abort { request_id },
+            _ => {
+                let expected = "\"send\", \"resume\" or \"abort\"";
+                return Err(Path::Root.key("type").unknown(&kind, expected));
+            }
+        })
+    }
+
+    /// The request that the frame is about.
+    pub fn request_id(&self) -> &str {
+        match self {
+            Self::Send(send) => &send.request_id,
+            Self::Resume(resume) => &resume.request_id,
+            Self::Abort { request_id } => request_id,
+        }
+    }
+}
+
+fn take_map(fields: &mut Fields<'_>, key: &'static str) -> Result<Map<String, Value>, DecodeError> {
+    Ok(fields.take::<Option<_>>(key)?.unwrap_or_default())
+}
+
+fn take_headers(fields: &mut Fields<'_>) -> Result<Map<String, Value>, DecodeError> {
+    let path = fields.path();
+    let headers = take_map(fields, "headers")?;
+    match headers.iter().find(|(_, value)| !value.is_string()) {
+        Some((name, _)) => Err(path.key("headers").key(name).expected("a string")),
+        None => Ok(headers),
+    }
+}
+
+impl ServerFrame {
+    /// Decodes a frame, as strictly as the client does.
+    pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(limits.json(bytes)?, Path::Root, Nulls::Refused)?;
+        let kind: String = fields.take("type")?;
+        let request_id: String = fields.take("requestId")?;
+        Ok(match kind.as_str() {
+            "start" => Self::Start { request_id },
+            "chunk" => Self::Chunk {
+                request_id,
+                sequence: fields.take("sequence")?,
+                chunk: Chunk::decode(fields.take("chunk")?).map_err(|error| DecodeError {
+                    path: match error.path.as_str() {
+                        "" => "chunk".to_owned(),
+                        path => format!("chunk.{path}"),
+                    },
+                    ..error
+                })?,
+            },
+            "end" => Self::End { request_id },
+            "no-active" => Self::NoActive { request_id },
+            "error" => Self::Error {
+                request_id,
+                error_text: fields.take("errorText")?,
+            },
+            _ => return Err(Path::Root.key("type").unknown(&kind, "a server frame")),
+        })
+    }
+
+    /// The frame as JSON text.
+    pub fn to_json(&self) -> String {
+        // Strings, numbers and a chunk: see `Chunk::to_json`.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Start;
+
+    fn read(text: &str) -> Result<ClientFrame, DecodeError> {
+        ClientFrame::from_slice(text.as_bytes(), &Limits::default())
+    }
+
+    #[test]
+    fn send_as_the_official_transport_writes_it() {
+        let frame = read(
+            r#"{"type":"send","requestId":"r1","id":"chat-1","trigger":"submit-message","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"}]}],"headers":{"x-tenant":"acme"},"body":{}}"#,
+        )
+        .unwrap();
+        let ClientFrame::Send(send) = &frame else {
+            panic!("{frame:?}")
+        };
+        assert_eq!(send.messages[0].text(), "hi");
+        assert_eq!(send.headers["x-tenant"], "acme");
+        assert_eq!(
+            read(&serde_json::to_string(&frame).unwrap()).unwrap(),
+            frame
+        );
+    }
+
+    #[test]
+    fn resume_and_abort() {
+        let frame = read(
+            r#"{"type":"resume","requestId":"r","id":"c","lastSequence":4,"headers":{},"body":{}}"#,
+        );
+        assert!(matches!(
+            frame,
+            Ok(ClientFrame::Resume(Resume {
+                last_sequence: Some(4),
+                ..
+            }))
+        ));
+        let frame = read(r#"{"type":"abort","requestId":"r"}"#).unwrap();
+        assert_eq!(frame.request_id(), "r");
+    }
+
+    #[test]
+    fn errors_name_the_path() {
+        let path = |text| read(text).unwrap_err().path;
+        assert_eq!(path(r#"{"type":"abort"}"#), "requestId");
+        assert_eq!(path(r#"{"type":"stop","requestId":"r"}"#), "type");
+        assert_eq!(
+            path(r#"{"type":"resume","requestId":"r","id":"c","headers":{"a":1},"body":{}}"#),
+            "headers.a"
+        );
+        assert_eq!(
+            path(r#"{"type":"resume","requestId":"r","id":"c","lastSequence":-1}"#),
+            "lastSequence"
+        );
+    }
+
+    #[test]
+    fn server_frames_keep_their_order_of_keys() {
+        let frame = ServerFrame::Chunk {
+            request_id: "r1".into(),
+            sequence: 0,
+            chunk: Chunk::Start(Start::default()),
+        };
+        let text = frame.to_json();
+        assert_eq!(
+            text,
+            r#"{"type":"chunk","requestId":"r1","sequence":0,"chunk":{"type":"start"}}"#
+        );
+        let limits = Limits::default();
+        assert_eq!(
+            ServerFrame::from_slice(text.as_bytes(), &limits).unwrap(),
+            frame
+        );
+        let error = ServerFrame::Error {
+            request_id: "r1".into(),
+            error_text: None,
+        };
+        assert_eq!(error.to_json(), r#"{"type":"error","requestId":"r1"}"#);
+    }
+}

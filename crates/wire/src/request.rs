@@ -1,0 +1,157 @@
+//! The body of `POST {api}`, and the limits within which anything is read.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::decode::{self, DecodeError, Fields, Id, Nulls, Path, Problem, names};
+use crate::message::Message;
+
+/// How much a decoder accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a body or a frame.
+    pub bytes: usize,
+    /// Messages of a request.
+    pub messages: usize,
+    /// Levels of nesting, at most 127.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 4 * 1024 * 1024,
+            messages: 10_000,
+            depth: 64,
+        }
+    }
+}
+
+impl Limits {
+    /// Parses bytes within the limits.
+    pub(crate) fn json(&self, bytes: &[u8]) -> Result<Value, DecodeError> {
+        if bytes.len() > self.bytes {
+            return Err(Path::Root.error(Problem::TooLarge { limit: self.bytes }));
+        }
+        decode::json(bytes, self.depth)
+    }
+
+    /// Takes `messages` within the limits.
+    pub(crate) fn take_messages(
+        &self,
+        fields: &mut Fields<'_>,
+    ) -> Result<Vec<Message>, DecodeError> {
+        if let Some(Value::Array(messages)) = fields.peek("messages")
+            && messages.len() > self.messages
+        {
+            let path = fields.path();
+            let limit = self.messages;
+            return Err(path.key("messages").error(Problem::TooMany { limit }));
+        }
+        fields.take("messages")
+    }
+}
+
+names! {
+    /// Why a client sends.
+    Trigger, "\"submit-message\" or \"regenerate-message\"" {
+        /// A new message, an edit, or a continuation.
+        SubmitMessage = "submit-message",
+        /// The last answer is to be given again.
+        RegenerateMessage = "regenerate-message",
+    }
+}
+
+/// The body of `POST {api}`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatRequest {
+    /// The chat.
+    pub id: String,
+    /// The whole history, as the client believes it to be.
+    pub messages: Vec<Message>,
+    /// Why it is sent.
+    pub trigger: Trigger,
+    /// On submit: absent for a new message, a user message's id for an edit, an assistant message's
+    /// for a continuation. On regenerate: the message to give again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// What the application adds to its requests.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl ChatRequest {
+    /// Decodes a body.
+    pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        let value = limits.json(bytes)?;
+        let mut fields = Fields::of(value, Path::Root, Nulls::Absent)?;
+        Ok(Self {
+            id: fields.take::<Id>("id")?.0,
+            messages: limits.take_messages(&mut fields)?,
+            // Hand-written clients leave it out, and mean the ordinary thing.
+            trigger: fields
+                .take::<Option<Trigger>>("trigger")?
+                .unwrap_or(Trigger::SubmitMessage),
+            message_id: fields.take::<Option<Id>>("messageId")?.map(|id| id.0),
+            extra: fields.rest(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ChatRequest, DecodeError> {
+        ChatRequest::from_slice(text.as_bytes(), &Limits::default())
+    }
+
+    #[test]
+    fn body_of_an_approvals_continuation_as_the_client_sends_it() {
+        let body = r#"{"id":"chat-1","messages":[{"parts":[{"type":"text","text":"hi"}],"id":"gen-1","role":"user"},{"id":"srv-1","role":"assistant","parts":[{"type":"step-start"},{"type":"tool-deleteFile","toolCallId":"call_1","state":"approval-responded","input":{"path":"a.txt"},"approval":{"id":"appr_1","approved":true,"reason":"ok by me"}}]}],"trigger":"submit-message","messageId":"srv-1","tenant":"acme"}"#;
+        let request = read(body).unwrap();
+        assert_eq!(request.messages[0].text(), "hi");
+        assert_eq!(request.messages[1].answers().len(), 1);
+        assert_eq!(request.message_id.as_deref(), Some("srv-1"));
+        assert_eq!(request.extra["tenant"], "acme");
+        let again = serde_json::to_string(&request).unwrap();
+        assert_eq!(read(&again).unwrap(), request);
+    }
+
+    #[test]
+    fn limits_are_kept_and_named() {
+        let limits = Limits {
+            bytes: 100,
+            messages: 1,
+            depth: 4,
+        };
+        let read = |text: &str| {
+            let error = ChatRequest::from_slice(text.as_bytes(), &limits).unwrap_err();
+            (error.path, error.problem.code())
+        };
+        assert_eq!(read(&" ".repeat(101)), (String::new(), "too_large"));
+        let two =
+            r#"{"id":"c","messages":[{"role":"user","content":""},{"role":"user","content":""}]}"#;
+        assert_eq!(read(two), ("messages".to_owned(), "too_many"));
+        let deep = r#"{"id":"c","messages":[{"parts":[[1]]}]}"#;
+        assert_eq!(read(deep), ("messages[0].parts[0]".to_owned(), "too_deep"));
+    }
+
+    #[test]
+    fn errors_name_the_path_in_the_body() {
+        let error = read(
+            r#"{"id":"c","messages":[
+                {"role":"user","parts":[]}, {"role":"user","parts":[]},
+                {"role":"assistant","parts":[{"type":"tool-x","toolCallId":"c","state":"finished"}]}]}"#,
+        )
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            r#"messages[2].parts[0].state: expected a tool state, found "finished""#
+        );
+        assert_eq!(read("{").unwrap_err().problem.code(), "not_json");
+        assert_eq!(read("[]").unwrap_err().problem.code(), "wrong_type");
+        assert_eq!(read(r#"{"messages":[]}"#).unwrap_err().path, "id");
+    }
+}

@@ -1,0 +1,59 @@
+//! Which of the two dialects a client speaks on a WebSocket: each frame's `type` tells.
+
+use serde_json::Value;
+
+use crate::decode::{DecodeError, Fields, Nulls, Path};
+use crate::request::Limits;
+use crate::{frame, seeds};
+
+/// A frame of either dialect.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClientFrame {
+    /// The AI SDK's own.
+    Official(frame::ClientFrame),
+    /// The seeds'.
+    Seeds(seeds::ClientFrame),
+}
+
+impl ClientFrame {
+    /// Decodes a frame of either dialect.
+    ///
+    /// An error whose path is `type` is a frame of a kind that neither knows.
+    pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        let fields = Fields::of(limits.json(bytes)?, Path::Root, Nulls::Absent)?;
+        let kind = fields.peek("type").and_then(Value::as_str);
+        if kind.is_some_and(frame::ClientFrame::knows) {
+            frame::ClientFrame::take(fields, limits).map(Self::Official)
+        } else if kind.is_none_or(seeds::ClientFrame::knows) {
+            // A frame without a type gets the same error from either.
+            seeds::ClientFrame::take(fields, limits).map(Self::Seeds)
+        } else {
+            let kind = kind.unwrap_or_default();
+            Err(Path::Root.key("type").unknown(kind, "a frame type"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ClientFrame, DecodeError> {
+        ClientFrame::from_slice(text.as_bytes(), &Limits::default())
+    }
+
+    #[test]
+    fn type_tells_the_dialect() {
+        let frame = read(r#"{"type":"abort","requestId":"r"}"#);
+        assert!(matches!(frame, Ok(ClientFrame::Official(_))));
+        let frame = read(r#"{"type":"interrupt"}"#);
+        assert!(matches!(frame, Ok(ClientFrame::Seeds(_))));
+    }
+
+    #[test]
+    fn unknown_and_missing_types_are_told_apart_from_bad_json() {
+        assert_eq!(read(r#"{"type":"dance"}"#).unwrap_err().path, "type");
+        assert_eq!(read("{}").unwrap_err().path, "type");
+        assert_eq!(read("{").unwrap_err().problem.code(), "not_json");
+    }
+}
