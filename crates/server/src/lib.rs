@@ -1,1 +1,42 @@
-//! server
+//! The server: everything that is HTTP, and the binary `adk-stream`.
+//!
+//! **Owns** the command line, the configuration, the listening socket, the routes, the built page, and
+//! how the process starts and ends.
+//!
+//! **Does not own** what a turn does (`turn`), how it is driven (`engine`), where it is kept (`store`)
+//! or what its bytes look like (`wire`).
+//!
+//! # Layout
+//!
+//! - `cli`: the subcommands and flags, and what each does.
+//! - `config`: flags, environment and file laid over each other, and checked.
+//! - `config_file`: the configuration file, in TOML.
+//! - `environment`: the `ADK_STREAM_` variables.
+//! - `listen_address`, `store_url`, `agent_name`: the grammar of each setting.
+//! - `log`: what goes to stderr.
+//! - `serve`: from the socket to the last connection.
+//! - `signals`: SIGTERM and SIGINT as a queue.
+//! - `routes`: which path is answered by whom.
+//! - `page`: the built page, embedded in the binary.
+//! - `problem`: an error as a client reads it, in JSON.
+//! - `error`: an error as an operator reads it, in one line.
+
+mod agent_name;
+mod cli;
+mod config;
+mod config_file;
+mod environment;
+mod error;
+mod listen_address;
+mod log;
+mod page;
+mod problem;
+mod routes;
+mod serve;
+mod signals;
+mod store_url;
+
+pub use cli::run;
+pub use environment::Environment;
+pub use error::Error;
+pub use listen_address::ListenAddress;

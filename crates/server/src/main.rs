@@ -1,2 +1,17 @@
-//! bin
-fn main() {}
+//! The binary `adk-stream`: exit code 0 when all went well, 2 and one line on stderr when not.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use adk_stream::Environment;
+
+fn main() -> ExitCode {
+    match adk_stream::run(std::env::args_os(), &Environment::of_process()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // `eprintln!` panics where stderr is closed; the exit code must come all the same.
+            let _ = writeln!(std::io::stderr(), "{}", error.line());
+            ExitCode::from(2)
+        }
+    }
+}

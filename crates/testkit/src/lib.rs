@@ -1,1 +1,23 @@
-//! testkit
+//! What tests share. Never a dependency of the product: a test of this crate says so.
+//!
+//! **Owns** the corpus of streams and how it is played to the [`wire::Checker`], specimens of all
+//! that the wire can say, and generators of arbitrary chunks, messages and frames.
+//!
+//! **Does not own** any behaviour of the product.
+//!
+//! # Layout
+//!
+//! - [`corpus`]: good and bad streams, each with the verdict of the real clients.
+//! - [`specimen`]: every chunk, message and frame that the wire can emit, for the real schemas.
+//! - [`scenario`]: the seeds' scenarios, in the order of their dialect.
+//! - [`arbitrary`]: generators for property tests.
+//!
+//! The binary `specimens` prints these for the TypeScript tests, which own the real clients.
+
+// The helpers here are called by tests, and stop them as tests stop.
+#![allow(clippy::expect_used)]
+
+pub mod arbitrary;
+pub mod corpus;
+pub mod scenario;
+pub mod specimen;

@@ -333,7 +333,7 @@ impl Assembler {
         if let Some(Part::Data(part)) = known {
             part.data = data.data.clone();
         } else {
-            let mut extra = Map::new();
+            let mut extra = data.extra.clone();
             if let Some(transient) = data.transient {
                 extra.insert("transient".to_owned(), transient.into());
             }

@@ -110,9 +110,11 @@ pub struct Checker {
     requests: usize,
     windows: usize,
     chunks: usize,
-    /// What the person did since the last request.
-    unsent: bool,
+    /// Calls that the person answered since the last request, and that nobody settled since.
+    unsent: HashSet<String>,
     failed: bool,
+    /// Messages whose last window was interrupted: the client never sends for them by itself.
+    interrupted: HashSet<Option<String>>,
     answered: HashSet<String>,
     findings: Vec<Finding>,
 }
@@ -124,10 +126,23 @@ struct Window {
     original: Option<String>,
     /// Whether that message is not the last one.
     is_earlier: bool,
-    /// A replay starts the message over at its first `start`.
+    /// Whether it is a replay, which starts the message over at its first `start`.
     replays: bool,
+    /// Whether a replay has started over.
+    has_started: bool,
+    /// Where the message stands among the client's.
+    place: Option<Place>,
     /// Whether `messages` lags behind the assembler.
     is_stale: bool,
+}
+
+/// Where a window's message stands among the client's.
+#[derive(Debug, Clone)]
+struct Place {
+    index: usize,
+    /// The id that the client's copy has. A message that was only pushed is not a copy yet: it
+    /// changes its id with the stream.
+    copy: Option<Option<String>>,
 }
 
 impl Checker {
@@ -146,8 +161,9 @@ impl Checker {
             requests: 0,
             windows: 0,
             chunks: 0,
-            unsent: false,
+            unsent: HashSet::new(),
             failed: false,
+            interrupted: HashSet::new(),
             answered: HashSet::new(),
             findings: Vec::new(),
         }
@@ -222,7 +238,13 @@ impl Checker {
     /// The page gives a call's output, or why it failed.
     pub fn output(&mut self, tool_call_id: &str, output: Result<Value, String>) {
         let is_call = |part: &ToolPart| part.tool_call_id == tool_call_id;
-        self.act(is_call, |part| give_output(part, &output));
+        let sdk = self.sdk;
+        self.act(is_call, |part| {
+            // 7 keeps only an approval that was granted.
+            let is_kept = |approved: Option<bool>| sdk == Sdk::V6 || approved == Some(true);
+            part.approval = part.approval.take().filter(|asked| is_kept(asked.approved));
+            give_output(part, &output);
+        });
     }
 
     /// Feeds a whole window as the bytes of an SSE body.
@@ -254,6 +276,8 @@ impl Checker {
             is_earlier: continued.is_some() && index.is_some_and(|i| i + 1 < self.messages.len()),
             assembler,
             replays: false,
+            has_started: false,
+            place: None,
             is_stale: false,
         });
         self.chunks = 0;
@@ -282,6 +306,8 @@ impl Checker {
             original: None,
             is_earlier: false,
             replays: true,
+            has_started: false,
+            place: None,
             is_stale: false,
         });
         self.chunks = 0;
@@ -305,6 +331,9 @@ impl Checker {
     pub fn feed_json(&mut self, value: Value) {
         if self.failed {
             return;
+        }
+        if valid::is_refused_by_the_parser(&value) {
+            return self.throw("json".to_owned());
         }
         match valid::chunk(value, self.sdk) {
             Ok((chunk, unknown_field)) => {
@@ -332,6 +361,10 @@ impl Checker {
         if !self.profile.accepts(chunk) {
             self.strict_releases(format!("{} holds what they do not know", chunk.type_name()));
         }
+        if let Chunk::Start(_) = chunk {
+            // It may move on to another message, and leave this one as it stands.
+            self.flush();
+        }
         let Some(window) = &mut self.window else {
             return self.find(Kind::Throws, "a chunk outside of a window".to_owned());
         };
@@ -339,13 +372,17 @@ impl Checker {
             && window.replays
         {
             let id = start.message_id.as_ref();
-            let other = id.is_some() && id != window.assembler.message().id.as_ref();
-            if other {
+            let is_other = id.is_some() && id != window.assembler.message().id.as_ref();
+            if is_other || !window.has_started {
                 window.assembler.reset(id.cloned());
             }
+            window.has_started = true;
         }
-        let call = called(chunk);
-        let before = call.and_then(|call| window.assembler.call(call)).cloned();
+        let call = called(chunk, &window.assembler);
+        let before = call
+            .as_ref()
+            .and_then(|call| window.assembler.call(call))
+            .cloned();
         let applied = match window.assembler.apply(chunk) {
             Ok(applied) => applied,
             Err(error) => return self.throw(error.0),
@@ -353,12 +390,9 @@ impl Checker {
         if applied == Applied::Quiet {
             return;
         }
-        window.is_stale = true;
-        if let Chunk::Start(_) = chunk {
-            self.flush();
-        }
+        self.place();
         if let (Some(before), Some(call)) = (before, call) {
-            self.compare(&before, call);
+            self.compare(&before, &call);
         }
         if let (Applied::Called, Chunk::ToolInputAvailable(available)) = (applied, chunk)
             && let Some(Some(output)) = self.page_tools.get(&available.tool_name)
@@ -371,19 +405,30 @@ impl Checker {
     /// The window's body ends.
     pub fn close(&mut self) {
         self.flush();
-        let finish_reason = self.window.take().and_then(|w| w.assembler.finish_reason());
         self.windows += 1;
-        if self.failed || finish_reason == Some(FinishReason::Interrupted) {
+        let Some(window) = self.window.take().filter(|_| !self.failed) else {
+            return;
+        };
+        let id = window.assembler.message().id.clone();
+        if window.assembler.finish_reason() == Some(FinishReason::Interrupted) {
+            self.interrupted.insert(id);
             return;
         }
-        if predicate::sends(&self.messages) {
-            if !self.unsent {
+        self.interrupted.remove(&id);
+        if self.sends_by_itself() {
+            if self.unsent.is_empty() {
                 let reason = "the client sends again though nobody did anything";
                 self.find(Kind::Loops, reason.to_owned());
             }
             let last = self.messages.last().and_then(|message| message.id.clone());
             self.send(last);
         }
+    }
+
+    fn sends_by_itself(&self) -> bool {
+        let last = self.messages.last();
+        let is_interrupted = last.is_some_and(|message| self.interrupted.contains(&message.id));
+        !is_interrupted && predicate::sends(&self.messages)
     }
 
     /// All that was found, with what shows only when nothing more comes.
@@ -400,7 +445,7 @@ impl Checker {
     }
 
     fn look_at_the_end(&mut self) {
-        if self.unsent && self.request.is_none() && !self.waits_for_the_person() {
+        if !self.unsent.is_empty() && self.request.is_none() && !self.waits_for_the_person() {
             let reason = "answers were given that no predicate sends";
             self.find(Kind::Stuck, reason.to_owned());
         }
@@ -450,7 +495,7 @@ impl Checker {
 
     fn send(&mut self, about: Option<String>) {
         self.requests += 1;
-        self.unsent = false;
+        self.unsent.clear();
         self.request = Some(about);
     }
 
@@ -474,15 +519,52 @@ impl Checker {
         let Some(index) = self.messages.iter().position(has_one) else {
             return;
         };
+        let is_last = index + 1 == self.messages.len();
         let parts = self.messages[index].parts.iter_mut();
         let calls = parts.filter_map(Part::as_tool_mut);
-        calls.filter(|part| is_meant(part)).for_each(change);
-        self.unsent = true;
+        for part in calls.filter(|part| is_meant(part)) {
+            change(part);
+            // The predicates look at the last message only: an older one was typed over.
+            if is_last {
+                self.unsent.insert(part.tool_call_id.clone());
+            }
+        }
         // While a window is open the client keeps the answer; it looks again when the body ends.
-        if self.window.is_none() && self.request.is_none() && predicate::sends(&self.messages) {
+        if self.window.is_none() && self.request.is_none() && self.sends_by_itself() {
             let about = self.messages[index].id.clone();
             self.send(about);
         }
+    }
+
+    /// Notes that the page was told, and where its message now stands.
+    fn place(&mut self) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        window.is_stale = true;
+        let id = &window.assembler.message().id;
+        let with = |id: &Option<String>| self.messages.iter().rposition(|m| m.id == *id);
+        let index = match &window.place {
+            Some(place) if place.copy.as_ref().is_none_or(|copy| copy == id) => Some(place.index),
+            _ => with(id).or_else(|| {
+                let original = window.is_earlier.then_some(&window.original);
+                original.and_then(with)
+            }),
+        };
+        let place = match index {
+            Some(index) => Place {
+                index,
+                copy: Some(id.clone()),
+            },
+            None => {
+                self.messages.push(window.assembler.visible());
+                Place {
+                    index: self.messages.len() - 1,
+                    copy: None,
+                }
+            }
+        };
+        window.place = Some(place);
     }
 
     /// Brings `messages` up to what the window's writes have made of them.
@@ -491,15 +573,11 @@ impl Checker {
             return;
         };
         window.is_stale = false;
-        let message = window.assembler.visible();
-        let with = |id: &Option<String>| self.messages.iter().rposition(|m| m.id == *id);
-        let known = with(&message.id).or_else(|| {
-            let original = window.is_earlier.then_some(&window.original);
-            original.and_then(with)
-        });
-        match known {
-            Some(index) => self.messages[index] = message,
-            None => self.messages.push(message),
+        if let Some(place) = &window.place {
+            self.messages[place.index] = match place.copy {
+                Some(_) => window.assembler.visible(),
+                None => window.assembler.message().clone(),
+            };
         }
     }
 
@@ -508,6 +586,9 @@ impl Checker {
         let Some(after) = self.window.as_ref().and_then(|w| w.assembler.call(call)) else {
             return;
         };
+        if after.is_settled() {
+            self.unsent.remove(call);
+        }
         let question = before.approval.as_ref();
         let unanswered = question.is_some_and(|question| !self.answered.contains(&question.id));
         let is_back = match before.state {
@@ -553,12 +634,7 @@ impl Checker {
     }
 }
 
-/// What `addToolOutput` makes of a call: only an approval that was granted stays.
 fn give_output(part: &mut ToolPart, output: &Result<Value, String>) {
-    part.approval = part
-        .approval
-        .take()
-        .filter(|asked| asked.approved == Some(true));
     match output {
         Ok(output) => {
             part.state = ToolState::OutputAvailable;
@@ -583,16 +659,25 @@ fn is_unfinished(part: &Part) -> bool {
 }
 
 /// The call that a chunk is about.
-fn called(chunk: &Chunk) -> Option<&str> {
-    match chunk {
-        Chunk::ToolInputStart(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolInputDelta(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolInputAvailable(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolInputError(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolApprovalRequest(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolOutputAvailable(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolOutputError(chunk) => Some(&chunk.tool_call_id),
-        Chunk::ToolOutputDenied(chunk) => Some(&chunk.tool_call_id),
-        _ => None,
-    }
+fn called(chunk: &Chunk, assembler: &Assembler) -> Option<String> {
+    Some(match chunk {
+        Chunk::ToolInputStart(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolInputDelta(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolInputAvailable(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolInputError(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolApprovalRequest(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolOutputAvailable(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolOutputError(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolOutputDenied(chunk) => chunk.tool_call_id.clone(),
+        Chunk::ToolApprovalResponse(chunk) => {
+            let mut calls = assembler.message().parts.iter().filter_map(Part::as_tool);
+            let is_asked = |part: &&ToolPart| {
+                part.approval
+                    .as_ref()
+                    .is_some_and(|asked| asked.id == chunk.approval_id)
+            };
+            calls.find(is_asked)?.tool_call_id.clone()
+        }
+        _ => return None,
+    })
 }

@@ -147,6 +147,9 @@ impl Chunk {
             },
         };
         fields.nothing_left()?;
+        if let Self::SteeringMessage(steering) = &chunk {
+            steering.check()?;
+        }
         Ok(chunk)
     }
 

@@ -186,6 +186,11 @@ impl<'p> Fields<'p> {
         self.map
     }
 
+    /// Takes what is left.
+    pub(crate) fn take_rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map)
+    }
+
     /// Everything must have been taken: what is left is an error.
     pub(crate) fn nothing_left(self) -> Result<(), DecodeError> {
         match self.map.keys().next() {

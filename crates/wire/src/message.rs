@@ -54,6 +54,16 @@ impl Message {
         Self::from_value(value, Path::Root, Nulls::Absent)
     }
 
+    /// The message as every release of the SDK validates it: see [`ToolPart::complete`].
+    ///
+    /// [`ToolPart::complete`]: crate::ToolPart::complete
+    #[must_use]
+    pub fn complete(mut self) -> Self {
+        let calls = self.parts.iter_mut().filter_map(Part::as_tool_mut);
+        calls.for_each(crate::ToolPart::complete);
+        self
+    }
+
     /// All its text, joined.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {

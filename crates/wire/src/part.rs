@@ -35,7 +35,7 @@ pub enum Part {
     StepStart(StepStart),
     /// A call, `tool-NAME` or `dynamic-tool`.
     #[serde(untagged)]
-    Tool(ToolPart),
+    Tool(Box<ToolPart>),
     /// `data-NAME`: data for the page.
     #[serde(untagged)]
     Data(Data),
@@ -286,10 +286,10 @@ impl Field for Part {
                 result: fields.take::<Option<Value>>("result")?.unwrap_or_default(),
                 extra: fields.rest(),
             }),
-            "dynamic-tool" => Self::Tool(ToolPart::take_dynamic(fields)?),
+            "dynamic-tool" => Self::Tool(Box::new(ToolPart::take_dynamic(fields)?)),
             _ => {
                 if let Some(name) = kind.strip_prefix("tool-") {
-                    Self::Tool(ToolPart::take_static(name.to_owned(), fields)?)
+                    Self::Tool(Box::new(ToolPart::take_static(name.to_owned(), fields)?))
                 } else if let Some(name) = kind.strip_prefix("data-") {
                     Self::Data(Data {
                         name: name.to_owned(),

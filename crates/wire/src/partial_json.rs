@@ -6,17 +6,20 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::assembler::Sdk;
+
 /// Nested deeper than this, text counts as nothing, as it does for serde_json.
 const DEPTH: usize = 127;
 
-/// The value that the text is, or begins.
-pub(crate) fn parse(text: &str) -> Option<Value> {
+/// The value that the text is, or begins, as a client of a major sees it.
+pub(crate) fn parse(text: &str, sdk: Sdk) -> Option<Value> {
     if let Ok(value) = serde_json::from_str(text) {
         return Some(value);
     }
     let mut reader = Reader {
         rest: text,
         depth: 0,
+        sdk,
     };
     reader.value().ok().flatten()
 }
@@ -27,6 +30,7 @@ struct NotJson;
 struct Reader<'a> {
     rest: &'a str,
     depth: usize,
+    sdk: Sdk,
 }
 
 impl<'a> Reader<'a> {
@@ -90,6 +94,10 @@ impl<'a> Reader<'a> {
     fn array(&mut self) -> Result<Value, NotJson> {
         let mut items = Vec::new();
         self.take('[');
+        // 6 takes whatever stands first in an array for a value, and then fails at it.
+        if self.sdk == Sdk::V6 && self.rest == "-" {
+            return Err(NotJson);
+        }
         loop {
             self.skip_space();
             if self.take(']') {
@@ -173,6 +181,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::parse;
+    use crate::assembler::Sdk;
     use serde_json::json;
 
     #[test]
@@ -194,14 +203,20 @@ mod tests {
             ("{", json!({})),
             ("nu", json!(null)),
         ] {
-            assert_eq!(parse(text), Some(value), "{text}");
+            assert_eq!(parse(text, Sdk::V7), Some(value), "{text}");
         }
+    }
+
+    #[test]
+    fn majors_differ_in_a_lone_minus() {
+        assert_eq!(parse(r#"{"list":[-"#, Sdk::V7), Some(json!({"list": []})));
+        assert_eq!(parse(r#"{"list":[-"#, Sdk::V6), None);
     }
 
     #[test]
     fn text_that_begins_no_json_is_nothing() {
         for text in ["", "  ", "x", "{]", "[1 2", r#"{"a" 1"#, &"[".repeat(5000)] {
-            assert_eq!(parse(text), None, "{text:.20}");
+            assert_eq!(parse(text, Sdk::V7), None, "{text:.20}");
         }
     }
 }

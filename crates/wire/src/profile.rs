@@ -75,8 +75,8 @@ impl Profile {
             | Chunk::SourceDocument(_)
             | Chunk::File(_)
             | Chunk::ToolInputDelta(_)
-            | Chunk::ToolOutputDenied(_)
-            | Chunk::Data(_) => {}
+            | Chunk::ToolOutputDenied(_) => {}
+            Chunk::Data(data) => data.extra.clear(),
         }
         Some(chunk)
     }

@@ -8,6 +8,10 @@ use crate::{frame, seeds};
 
 /// A frame of either dialect.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a frame is written or read once, and boxing it would cost more than moving it"
+)]
 pub enum ClientFrame {
     /// The AI SDK's own.
     Official(frame::ClientFrame),

@@ -141,6 +141,18 @@ impl ToolPart {
         }
     }
 
+    /// Puts `null` where a release of the SDK wants a key and there is nothing to say: JSON has no
+    /// `undefined`.
+    pub fn complete(&mut self) {
+        // The first release wants the input of a failed call too.
+        if self.needs_input() || self.state == ToolState::OutputError {
+            self.input.get_or_insert_default();
+        }
+        if self.state == ToolState::OutputAvailable {
+            self.output.get_or_insert_default();
+        }
+    }
+
     pub(crate) fn take_dynamic(mut fields: Fields<'_>) -> Result<Self, DecodeError> {
         let name: String = fields.take("toolName")?;
         let mut part = Self::take_static(name, fields)?;
@@ -183,19 +195,12 @@ impl ToolPart {
             },
             _ => {}
         }
-        if part.needs_input() {
-            part.input.get_or_insert_default();
-        }
-        if part.state == ToolState::OutputAvailable {
-            // A page's tool that returned nothing: JSON has no `undefined`.
-            part.output.get_or_insert_default();
-        }
         part.extra = fields.rest();
         Ok(part)
     }
 
     /// Whether the SDK's validator wants the `input` key in this state.
-    fn needs_input(&self) -> bool {
+    pub(crate) fn needs_input(&self) -> bool {
         !matches!(
             self.state,
             ToolState::InputStreaming | ToolState::OutputError
@@ -243,20 +248,10 @@ impl Serialize for ToolPart {
         optional!("title", title);
         optional!("toolMetadata", tool_metadata);
         optional!("providerExecuted", provider_executed);
-        match &self.input {
-            Some(input) => map.serialize_entry("input", input)?,
-            None if self.needs_input() => map.serialize_entry("input", &Value::Null)?,
-            None => {}
-        }
+        optional!("input", input);
         optional!("rawInput", raw_input);
         optional!("inputEncoding", input_encoding);
-        match &self.output {
-            Some(output) => map.serialize_entry("output", output)?,
-            None if self.state == ToolState::OutputAvailable => {
-                map.serialize_entry("output", &Value::Null)?;
-            }
-            None => {}
-        }
+        optional!("output", output);
         optional!("errorText", error_text);
         optional!("preliminary", preliminary);
         optional!("callProviderMetadata", call_provider_metadata);

@@ -60,7 +60,7 @@ impl Assembler {
             None => {
                 let mut part = ToolPart::new(tool_name, tool_call_id, ToolState::InputStreaming);
                 part.dynamic = dynamic;
-                self.push(Part::Tool(part));
+                self.push(Part::Tool(Box::new(part)));
                 self.message.parts.len() - 1
             }
         };
@@ -110,11 +110,12 @@ impl Assembler {
         };
         input.text.push_str(&delta.input_text_delta);
         let input = input.clone();
+        let sdk = self.sdk;
         let part = self.announce(id, &input.tool_name, input.dynamic);
         part.state = ToolState::InputStreaming;
         part.input = match input.encoding {
             Some(InputEncoding::Text) => Some(Value::String(input.text.clone())),
-            _ => partial_json::parse(&input.text),
+            _ => partial_json::parse(&input.text, sdk),
         };
         part.raw_input = Some(Value::String(input.text));
         part.input_encoding = input.encoding;

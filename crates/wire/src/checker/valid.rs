@@ -9,10 +9,44 @@ use crate::message::{Message, Role};
 use crate::part::Part;
 use crate::tool_part::{ToolPart, ToolState};
 
+/// Whether the client's parser refuses the JSON: it guards against keys that reach prototypes.
+///
+/// A tool's output may hold such a key, so this is more than a curiosity.
+pub(super) fn is_refused_by_the_parser(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(is_refused_by_the_parser),
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            key == "__proto__"
+                || key == "constructor" && value.get("prototype").is_some()
+                || is_refused_by_the_parser(value)
+        }),
+        _ => false,
+    }
+}
+
+/// Fields that 7 checks and 6 lets pass unseen.
+fn forget_newer_fields(chunk: &mut Value) {
+    let newer: &[&str] = match chunk["type"].as_str() {
+        Some("text-end") => &["citations"],
+        Some("tool-approval-request") => &["reason", "isAutomatic"],
+        _ => &[],
+    };
+    if let Value::Object(map) = chunk {
+        for key in newer {
+            map.shift_remove(*key);
+        }
+    }
+}
+
 /// The chunk as the newest release of the major reads it, and the path of a field that only the
 /// strict early releases refuse.
 pub(super) fn chunk(mut value: Value, sdk: Sdk) -> Result<(Chunk, Option<String>), String> {
     let mut unknown_field = None;
+    if sdk == Sdk::V6 && value.is_object() {
+        let before = value.clone();
+        forget_newer_fields(&mut value);
+        unknown_field = (before != value).then(|| "of version 7".to_owned());
+    }
     let chunk = loop {
         match Chunk::decode(value.clone()) {
             Ok(chunk) => break chunk,
@@ -76,6 +110,15 @@ pub(super) fn message(message: &Message, sdk: Sdk) -> Result<(), String> {
 
 fn tool_part(part: &ToolPart) -> Option<&'static str> {
     let answer = part.approval.as_ref().map(|approval| approval.approved);
+    if part.output.is_some() && part.state != ToolState::OutputAvailable {
+        return Some("an output in a state that has none");
+    }
+    if part.error_text.is_some() && part.state != ToolState::OutputError {
+        return Some("an error in a state that has none");
+    }
+    if part.input.is_none() && part.needs_input() {
+        return Some("no input");
+    }
     match part.state {
         ToolState::InputStreaming | ToolState::InputAvailable => answer
             .is_some()

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::decode::{DecodeError, Fields, record};
 use crate::metadata::{Citation, ProviderMetadata};
@@ -114,6 +114,8 @@ pub struct Data {
     pub data: Value,
     /// Whether the page is told and the message is not.
     pub transient: Option<bool>,
+    /// More fields, which the newest clients keep in the message and the strict ones refuse.
+    pub extra: Map<String, Value>,
 }
 
 impl Serialize for Data {
@@ -127,6 +129,9 @@ impl Serialize for Data {
         if let Some(transient) = &self.transient {
             map.serialize_entry("transient", transient)?;
         }
+        for (key, value) in &self.extra {
+            map.serialize_entry(key, value)?;
+        }
         map.end()
     }
 }
@@ -138,6 +143,7 @@ impl Data {
             id: fields.take("id")?,
             data: fields.take("data")?,
             transient: fields.take("transient")?,
+            extra: fields.take_rest(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::decode::{names, record};
+use crate::decode::{DecodeError, Path, names, record};
 use crate::part::Part;
 
 record! {
@@ -56,6 +56,20 @@ record! {
         id: String = "id",
         /// Its text and file parts.
         parts: Vec<Part> = "parts",
+    }
+}
+
+impl SteeringMessage {
+    /// The schema knows text and files here, and nothing else.
+    pub(super) fn check(&self) -> Result<(), DecodeError> {
+        let is_known = |part: &Part| matches!(part, Part::Text(_) | Part::File(_));
+        match self.parts.iter().position(|part| !is_known(part)) {
+            Some(index) => {
+                let parts = Path::Root.key("parts");
+                Err(parts.index(index).expected("a text or a file part"))
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,88 @@
+//! Who answers.
+
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// Who answers, by the name that the operator gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AgentName {
+    /// The built-in demo, which needs no key and no network.
+    #[default]
+    Demo,
+    /// The built-in demo as a live conversation.
+    DemoLive,
+    /// Gemini, by generateContent.
+    Gemini,
+    /// Gemini Live.
+    GeminiLive,
+    /// A remote ADK server.
+    Adk,
+    /// A model that speaks OpenAI's API.
+    OpenAi,
+}
+
+impl AgentName {
+    /// Refuses what this version can't do yet. An agent becomes available when its arm is deleted.
+    pub(crate) fn require_available(self) -> Result<(), Error> {
+        match self {
+            AgentName::DemoLive => Err(Error::NotBuilt("the agent demo-live")),
+            AgentName::Gemini => Err(Error::NotBuilt("the agent gemini")),
+            AgentName::GeminiLive => Err(Error::NotBuilt("the agent gemini-live")),
+            AgentName::Adk => Err(Error::NotBuilt("the agent adk")),
+            AgentName::OpenAi => Err(Error::NotBuilt("the agent openai")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FromStr for AgentName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "demo" => Ok(AgentName::Demo),
+            "demo-live" => Ok(AgentName::DemoLive),
+            "gemini" => Ok(AgentName::Gemini),
+            "gemini-live" => Ok(AgentName::GeminiLive),
+            "adk" => Ok(AgentName::Adk),
+            "openai" => Ok(AgentName::OpenAi),
+            _ => Err(format!(
+                "`{text}` is not an agent; expected demo, demo-live, gemini, gemini-live, adk or openai"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_demo_is_available_yet() {
+        assert!(
+            "demo"
+                .parse::<AgentName>()
+                .unwrap()
+                .require_available()
+                .is_ok()
+        );
+        for name in ["demo-live", "gemini", "gemini-live", "adk", "openai"] {
+            let refused = name
+                .parse::<AgentName>()
+                .unwrap()
+                .require_available()
+                .unwrap_err();
+            assert_eq!(
+                refused.line(),
+                format!("adk-stream: the agent {name} is not available yet in this version")
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_agent_is_refused_by_name() {
+        let refused = "Demo".parse::<AgentName>().unwrap_err();
+        assert!(refused.starts_with("`Demo` is not an agent"), "{refused}");
+    }
+}

@@ -1,0 +1,224 @@
+//! What the server was told: flags, environment and file, laid over each other.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use tracing_subscriber::filter::Targets;
+
+use crate::agent_name::AgentName;
+use crate::config_file;
+use crate::environment::{self, Environment};
+use crate::error::Error;
+use crate::listen_address::ListenAddress;
+use crate::log;
+use crate::store_url::StoreUrl;
+
+/// What the server was told, checked, and possible in this version.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// Where the server listens.
+    pub(crate) listen: ListenAddress,
+    /// Which store keeps the journals.
+    pub(crate) store: StoreUrl,
+    /// Who answers.
+    pub(crate) agent: AgentName,
+    /// What goes to stderr.
+    pub(crate) log: Targets,
+    /// What the operator should know, though the server can start.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Settings as text, as one source gives them: the flags, the environment or the file.
+#[derive(Debug, Default, clap::Args, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Address to listen on; port 0 picks a free one [env: ADK_STREAM_LISTEN] [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<String>,
+    /// Where the journals are kept [env: ADK_STREAM_STORE] [default: memory]
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+    /// Who answers [env: ADK_STREAM_AGENT] [default: demo]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+}
+
+/// Where a layer of settings came from.
+#[derive(Debug)]
+enum Origin {
+    Flags,
+    Environment,
+    File(PathBuf),
+}
+
+impl Origin {
+    /// The name under which the operator finds the setting again.
+    fn name(&self, key: &str) -> String {
+        match self {
+            Origin::Flags => format!("--{key}"),
+            Origin::Environment => environment::variable(&key.to_uppercase()),
+            Origin::File(path) => format!("{}: {key}", path.display()),
+        }
+    }
+}
+
+impl Config {
+    /// Lays flags over the environment over the file over the defaults. `folder` is where the file
+    /// is looked for when none is named.
+    pub(crate) fn load(
+        flags: Settings,
+        file: Option<PathBuf>,
+        environment: &Environment,
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        let named = match file {
+            Some(path) => Some(path),
+            None => environment.text("CONFIG")?.map(PathBuf::from),
+        };
+        let variables = Settings {
+            listen: environment.text("LISTEN")?,
+            store: environment.text("STORE")?,
+            agent: environment.text("AGENT")?,
+        };
+        let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
+        if let Some((path, settings)) = config_file::read(named, folder)? {
+            layers.push((Origin::File(path), settings));
+        }
+
+        let config = Self {
+            listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
+            store: pick(&layers, "store", |layer| layer.store.as_deref())?,
+            agent: pick(&layers, "agent", |layer| layer.agent.as_deref())?,
+            log: log::filter(environment.text("LOG")?.as_deref())?,
+            warnings: environment
+                .unknown()
+                .map(|name| format!("{name} is set, but means nothing to this version"))
+                .collect(),
+        };
+        config.store.require_available()?;
+        config.agent.require_available()?;
+        Ok(config)
+    }
+}
+
+/// The first layer that has the setting decides; the default stands in where none has.
+fn pick<T: FromStr<Err = String> + Default>(
+    layers: &[(Origin, Settings)],
+    key: &str,
+    of: fn(&Settings) -> Option<&str>,
+) -> Result<T, Error> {
+    match layers
+        .iter()
+        .find_map(|(origin, layer)| Some((origin, of(layer)?)))
+    {
+        None => Ok(T::default()),
+        Some((origin, text)) => text.parse().map_err(|problem| Error::Setting {
+            origin: origin.name(key),
+            problem,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    }
+
+    fn listening(address: &str) -> Settings {
+        Settings {
+            listen: Some(address.into()),
+            ..Settings::default()
+        }
+    }
+
+    fn folder_with(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("adk-stream.toml"), text).unwrap();
+        folder
+    }
+
+    fn refusal(flags: Settings, variables: &[(&str, &str)], file: &str) -> String {
+        let folder = folder_with(file);
+        let error = Config::load(flags, None, &environment(variables), folder.path()).unwrap_err();
+        error
+            .line()
+            .replace(&format!("{}/", folder.path().display()), "")
+    }
+
+    #[test]
+    fn without_a_word_the_defaults_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let config =
+            Config::load(Settings::default(), None, &environment(&[]), folder.path()).unwrap();
+        assert_eq!(config.listen.as_str(), "127.0.0.1:8080");
+        assert_eq!(config.store, StoreUrl::Memory);
+        assert_eq!(config.agent, AgentName::Demo);
+    }
+
+    #[test]
+    fn a_flag_beats_a_variable_beats_the_file() {
+        let folder = folder_with("listen = '127.0.0.1:3'");
+        let variable = environment(&[("ADK_STREAM_LISTEN", "127.0.0.1:2")]);
+        let listen = |flags, variables: &Environment| {
+            Config::load(flags, None, variables, folder.path())
+                .unwrap()
+                .listen
+                .to_string()
+        };
+        assert_eq!(listen(listening("127.0.0.1:1"), &variable), "127.0.0.1:1");
+        assert_eq!(listen(Settings::default(), &variable), "127.0.0.1:2");
+        assert_eq!(
+            listen(Settings::default(), &environment(&[])),
+            "127.0.0.1:3"
+        );
+    }
+
+    #[test]
+    fn a_bad_value_is_refused_under_the_name_it_was_given_by() {
+        let lines = [
+            refusal(listening("x"), &[], ""),
+            refusal(Settings::default(), &[("ADK_STREAM_LISTEN", "x")], ""),
+            refusal(Settings::default(), &[], "listen = 'x'"),
+        ];
+        let problem = "`x` is not an address; expected HOST:PORT, as in 127.0.0.1:8080";
+        assert_eq!(lines[0], format!("adk-stream: --listen: {problem}"));
+        assert_eq!(
+            lines[1],
+            format!("adk-stream: ADK_STREAM_LISTEN: {problem}")
+        );
+        assert_eq!(
+            lines[2],
+            format!("adk-stream: adk-stream.toml: listen: {problem}")
+        );
+    }
+
+    #[test]
+    fn what_is_not_built_is_refused() {
+        let line = refusal(
+            Settings::default(),
+            &[("ADK_STREAM_STORE", "sqlite:a.db")],
+            "",
+        );
+        assert_eq!(
+            line,
+            "adk-stream: the store sqlite is not available yet in this version"
+        );
+    }
+
+    #[test]
+    fn a_misspelled_variable_is_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let variables = environment(&[("ADK_STREAM_LISTNE", "127.0.0.1:1")]);
+        let config = Config::load(Settings::default(), None, &variables, folder.path()).unwrap();
+        assert_eq!(
+            config.warnings,
+            ["ADK_STREAM_LISTNE is set, but means nothing to this version"]
+        );
+    }
+}

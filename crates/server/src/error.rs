@@ -1,0 +1,131 @@
+//! Why the binary could not start or go on, as its operator reads it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::listen_address::ListenAddress;
+
+/// Why the binary could not start or go on.
+#[derive(Debug)]
+pub enum Error {
+    /// The command line makes no sense.
+    Usage(String),
+    /// A setting has a value that it can't have.
+    Setting {
+        /// Where the value was given: a flag, a variable, or a file and a key.
+        origin: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// Something that has its name already, and comes with a later version.
+    NotBuilt(&'static str),
+    /// The configuration file can't be read.
+    FileUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The configuration file is not what it should be.
+    FileMalformed {
+        /// The file.
+        path: PathBuf,
+        /// The line of the first mistake, from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// The address can't be listened on.
+    Listen {
+        /// The address that was asked for.
+        address: ListenAddress,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused something that every start needs.
+    System {
+        /// What was tried.
+        attempt: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// The error as exactly one line, under the name of the program.
+    pub fn line(&self) -> String {
+        let text = format!("adk-stream: {self}");
+        // A parser's message or a hostile argument may hold line breaks.
+        text.chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Usage(problem) => write!(f, "{problem}"),
+            Error::Setting { origin, problem } => write!(f, "{origin}: {problem}"),
+            Error::NotBuilt(what) => write!(f, "{what} is not available yet in this version"),
+            Error::FileUnreadable { path, source } => {
+                write!(f, "can't read {}: {source}", path.display())
+            }
+            Error::FileMalformed {
+                path,
+                line: Some(line),
+                problem,
+            } => {
+                write!(f, "{}, line {line}: {problem}", path.display())
+            }
+            Error::FileMalformed {
+                path,
+                line: None,
+                problem,
+            } => {
+                write!(f, "{}: {problem}", path.display())
+            }
+            Error::Listen { address, source } => write!(f, "can't listen on {address}: {source}"),
+            Error::System { attempt, source } => write!(f, "can't {attempt}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::FileUnreadable { source, .. }
+            | Error::Listen { source, .. }
+            | Error::System { source, .. } => Some(source),
+            Error::Usage(_)
+            | Error::Setting { .. }
+            | Error::NotBuilt(_)
+            | Error::FileMalformed { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_whatever_it_quotes() {
+        let error = Error::Usage("unexpected argument 'a\nb\u{1b}[31m'".into());
+        assert_eq!(error.line(), "adk-stream: unexpected argument 'a b [31m'");
+    }
+
+    #[test]
+    fn a_mistake_in_a_file_is_named_with_its_line() {
+        let error = Error::FileMalformed {
+            path: "adk-stream.toml".into(),
+            line: Some(3),
+            problem: "unknown field `colour`".into(),
+        };
+        assert_eq!(
+            error.line(),
+            "adk-stream: adk-stream.toml, line 3: unknown field `colour`"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! From the socket to the last connection.
+
+use std::future::IntoFuture;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tracing::{info, warn};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::routes;
+use crate::signals;
+
+/// How long open connections may take to end once the server was told to. Container runtimes kill
+/// after 10 seconds; a turn that is cut goes on from its journal.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Serves until a signal says stop.
+pub(crate) fn run(config: &Config) -> Result<(), Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::System {
+            attempt: "start the runtime",
+            source,
+        })?;
+    let result = runtime.block_on(start(config));
+    // What still runs had its time: it must not hold up the exit.
+    runtime.shutdown_background();
+    result
+}
+
+async fn start(config: &Config) -> Result<(), Error> {
+    let refused = |source| Error::Listen {
+        address: config.listen.clone(),
+        source,
+    };
+    let listener = TcpListener::bind(config.listen.as_str())
+        .await
+        .map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    // Before the line below: whoever reads it may signal at once.
+    let signals = signals::listen().map_err(|source| Error::System {
+        attempt: "listen for signals",
+        source,
+    })?;
+    for warning in &config.warnings {
+        warn!("{warning}");
+    }
+    announce(address);
+    serve(listener, routes::router(), signals)
+        .await
+        .map_err(|source| Error::System {
+            attempt: "go on serving",
+            source,
+        })
+}
+
+/// The one line on stdout, by which scripts and tests learn the address.
+fn announce(address: SocketAddr) {
+    let mut stdout = io::stdout();
+    if writeln!(stdout, "listening on http://{address}")
+        .and_then(|()| stdout.flush())
+        .is_err()
+    {
+        info!("listening on http://{address}");
+    }
+}
+
+/// Serves until the first signal, then lets open connections end: until all have, until the second
+/// signal, or until the grace is over. Each is a good end, since no turn lives in a connection.
+async fn serve(
+    listener: TcpListener,
+    router: Router,
+    mut signals: mpsc::Receiver<&'static str>,
+) -> io::Result<()> {
+    let listener = listener.tap_io(|stream| {
+        // Deltas are small and must leave at once.
+        if let Err(error) = stream.set_nodelay(true) {
+            warn!("can't set TCP_NODELAY: {error}");
+        }
+    });
+    let (drain, told_to_drain) = oneshot::channel::<()>();
+    let server = axum::serve(listener, router).with_graceful_shutdown(async {
+        // The sender never sends: it is dropped.
+        let _ = told_to_drain.await;
+    });
+    let mut server = pin!(server.into_future());
+
+    let signal = tokio::select! {
+        result = &mut server => return result,
+        signal = signals.recv() => signal.unwrap_or("no signal"),
+    };
+    info!(
+        "{signal}: no new connections; open ones have {} s to end",
+        GRACE.as_secs()
+    );
+    drop(drain);
+    tokio::select! {
+        result = &mut server => return result,
+        signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
+        () = tokio::time::sleep(GRACE) => warn!("the time is over: cut what was open"),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+    use tokio::sync::Notify;
+    use tokio::task::JoinHandle;
+
+    use std::sync::Arc;
+
+    /// A server whose one route answers when it is told to, with one request inside.
+    struct Busy {
+        server: JoinHandle<io::Result<()>>,
+        signals: mpsc::Sender<&'static str>,
+        client: TcpStream,
+        finish: Arc<Notify>,
+    }
+
+    async fn busy() -> Busy {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
+        let (signals, received) = mpsc::channel(2);
+        let (entered, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (inside, told) = (entered.clone(), finish.clone());
+        let router = Router::new().route(
+            "/",
+            get(async move || {
+                inside.notify_one();
+                told.notified().await;
+                "done"
+            }),
+        );
+        let server = tokio::spawn(serve(listener, router, received));
+        client
+            .write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
+            .await
+            .unwrap();
+        entered.notified().await;
+        Busy {
+            server,
+            signals,
+            client,
+            finish,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_under_way_ends_before_the_server_does() {
+        let mut busy = busy().await;
+        busy.signals.send("SIGTERM").await.unwrap();
+        busy.finish.notify_one();
+        let mut answer = String::new();
+        busy.client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("done"), "{answer}");
+        busy.server.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_second_signal_ends_it_at_once() {
+        let busy = busy().await;
+        // Time stands still, so it is not the grace that ends it.
+        tokio::time::pause();
+        let before = tokio::time::Instant::now();
+        busy.signals.send("SIGINT").await.unwrap();
+        busy.signals.send("SIGINT").await.unwrap();
+        busy.server.await.unwrap().unwrap();
+        assert_eq!(before.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_never_ends_is_cut() {
+        let busy = busy().await;
+        tokio::time::pause();
+        let before = tokio::time::Instant::now();
+        busy.signals.send("SIGTERM").await.unwrap();
+        busy.server.await.unwrap().unwrap();
+        assert!(before.elapsed() >= GRACE);
+    }
+}

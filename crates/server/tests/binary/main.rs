@@ -1,0 +1,17 @@
+//! The real binary, as its operator and its clients meet it: started as a process, on a port of its
+//! own, and spoken to over a real socket.
+//!
+//! # Layout
+//!
+//! - `process`: starts the binary, and ends it when the test ends.
+//! - `request`: one HTTP request over a plain socket.
+//! - `start`, `routes`, `shutdown`: the behaviour.
+
+// Clippy knows a test by its attribute, and takes what tests share for product code.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod process;
+mod request;
+mod routes;
+mod shutdown;
+mod start;

@@ -1,0 +1,130 @@
+//! What each path answers.
+
+use serde_json::json;
+
+use crate::process::serve;
+
+#[test]
+fn it_says_that_it_lives_and_is_ready() {
+    let server = serve();
+    for (path, status) in [("/healthz", "ok"), ("/readyz", "ready")] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.json(), json!({ "status": status }));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+}
+
+#[test]
+fn the_page_comes_with_its_assets() {
+    let server = serve();
+    let page = server.get("/");
+    assert_eq!(page.status, 200);
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    assert_eq!(page.header("cache-control"), Some("no-cache"));
+    assert!(page.text().contains("adk-stream"));
+
+    // Where the page was not built there are no assets, and the page says so.
+    let assets: Vec<_> = page
+        .text()
+        .split('"')
+        .filter(|at| at.starts_with("/assets/"))
+        .collect();
+    assert_eq!(assets.is_empty(), page.text().contains("make run"));
+    for path in assets {
+        let asset = server.get(path);
+        assert_eq!(asset.status, 200, "{path}");
+        let expected = if path.ends_with(".js") {
+            "text/javascript"
+        } else {
+            "text/css"
+        };
+        assert!(
+            asset.header("content-type").unwrap().starts_with(expected),
+            "{path}"
+        );
+        assert_eq!(
+            asset.header("cache-control"),
+            Some("public, max-age=31536000, immutable")
+        );
+        assert!(!asset.body.is_empty());
+    }
+}
+
+#[test]
+fn a_browser_that_has_the_page_is_spared_it() {
+    let server = serve();
+    let etag = server.get("/").header("etag").unwrap().to_owned();
+    let again = server.request("GET", "/", &[("if-none-match", &etag)]);
+    assert_eq!(again.status, 304);
+    assert!(again.body.is_empty());
+    assert_eq!(
+        server
+            .request("GET", "/", &[("if-none-match", "\"other\"")])
+            .status,
+        200
+    );
+}
+
+#[test]
+fn head_is_get_without_the_body() {
+    let server = serve();
+    for path in ["/", "/healthz"] {
+        let (get, head) = (server.get(path), server.request("HEAD", path, &[]));
+        assert_eq!(head.status, 200);
+        assert!(head.body.is_empty());
+        for name in ["content-length", "content-type", "etag"] {
+            assert_eq!(head.header(name), get.header(name), "{name} of {path}");
+        }
+        assert_eq!(
+            head.header("content-length"),
+            Some(get.body.len().to_string().as_str())
+        );
+    }
+}
+
+#[test]
+fn unknown_paths_are_not_found_in_json() {
+    let server = serve();
+    let paths = [
+        "/api",
+        "/api/nothing",
+        "/nothing",
+        "/assets/",
+        "/healthz/",
+        "/../Cargo.toml",
+    ];
+    for path in paths {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 404, "{path}");
+        let message = format!("nothing is served at {path}");
+        assert_eq!(
+            answer.json(),
+            json!({ "error": { "code": "not_found", "message": message } })
+        );
+    }
+}
+
+#[test]
+fn the_chat_is_not_there_yet() {
+    let server = serve();
+    assert_eq!(server.request("POST", "/api/chat", &[]).status, 404);
+}
+
+#[test]
+fn a_wrong_method_is_refused_in_json_with_the_right_ones() {
+    let server = serve();
+    for path in ["/healthz", "/"] {
+        let answer = server.request("POST", path, &[]);
+        assert_eq!(answer.status, 405, "{path}");
+        let message = format!("{path} does not take POST");
+        assert_eq!(
+            answer.json(),
+            json!({ "error": { "code": "method_not_allowed", "message": message } })
+        );
+        assert_eq!(answer.header("allow"), Some("GET,HEAD"));
+    }
+}

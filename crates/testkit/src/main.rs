@@ -1,0 +1,64 @@
+//! Prints what the wire can say, one JSON value a line, for the TypeScript tests to judge.
+//!
+//! `specimens chunks | messages | frames | streams FOLDER`
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use testkit_lib::{corpus, specimen};
+use wire::Profile;
+use wire::assembler::Sdk;
+
+// The library of this package, under a name that says what it is.
+use adk_stream_testkit as testkit_lib;
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let lines: Vec<Value> = match arguments.as_slice() {
+        ["chunks"] => profiles()
+            .flat_map(|(name, profile)| {
+                let chunks = specimen::chunks(profile).into_iter();
+                chunks.map(move |chunk| json!({"profile": name, "chunk": chunk}))
+            })
+            .collect(),
+        ["messages"] => profiles()
+            .flat_map(|(name, profile)| {
+                let messages = specimen::messages(profile).into_iter();
+                messages.map(move |messages| json!({"profile": name, "messages": messages}))
+            })
+            .collect(),
+        ["frames"] => specimen::frames()
+            .into_iter()
+            .map(|(direction, frame)| json!({"direction": direction, "frame": frame}))
+            .collect(),
+        ["streams", folder] => corpus::load(Path::new(folder))
+            .iter()
+            .flat_map(|stream| [judge(stream, "6", Sdk::V6), judge(stream, "7", Sdk::V7)])
+            .collect(),
+        _ => {
+            eprintln!("usage: specimens chunks | messages | frames | streams FOLDER");
+            std::process::exit(2);
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn profiles() -> impl Iterator<Item = (&'static str, Profile)> {
+    [("shared", Profile::Shared), ("v7", Profile::V7)].into_iter()
+}
+
+fn judge(stream: &corpus::Stream, name: &str, sdk: Sdk) -> Value {
+    let (verdict, _, messages) = stream.play(sdk);
+    let mut line =
+        json!({"name": stream.name, "sdk": name, "messages": messages, "outcome": verdict.outcome});
+    if let Some(reason) = verdict.reason {
+        line["reason"] = reason.into();
+    }
+    if !verdict.wrong.is_empty() {
+        line["wrong"] = verdict.wrong.into();
+    }
+    line
+}

@@ -1,0 +1,140 @@
+//! The direction of the house: who may depend on whom.
+
+// Helpers of tests stop as tests do.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Each room with the rooms that it may stand on. `testkit` may use any, and is used by none.
+const ROOMS: [(&str, &[&str]); 9] = [
+    ("wire", &[]),
+    ("gemini", &[]),
+    ("turn", &["wire"]),
+    ("agents", &["wire", "turn", "gemini"]),
+    ("store", &["wire", "turn"]),
+    ("engine", &["wire", "turn", "agents", "store"]),
+    ("emulator", &["wire", "turn", "agents", "gemini"]),
+    (
+        "server",
+        &[
+            "wire", "turn", "agents", "store", "engine", "gemini", "emulator",
+        ],
+    ),
+    (
+        "testkit",
+        &[
+            "wire", "turn", "agents", "store", "engine", "gemini", "emulator", "server",
+        ],
+    ),
+];
+
+/// An edge of the house: who, on whom, and whether the product has it or only its tests.
+#[derive(Debug, Clone)]
+struct Edge {
+    from: String,
+    to: String,
+    is_for_tests: bool,
+}
+
+impl Edge {
+    /// Why the edge may not be, if it may not.
+    fn fault(&self) -> Option<String> {
+        let Edge {
+            from,
+            to,
+            is_for_tests,
+        } = self;
+        let Some((_, allowed)) = ROOMS.iter().find(|(room, _)| room == from) else {
+            return Some(format!("{from} is no room of the house"));
+        };
+        if *is_for_tests && to == "testkit" {
+            return None;
+        }
+        let known = allowed.contains(&to.as_str());
+        (!known).then(|| format!("{from} must not depend on {to}"))
+    }
+}
+
+/// The edges between the workspace's crates, by the names of their folders.
+fn edges() -> Vec<Edge> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo can be run");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"]
+        .as_array()
+        .expect("cargo lists packages");
+    let room = |path: &Value| {
+        let path = std::path::Path::new(path.as_str()?);
+        Some(path.file_name()?.to_str()?.to_owned())
+    };
+    let mut edges = Vec::new();
+    for package in packages {
+        let manifest = std::path::Path::new(package["manifest_path"].as_str().unwrap());
+        let from = manifest.parent().and_then(|folder| folder.file_name());
+        let from = from.and_then(|name| name.to_str()).unwrap().to_owned();
+        for dependency in package["dependencies"].as_array().unwrap() {
+            if let Some(to) = room(&dependency["path"]) {
+                let is_for_tests = dependency["kind"] == "dev";
+                edges.push(Edge {
+                    from: from.clone(),
+                    to,
+                    is_for_tests,
+                });
+            }
+        }
+    }
+    edges
+}
+
+#[test]
+fn nothing_points_back() {
+    let edges = edges();
+    assert!(
+        edges.len() >= ROOMS.len(),
+        "the house has more edges than {edges:?}"
+    );
+    let faults: Vec<_> = edges.iter().filter_map(Edge::fault).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn an_edge_against_the_direction_is_seen() {
+    let edge = |from: &str, to: &str, is_for_tests| Edge {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        is_for_tests,
+    };
+    assert!(edge("wire", "turn", false).fault().is_some());
+    assert!(edge("store", "agents", false).fault().is_some());
+    assert!(edge("engine", "testkit", false).fault().is_some());
+    assert!(edge("engine", "testkit", true).fault().is_none());
+    assert!(edge("turn", "wire", false).fault().is_none());
+    assert!(edge("turn", "engine", true).fault().is_some());
+}
+
+#[test]
+fn every_room_is_a_crate() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap();
+    for (room, _) in ROOMS {
+        let lib = std::fs::read_to_string(crates.join(room).join("src/lib.rs")).unwrap();
+        let owns = ["**Owns**", "**Does not own**"];
+        assert!(
+            owns.iter().all(|words| lib.contains(words)),
+            "{room} does not say what it owns"
+        );
+    }
+}

@@ -1,0 +1,17 @@
+/** What the judges read of a tool part, static or dynamic. */
+import type { UIMessage } from 'ai-7';
+
+export type ToolPart = {
+  type: string;
+  toolCallId: string;
+  state: string;
+  output?: unknown;
+  errorText?: string;
+  preliminary?: boolean;
+};
+
+export function toolParts(message: UIMessage): ToolPart[] {
+  return message.parts.filter(
+    part => part.type === 'dynamic-tool' || part.type.startsWith('tool-'),
+  ) as ToolPart[];
+}
