@@ -1,7 +1,10 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let limits = wire::Limits { depth: 127, ..wire::Limits::default() };
+    let limits = wire::Limits {
+        depth: 127,
+        ..wire::Limits::default()
+    };
     if let Ok(frame) = wire::frame::ServerFrame::from_slice(bytes, &limits) {
         let again = wire::frame::ServerFrame::from_slice(frame.to_json().as_bytes(), &limits);
         assert_eq!(again, Ok(frame));

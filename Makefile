@@ -1,0 +1,141 @@
+# Two commands matter: `make run` shows the demo, `make test` runs every test. Both install what is
+# missing and need no more than Rust, Node and, for what apt can bring, Debian.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# The steps share target/ and node_modules, and their output is meant to be read in order.
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# Where a login shell has not put rustup's cargo on PATH, find it all the same.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+# In CI the lock files decide; at work, adding a dependency may change them.
+LOCKED := $(if $(CI),--locked)
+
+# What apt brings, one line each: PACKAGE:COMMAND:WHAT-NEEDS-IT, the command as a name or a path
+# with globs. scripts/apt-ensure installs only what is missing.
+APT_RUN := 'build-essential:cc:linking Rust programs and building the C in some crates'
+APT_TEST := \
+  'build-essential:c++:linking Rust programs and building the C and C++ in some crates' \
+  'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)'
+
+NODE_MODULES := web/node_modules/.stamp
+PAGE := web/demo/dist/index.html
+# Everything that the page may be made from; what is made from it, and its tests, are left out.
+PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name tests -o -name conformance \) -prune -o -type f -print)
+
+say = @printf '\n== %s\n' '$(1)'
+
+##@ The two commands
+
+.PHONY: run
+run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTEN=127.0.0.1:9000 to choose)
+	$(call say,Building the server)
+	cargo build --release $(LOCKED) -p adk-stream
+	$(call say,Serving the demo; stop it with Ctrl-C)
+	@exec scripts/serve
+
+.PHONY: test
+test: set-up check test-rust test-web fuzz ## install what is missing, check, and run every test
+	$(call say,All tests passed)
+
+##@ Parts of `make test`
+
+.PHONY: check
+check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
+	@scripts/require-tools rust lint
+	$(call say,Checking Rust)
+	cargo fmt --all --check
+	if [ -f fuzz/Cargo.toml ]; then cargo fmt --manifest-path fuzz/Cargo.toml --check; fi
+	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
+	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace $(LOCKED) --no-deps --document-private-items --quiet
+	$(call say,Checking TypeScript)
+	cd web && npm run check
+	$(call say,Checking scripts and documents)
+	for script in .ci/run scripts/*; do bash -n "$$script"; done
+	scripts/check-links
+
+.PHONY: test-rust
+test-rust: $(PAGE) ## the Rust tests, doc tests included
+	$(call say,Rust tests)
+	if cargo nextest --version >/dev/null 2>&1; then \
+	  cargo nextest run --workspace $(LOCKED); \
+	else \
+	  cargo test --workspace $(LOCKED) --lib --bins --tests; \
+	fi
+	$(call say,Rust doc tests)
+	cargo test --workspace $(LOCKED) --doc
+
+.PHONY: test-web
+test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
+	$(call say,Building what the TypeScript tests drive)
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+	$(call say,TypeScript and browser tests)
+	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZ_SECONDS (60), where a nightly Rust is there
+	$(call say,Fuzzing the decoders)
+	@scripts/fuzz
+
+##@ At work
+
+.PHONY: dev
+dev: $(NODE_MODULES) ## the server, and the page with hot reload; Ctrl-C stops both
+	@scripts/require-tools rust node
+	@scripts/dev
+
+.PHONY: fmt
+fmt: $(NODE_MODULES) ## format Rust and TypeScript
+	cargo fmt --all
+	if [ -f fuzz/Cargo.toml ]; then cargo fmt --manifest-path fuzz/Cargo.toml; fi
+	cd web && npm run format
+
+.PHONY: bench
+bench: ## run the benchmarks
+	@if compgen -G 'crates/*/benches/*.rs' >/dev/null; then \
+	  cargo bench --workspace $(LOCKED) --bench '*'; \
+	else \
+	  echo "There is nothing to measure yet: the benchmarks come with the engine (bench/README.md)."; \
+	fi
+
+.PHONY: page
+page: $(PAGE) ## build the page alone
+
+.PHONY: clean
+clean: ## remove everything that was built or downloaded
+	cargo clean
+	rm -rf web/node_modules web/*/node_modules web/*/dist fuzz/target
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# What the commands above stand on
+
+.PHONY: ready-to-run
+ready-to-run:
+	@scripts/apt-ensure $(APT_RUN)
+	@scripts/require-tools rust node
+
+.PHONY: set-up
+set-up:
+	@scripts/apt-ensure $(APT_TEST)
+	@scripts/require-tools rust node lint
+
+$(NODE_MODULES): web/package-lock.json
+	@scripts/require-tools node
+	$(call say,Installing npm packages)
+	cd web && npm ci --no-audit --no-fund --loglevel=error || { \
+	  echo "npm ci failed. If web/package.json changed, run 'npm install' in web/ and commit the lock file."; exit 1; }
+	@touch $@
+
+$(PAGE): $(NODE_MODULES) $(PAGE_SOURCES)
+	$(call say,Building the page)
+	cd web && npm run build -w demo
+	@touch $@
