@@ -1,10 +1,26 @@
 //! The turn: the agent's whole answer to one message, as a pure state machine.
 //!
 //! **Owns** every decision: which calls run, which gates are asked, when a window closes, what the
-//! journal says, and which chunks a client is sent. Events go in; journal entries, effects and
-//! chunks come out. Given the same entries it is the same turn.
+//! journal says, and which chunks a client is sent. Inputs go in; events for the journal, effects
+//! and transcript items come out. Given the same entries it is the same turn.
 //!
 //! **Does not own** a clock, I/O, randomness or async: `store` keeps the entries, `engine` carries
-//! out the effects and brings the time.
+//! out the effects and brings the time and the ids.
 //!
-//! Nothing stands here yet: this crate is the room that the turn moves into.
+//! # Layout
+//!
+//! - [`id`]: what things are called; [`time`]: when.
+//! - [`event`]: what the journal says: the only thing that is kept.
+//! - [`gate`]: a question that holds a call, and its answers; [`call`]: what became of a call.
+//! - [`agent`]: what an agent is told, and what it says.
+
+pub mod agent;
+pub mod call;
+pub mod event;
+pub mod gate;
+pub mod id;
+pub mod time;
+
+pub use event::{Entry, Event};
+pub use id::{CallId, ChatId, GateId, Principal, TurnId};
+pub use time::At;

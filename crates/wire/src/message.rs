@@ -74,6 +74,14 @@ impl Message {
     }
 }
 
+/// Messages are read back from the journal as they are read from a client.
+impl<'de> serde::Deserialize<'de> for Message {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Self::decode(value).map_err(serde::de::Error::custom)
+    }
+}
+
 impl Field for Message {
     const EXPECTED: &'static str = "a message";
 

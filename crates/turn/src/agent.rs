@@ -1,0 +1,188 @@
+//! What an agent is told, and what it says.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wire::Message;
+
+use crate::call::{Call, Outcome};
+use crate::event::Finish;
+use crate::id::{ChatId, Principal};
+
+/// What an agent says while a step runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentEvent {
+    /// More text. Text that follows text continues it, unless a [`AgentEvent::PartEnd`] stands between.
+    Text {
+        /// The words.
+        delta: String,
+        /// What the provider says of the part, to be sent back unchanged.
+        provider_metadata: Option<Value>,
+    },
+    /// More of what the model thinks.
+    Reasoning {
+        /// The words.
+        delta: String,
+        /// What the provider says of the part, to be sent back unchanged.
+        provider_metadata: Option<Value>,
+    },
+    /// What follows is a part of its own, even if it is of the same kind.
+    PartEnd,
+    /// A call, whole.
+    Call {
+        /// The id that the provider gave it, if any.
+        provider_id: Option<String>,
+        /// The tool.
+        tool: String,
+        /// The input.
+        input: Value,
+        /// What the provider says of the call, to be sent back unchanged.
+        provider_metadata: Option<Value>,
+    },
+    /// A file that the model made.
+    File {
+        /// Where it is, often a data URL.
+        url: String,
+        /// What it is.
+        media_type: String,
+    },
+    /// A page that the answer rests on.
+    Source {
+        /// Its address.
+        url: String,
+        /// Its title.
+        title: Option<String>,
+    },
+    /// Data for the page, of a name: `data-NAME`.
+    Data {
+        /// The name.
+        name: String,
+        /// The data.
+        data: Value,
+    },
+    /// Usage, model version and the like, for the message's metadata.
+    Metadata(Value),
+    /// The step is over.
+    Ended(Finish),
+    /// The agent failed, and the turn with it.
+    Failed {
+        /// A stable code, listed in docs/errors.md.
+        code: &'static str,
+        /// What to tell the user. Never holds a key.
+        message: String,
+        /// When to try again, where the agent said so.
+        retry_after_ms: Option<u64>,
+    },
+}
+
+/// A part of what the model said in a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "part",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+pub enum Part {
+    /// Text.
+    Text {
+        /// The words.
+        text: String,
+        /// What the provider says of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_metadata: Option<Value>,
+    },
+    /// What the model thought.
+    Reasoning {
+        /// The words.
+        text: String,
+        /// What the provider says of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_metadata: Option<Value>,
+    },
+    /// A call.
+    Call {
+        /// The call.
+        #[serde(flatten)]
+        call: Call,
+        /// Whether it is a page's call that waits for an approval, and is not announced before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
+    },
+    /// A file that the model made.
+    File {
+        /// Where it is.
+        url: String,
+        /// What it is.
+        media_type: String,
+    },
+    /// A page that the answer rests on.
+    Source {
+        /// Its address.
+        url: String,
+        /// Its title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
+    /// Data for the page.
+    Data {
+        /// The name.
+        name: String,
+        /// The data.
+        data: Value,
+    },
+}
+
+/// What an agent is told when a step is to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepRequest {
+    /// The chat.
+    pub chat: ChatId,
+    /// Who it belongs to.
+    pub principal: Principal,
+    /// What was said before, in order, and what is to be answered, last.
+    pub history: Vec<Past>,
+    /// The tools that the model may call.
+    pub tools: Vec<ToolDeclaration>,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Past {
+    /// A user message opened a turn.
+    Message(Message),
+    /// The result of a long-running call opened a turn.
+    Result {
+        /// The call.
+        call: Call,
+        /// What became of it.
+        outcome: Outcome,
+    },
+    /// The model ended a step, and all its calls are settled.
+    Step {
+        /// What it said, in order, calls among it.
+        parts: Vec<Part>,
+        /// What became of its calls, in their order.
+        results: Vec<CallResult>,
+    },
+}
+
+/// What became of a call of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallResult {
+    /// The call, with the input that the model gave.
+    pub call: Call,
+    /// The input that it ran with, where an approver put another in place of the model's.
+    pub edited_input: Option<Value>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A tool, as a model is told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDeclaration {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its input.
+    pub input_schema: Value,
+}
