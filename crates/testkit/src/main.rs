@@ -1,12 +1,12 @@
 //! Prints what the wire can say, one JSON value a line, for the TypeScript tests to judge.
 //!
-//! `specimens chunks | messages | frames | streams FOLDER`
+//! `specimens chunks | messages | frames | streams FOLDER | check`
 
 use std::io::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit_lib::{corpus, specimen};
+use testkit_lib::{corpus, replay, specimen};
 use wire::Profile;
 use wire::assembler::Sdk;
 
@@ -37,8 +37,18 @@ fn main() -> std::io::Result<()> {
             .iter()
             .flat_map(|stream| [judge(stream, "6", Sdk::V6), judge(stream, "7", Sdk::V7)])
             .collect(),
+        // One session a line in, its findings out, for as long as there are any.
+        ["check"] => {
+            let mut out = std::io::stdout().lock();
+            for line in std::io::stdin().lines() {
+                let session = serde_json::from_str(&line?)?;
+                writeln!(out, "{}", replay::check(session))?;
+                out.flush()?;
+            }
+            return Ok(());
+        }
         _ => {
-            eprintln!("usage: specimens chunks | messages | frames | streams FOLDER");
+            eprintln!("usage: specimens chunks | messages | frames | streams FOLDER | check");
             std::process::exit(2);
         }
     };

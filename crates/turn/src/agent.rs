@@ -103,7 +103,8 @@ pub enum Part {
         /// The call.
         #[serde(flatten)]
         call: Call,
-        /// Whether it is a page's call that waits for an approval, and is not announced before.
+        /// Whether it is not announced with its step: a page's call that waits for an approval, or a
+        /// call whose input is invalid.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         held: bool,
     },

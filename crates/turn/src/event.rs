@@ -123,6 +123,24 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The turn that it happened to.
+    pub fn turn(&self) -> Option<&TurnId> {
+        match self {
+            Self::ChatOpened { .. } => None,
+            Self::TurnOpened { turn, .. }
+            | Self::StepEnded { turn, .. }
+            | Self::CallNested { turn, .. }
+            | Self::GateOpened { turn, .. }
+            | Self::GateClosed { turn, .. }
+            | Self::CallStarted { turn, .. }
+            | Self::CallRecorded { turn, .. }
+            | Self::CallSettled { turn, .. }
+            | Self::TurnEnded { turn, .. } => Some(turn),
+        }
+    }
+}
+
 /// What a turn answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "kebab-case")]

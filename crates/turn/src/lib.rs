@@ -13,14 +13,32 @@
 //! - [`event`]: what the journal says: the only thing that is kept.
 //! - [`gate`]: a question that holds a call, and its answers; [`call`]: what became of a call.
 //! - [`agent`]: what an agent is told, and what it says.
+//! - [`chat`]: a journal, folded; [`turn`]: one turn of it.
+//! - [`input`]: what can happen to a chat, and what follows; `decide` says which.
+//! - [`live`]: the step that is running, and what tools and policies say of its calls.
+//! - [`transcript`]: what a turn has said; `telling` puts it in chunks; [`window`] is one client's view.
+//! - [`intake`]: what is new in what a client sends, and what is refused.
 
 pub mod agent;
 pub mod call;
+pub mod chat;
+mod decide;
 pub mod event;
 pub mod gate;
 pub mod id;
+pub mod input;
+pub mod intake;
+pub mod live;
+pub mod telling;
 pub mod time;
+pub mod transcript;
+pub mod turn;
+pub mod window;
 
+pub use chat::Chat;
 pub use event::{Entry, Event};
 pub use id::{CallId, ChatId, GateId, Principal, TurnId};
+pub use input::{Effect, Input, Output};
 pub use time::At;
+pub use turn::{Status, Turn};
+pub use window::Window;

@@ -91,6 +91,8 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
         });
     }
     let output = match part.state {
+        // Progress that the server itself has shown.
+        ToolState::OutputAvailable if part.preliminary == Some(true) => return answers,
         ToolState::OutputAvailable => Ok(part.output.clone().unwrap_or_default()),
         ToolState::OutputError => Err(part.error_text.clone().unwrap_or_default()),
         _ => return answers,

@@ -29,6 +29,7 @@ use crate::chunk::{Chunk, FinishReason};
 use crate::message::{Message, Role};
 use crate::part::{BlockState, Part};
 use crate::profile::Profile;
+use crate::prototype;
 use crate::sse;
 use crate::tool_part::{ToolPart, ToolState};
 
@@ -192,6 +193,11 @@ impl Checker {
         self
     }
 
+    /// The page forgets its messages from one on, as it does before an edit or a regeneration.
+    pub fn truncate(&mut self, length: usize) {
+        self.messages.truncate(length);
+    }
+
     /// The messages as the page shows them.
     pub fn messages(&mut self) -> &[Message] {
         self.flush();
@@ -332,7 +338,7 @@ impl Checker {
         if self.failed {
             return;
         }
-        if valid::is_refused_by_the_parser(&value) {
+        if prototype::is_refused(&value) {
             return self.throw("json".to_owned());
         }
         match valid::chunk(value, self.sdk) {

@@ -18,6 +18,7 @@
 //!   the seeds' dialect; [`socket`]: which of the two a client speaks.
 //! - [`assembler`]: folds chunks into a message exactly as the client does.
 //! - [`checker`]: drives an assembler as the client would, and says what goes wrong.
+//! - [`prototype`]: keys that no client can parse.
 //! - [`decode`]: errors that name the path of what is wrong.
 //!
 //! Reading is tolerant where a newer client may know more than we do (unknown parts and fields are
@@ -36,6 +37,7 @@ pub mod metadata;
 pub mod part;
 mod partial_json;
 pub mod profile;
+pub mod prototype;
 pub mod request;
 pub mod seeds;
 pub mod socket;

@@ -141,8 +141,8 @@ impl ToolPart {
         }
     }
 
-    /// Puts `null` where a release of the SDK wants a key and there is nothing to say: JSON has no
-    /// `undefined`.
+    /// Makes the part one that every release of the SDK accepts: `null` where a key is wanted and
+    /// there is nothing to say (JSON has no `undefined`), and no approval where none may be.
     pub fn complete(&mut self) {
         // The first release wants the input of a failed call too.
         if self.needs_input() || self.state == ToolState::OutputError {
@@ -150,6 +150,14 @@ impl ToolPart {
         }
         if self.state == ToolState::OutputAvailable {
             self.output.get_or_insert_default();
+        }
+        // An output may only carry an approval that was granted: one that timed out was not.
+        if matches!(
+            self.state,
+            ToolState::OutputAvailable | ToolState::OutputError
+        ) {
+            let approval = self.approval.take();
+            self.approval = approval.filter(|approval| approval.approved == Some(true));
         }
     }
 

@@ -9,21 +9,6 @@ use crate::message::{Message, Role};
 use crate::part::Part;
 use crate::tool_part::{ToolPart, ToolState};
 
-/// Whether the client's parser refuses the JSON: it guards against keys that reach prototypes.
-///
-/// A tool's output may hold such a key, so this is more than a curiosity.
-pub(super) fn is_refused_by_the_parser(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.iter().any(is_refused_by_the_parser),
-        Value::Object(map) => map.iter().any(|(key, value)| {
-            key == "__proto__"
-                || key == "constructor" && value.get("prototype").is_some()
-                || is_refused_by_the_parser(value)
-        }),
-        _ => false,
-    }
-}
-
 /// Fields that 7 checks and 6 lets pass unseen.
 fn forget_newer_fields(chunk: &mut Value) {
     let newer: &[&str] = match chunk["type"].as_str() {

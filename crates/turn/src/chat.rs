@@ -1,0 +1,174 @@
+//! A chat: its journal, folded. Who owns it, which turns it had, and which is the current one.
+
+use wire::Message;
+use wire::assembler::{Assembler, Sdk};
+
+use crate::agent::Past;
+use crate::call::Call;
+use crate::event::{Entry, Event};
+use crate::gate::{Decision, Gate};
+use crate::id::{CallId, GateId, Principal, TurnId};
+use crate::transcript::Item;
+use crate::turn::{Status, Turn};
+
+/// A chat, folded from its journal.
+#[derive(Debug, Clone, Default)]
+pub struct Chat {
+    owner: Option<Principal>,
+    /// All turns, in the order in which they were opened; an edit or a regeneration cuts some off.
+    turns: Vec<Turn>,
+    seq: u64,
+}
+
+impl Chat {
+    /// Folds a journal from its start.
+    pub fn replay<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut chat = Self::default();
+        entries.into_iter().for_each(|entry| chat.append(entry));
+        chat
+    }
+
+    /// Takes in one more entry.
+    pub fn append(&mut self, entry: &Entry) {
+        self.seq = entry.seq;
+        self.apply(&entry.events);
+        self.settle();
+    }
+
+    /// Takes in the events of one entry. What is said comes to stand in the turns' transcripts.
+    pub(crate) fn apply(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::ChatOpened { owner } => self.owner = Some(owner.clone()),
+                Event::TurnOpened {
+                    turn,
+                    message_id,
+                    cause,
+                    after,
+                } => self.turns.push(Turn::open(
+                    turn.clone(),
+                    message_id.clone(),
+                    cause.clone(),
+                    after.clone(),
+                )),
+                event => {
+                    if let Some(turn) = event.turn().and_then(|id| self.turn_mut(id)) {
+                        turn.apply(event);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes a park, once the events of an entry are all in.
+    pub(crate) fn settle(&mut self) {
+        if let Some(turn) = self.current_mut() {
+            turn.settle();
+        }
+    }
+
+    /// Whose it is; nobody's, if its journal is empty.
+    pub fn owner(&self) -> Option<&Principal> {
+        self.owner.as_ref()
+    }
+
+    /// The seq of the last entry that was taken in.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Notes that what was decided is in the journal, at this place.
+    pub fn appended(&mut self, seq: u64) {
+        self.seq = seq;
+    }
+
+    /// The turn that was opened last.
+    pub fn current(&self) -> Option<&Turn> {
+        self.turns.last()
+    }
+
+    pub(crate) fn current_mut(&mut self) -> Option<&mut Turn> {
+        self.turns.last_mut()
+    }
+
+    /// A turn, cut off or not.
+    pub fn turn(&self, id: &TurnId) -> Option<&Turn> {
+        self.turns.iter().find(|turn| turn.id() == id)
+    }
+
+    fn turn_mut(&mut self, id: &TurnId) -> Option<&mut Turn> {
+        // Nearly always the last.
+        self.turns.iter_mut().rev().find(|turn| turn.id() == id)
+    }
+
+    /// How the current turn stands.
+    pub fn status(&self) -> Option<Status> {
+        self.current().map(Turn::status)
+    }
+
+    /// The turns that were not cut off, in order.
+    pub fn path(&self) -> Vec<&Turn> {
+        let mut path = Vec::new();
+        let mut next = self.current();
+        while let Some(turn) = next {
+            path.push(turn);
+            next = turn.after().and_then(|id| self.turn(id));
+        }
+        path.reverse();
+        path
+    }
+
+    /// The turn that has a gate, the gate, and what was decided.
+    pub fn gate(&self, id: &GateId) -> Option<(&Turn, &Gate, Option<&Decision>)> {
+        self.turns.iter().rev().find_map(|turn| {
+            let (gate, decision) = turn.gate(id)?;
+            Some((turn, gate, decision))
+        })
+    }
+
+    /// The turn that made a call, and the call.
+    pub fn call(&self, id: &CallId) -> Option<(&Turn, &Call)> {
+        let mut turns = self.turns.iter().rev();
+        turns.find_map(|turn| Some((turn, turn.call(id)?)))
+    }
+
+    /// What was said before the model speaks next.
+    pub fn history(&self) -> Vec<Past> {
+        let find = |id: &CallId| self.call(id).map(|(_, call)| call.clone());
+        let path = self.path().into_iter();
+        path.flat_map(|turn| turn.past(&find)).collect()
+    }
+
+    /// The chat as UI messages, as a page shows it.
+    pub fn messages(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        for turn in self.path() {
+            messages.extend(turn.user_message().cloned());
+            let message = assemble(turn).complete();
+            // A turn that was cut short before it said anything has no message to show.
+            if !message.parts.is_empty() {
+                messages.push(message);
+            }
+        }
+        messages
+    }
+}
+
+/// The assistant message of a turn, by the fold that the page uses.
+fn assemble(turn: &Turn) -> Message {
+    let mut assembler = Assembler::new(Sdk::V7, turn.message_id());
+    for item in turn.transcript() {
+        let chunk = match item {
+            Item::Chunk(chunk) => chunk.clone(),
+            // A failure is told beside the message, not in it.
+            Item::Close(closing) => match closing.chunk() {
+                wire::Chunk::Error(_) => continue,
+                chunk => chunk,
+            },
+        };
+        // A transcript is made here, and every order that can be made is tested against the checker.
+        let applied = assembler.apply(&chunk);
+        debug_assert!(applied.is_ok(), "{applied:?}");
+    }
+    assembler.message().clone()
+}

@@ -1,0 +1,537 @@
+//! Decisions: what follows from an input, given how the chat stands.
+//!
+//! A decision is a list of events. They are applied here at once; the engine makes them durable
+//! before it acts on the effects or shows anybody what was said. If it can't, it forgets this chat
+//! and reads the journal again.
+
+use serde_json::Value;
+
+use crate::agent::{AgentEvent, Part};
+use crate::call::{Call, Outcome, Place};
+use crate::chat::Chat;
+use crate::event::{Cause, End, Event, Finish};
+use crate::gate::{Decision, Gate, GateKind};
+use crate::id::{CallId, GateId, TurnId};
+use crate::input::{Effect, Ids, Input, Output};
+use crate::live::{Live, Made, Said, Verdict};
+use crate::telling;
+use crate::time::At;
+use crate::turn::Turn;
+
+/// A turn that asks the model more often than this is not going anywhere.
+const MAX_STEPS: usize = 64;
+
+impl Chat {
+    /// Decides what follows from an input.
+    pub fn handle(&mut self, input: Input, now: At) -> Output {
+        let mut output = Output::default();
+        match input {
+            Input::Message {
+                message,
+                principal,
+                after,
+                ids,
+            } => {
+                if self.owner().is_none() {
+                    let owner = principal;
+                    self.decide(&mut output, [Event::ChatOpened { owner }]);
+                }
+                self.give_up(&mut output, Decision::Superseded);
+                self.open(&mut output, Cause::Message { message }, after, ids);
+            }
+            Input::Result { call, outcome, ids } => {
+                let Some((_, made)) = self.call(&call) else {
+                    return output;
+                };
+                let tool = made.tool.clone();
+                let after = self.current().map(|turn| turn.id().clone());
+                let cause = Cause::Result {
+                    call,
+                    tool,
+                    outcome,
+                };
+                self.open(&mut output, cause, after, ids);
+            }
+            Input::Agent { event, ruling } => self.agent_says(&mut output, event, ruling, now),
+            Input::AgentCut => self.agent_fails(
+                &mut output,
+                "agent_cut_off",
+                "The agent's answer was cut off.".to_owned(),
+                None,
+            ),
+            Input::Answer { gate, decision } => self.answer(&mut output, &gate, decision, now),
+            Input::TimedOut { gate } => self.answer(&mut output, &gate, Decision::TimedOut, now),
+            Input::ToolAsks {
+                call,
+                question,
+                timeout,
+            } => {
+                let kind = GateKind::Approval {
+                    question,
+                    within: true,
+                };
+                let expires = timeout.map(|timeout| now + timeout);
+                if let Some(turn) = self.at_work(&call) {
+                    let gate = gate(turn, call, kind, expires);
+                    self.open_gate(&mut output, gate);
+                }
+            }
+            Input::ToolCalls {
+                call,
+                tool,
+                input,
+                timeout,
+            } => {
+                let expires = timeout.map(|timeout| now + timeout);
+                if let Some(turn) = self.at_work(&call) {
+                    let id = turn.id().clone();
+                    let nested = Call {
+                        id: CallId::of(&id, turn.calls.len()),
+                        provider_id: None,
+                        tool,
+                        input,
+                        place: Place::Page,
+                        parent: Some(call),
+                        provider_metadata: None,
+                    };
+                    let gate = gate(turn, nested.id.clone(), GateKind::Page, expires);
+                    let event = Event::CallNested {
+                        turn: id,
+                        call: nested,
+                    };
+                    self.decide(&mut output, [event]);
+                    self.open_gate(&mut output, gate);
+                }
+            }
+            Input::ToolRecords { call, name, value } => {
+                if let Some(turn) = self.at_work(&call) {
+                    let turn = turn.id().clone();
+                    let event = Event::CallRecorded {
+                        turn,
+                        call,
+                        name,
+                        value,
+                    };
+                    self.decide(&mut output, [event]);
+                }
+            }
+            Input::ToolProgress {
+                call,
+                output: shown,
+            } => {
+                if self.at_work(&call).is_some()
+                    && let Some(turn) = self.current_mut()
+                    && let Some(made) = turn.call(&call)
+                {
+                    let chunk = telling::progress(made, &shown);
+                    turn.say(chunk);
+                }
+            }
+            Input::ToolDone { call, outcome } => {
+                if self.at_work(&call).is_some() {
+                    self.settle_call(&mut output, call, outcome);
+                    self.go_on(&mut output);
+                }
+            }
+            Input::Stop => {
+                self.give_up(&mut output, Decision::Cancelled);
+            }
+            Input::Recover { idempotent } => self.recover(&mut output, &idempotent),
+        }
+        self.settle();
+        output
+    }
+
+    /// Applies events, and notes them for the journal.
+    fn decide(&mut self, output: &mut Output, events: impl IntoIterator<Item = Event>) {
+        let events: Vec<_> = events.into_iter().collect();
+        self.apply(&events);
+        output.append.extend(events);
+    }
+
+    fn open(&mut self, output: &mut Output, cause: Cause, after: Option<TurnId>, ids: Ids) {
+        let event = Event::TurnOpened {
+            turn: ids.turn,
+            message_id: ids.message,
+            cause,
+            after,
+        };
+        self.decide(output, [event]);
+        output.effects.push(Effect::CallModel);
+    }
+
+    /// The current turn, if a call of it is under way and may still do something.
+    fn at_work(&self, call: &CallId) -> Option<&Turn> {
+        let turn = self.current()?;
+        let state = turn.call_state(call)?;
+        let under_way = state.is_started && state.outcome.is_none() && turn.end().is_none();
+        under_way.then_some(turn)
+    }
+
+    fn open_gate(&mut self, output: &mut Output, gate: Gate) {
+        let Some(turn) = self.current().map(|turn| turn.id().clone()) else {
+            return;
+        };
+        if let Some(at) = gate.expires {
+            let gate = gate.id.clone();
+            output.effects.push(Effect::SetTimer { gate, at });
+        }
+        self.decide(output, [Event::GateOpened { turn, gate }]);
+    }
+
+    fn settle_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
+        if let Some((turn, _)) = self.call(&call) {
+            let turn = turn.id().clone();
+            let event = Event::CallSettled {
+                turn,
+                call,
+                outcome,
+            };
+            self.decide(output, [event]);
+        }
+    }
+
+    /// Asks the model again, once every call of the step is settled.
+    fn go_on(&mut self, output: &mut Output) {
+        let Some(turn) = self.current().filter(|turn| turn.is_model_due()) else {
+            return;
+        };
+        if turn.steps.len() < MAX_STEPS {
+            output.effects.push(Effect::CallModel);
+        } else {
+            let message = format!("The agent asked for more than {MAX_STEPS} steps.");
+            self.agent_fails(output, "too_many_steps", message, None);
+        }
+    }
+
+    fn agent_says(
+        &mut self,
+        output: &mut Output,
+        event: AgentEvent,
+        ruling: Option<crate::live::Ruling>,
+        now: At,
+    ) {
+        let Some(turn) = self.current_mut().filter(|turn| turn.is_model_due()) else {
+            return;
+        };
+        let finish = match &event {
+            AgentEvent::Ended(finish) => Some(*finish),
+            AgentEvent::Failed {
+                code,
+                message,
+                retry_after_ms,
+            } => {
+                let (code, message, retry) = (*code, message.clone(), *retry_after_ms);
+                return self.agent_fails(output, code, message, retry);
+            }
+            _ => None,
+        };
+        let is_first = turn.live.is_none();
+        let mut live = turn.live.take().unwrap_or_default();
+        let chunks = live.take(event, ruling, &mut turn.blocks);
+        if is_first {
+            turn.enter_step();
+        }
+        turn.say_all(chunks);
+        turn.live = Some(live);
+        if let Some(finish) = finish {
+            self.end_step(output, finish, now);
+        }
+    }
+
+    /// Journals the running step, and decides what becomes of its calls.
+    fn end_step(&mut self, output: &mut Output, finish: Finish, now: At) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let live = turn.live.clone().unwrap_or_default();
+        let first = turn.calls.len();
+        let calls: Vec<Call> = live
+            .calls
+            .iter()
+            .enumerate()
+            .map(|(n, made)| call(&id, first + n, made))
+            .collect();
+        let step = step_ended(&id, &live, &calls, finish);
+        self.decide(output, [step]);
+        for (made, call) in live.calls.into_iter().zip(calls) {
+            self.rule(output, made, call.id, now);
+        }
+        if self
+            .current()
+            .is_some_and(|turn| turn.steps.last().is_some_and(|step| step.calls.is_empty()))
+        {
+            let end = End::Finished;
+            self.decide(output, [Event::TurnEnded { turn: id, end }]);
+        } else {
+            self.go_on(output);
+        }
+    }
+
+    fn rule(&mut self, output: &mut Output, made: Made, call: CallId, now: At) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let expires = made.ruling.timeout.map(|timeout| now + timeout);
+        match made.ruling.verdict {
+            Verdict::Invalid { error } => {
+                self.settle_call(output, call, Outcome::Invalid { error });
+            }
+            Verdict::Deny { reason } => {
+                let reason = Some(reason);
+                self.settle_call(output, call, Outcome::Denied { reason });
+            }
+            Verdict::Ask { question } => {
+                let kind = GateKind::Approval {
+                    question,
+                    within: false,
+                };
+                let gate = gate(turn, call, kind, expires);
+                self.open_gate(output, gate);
+            }
+            Verdict::Allow => match made.ruling.place {
+                Place::Page => {
+                    let gate = gate(turn, call, GateKind::Page, expires);
+                    self.open_gate(output, gate);
+                }
+                Place::Server => {
+                    output.effects.push(Effect::RunTool(call.clone()));
+                    self.decide(output, [Event::CallStarted { turn: id, call }]);
+                }
+            },
+        }
+    }
+
+    fn agent_fails(
+        &mut self,
+        output: &mut Output,
+        code: &str,
+        message: String,
+        retry_after_ms: Option<u64>,
+    ) {
+        let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
+            return;
+        };
+        let turn = turn.id().clone();
+        self.keep_what_was_said(output);
+        let end = End::Failed {
+            code: code.to_owned(),
+            message,
+            retry_after_ms,
+        };
+        self.decide(output, [Event::TurnEnded { turn, end }]);
+        output.effects.push(Effect::StopWork);
+    }
+
+    /// Journals what the model said of a step that it will not end. Its calls are not made.
+    fn keep_what_was_said(&mut self, output: &mut Output) {
+        let Some(turn) = self.current_mut() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let Some(mut live) = turn.live.clone() else {
+            return;
+        };
+        live.calls.clear();
+        live.parts.retain(|said| matches!(said, Said::Part(_)));
+        let step = step_ended(&id, &live, &[], Finish::Cut);
+        self.decide(output, [step]);
+    }
+
+    /// Ends the current turn, whatever it waits for or does.
+    fn give_up(&mut self, output: &mut Output, decision: Decision) {
+        let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
+            return;
+        };
+        let id = turn.id().clone();
+        let gates: Vec<GateId> = turn.open_gates().map(|gate| gate.id.clone()).collect();
+        let calls: Vec<(CallId, bool)> = turn
+            .calls
+            .iter()
+            .filter(|state| state.outcome.is_none())
+            .map(|state| (state.call.id.clone(), turn.is_waiting(&state.call.id)))
+            .collect();
+        for gate in gates {
+            let (turn, decision) = (id.clone(), decision.clone());
+            self.decide(
+                output,
+                [Event::GateClosed {
+                    turn,
+                    gate,
+                    decision,
+                }],
+            );
+        }
+        for (call, was_waiting) in calls {
+            let outcome = match decision {
+                Decision::Superseded if was_waiting => Outcome::Denied {
+                    reason: Some(telling::SUPERSEDED.to_owned()),
+                },
+                // Whatever it was doing when it was let go may have been done.
+                _ => Outcome::Error {
+                    error: "The turn was stopped.".to_owned(),
+                },
+            };
+            self.settle_call(output, call, outcome);
+        }
+        self.keep_what_was_said(output);
+        let end = End::Stopped;
+        self.decide(output, [Event::TurnEnded { turn: id, end }]);
+        output.effects.push(Effect::StopWork);
+    }
+
+    /// Closes a gate. One that is closed already stays as it is: the first answer wins.
+    fn answer(&mut self, output: &mut Output, id: &GateId, decision: Decision, now: At) {
+        let Some(turn) = self.current() else { return };
+        let Some((gate, None)) = turn.gate(id) else {
+            return;
+        };
+        let (gate, turn) = (gate.clone(), turn.id().clone());
+        let Some((_, call)) = self.call(&gate.call) else {
+            return;
+        };
+        let (place, parent) = (call.place, call.parent.clone());
+        let closed = Event::GateClosed {
+            turn: turn.clone(),
+            gate: id.clone(),
+            decision: decision.clone(),
+        };
+        self.decide(output, [closed]);
+        match gate.kind {
+            GateKind::Approval { within: true, .. } => {
+                output.effects.push(Effect::WakeTool {
+                    gate: gate.id,
+                    call: gate.call,
+                    decision,
+                });
+            }
+            GateKind::Approval { within: false, .. } => match decision {
+                Decision::Approved { .. } if place == Place::Server => {
+                    output.effects.push(Effect::RunTool(gate.call.clone()));
+                    let call = gate.call;
+                    self.decide(output, [Event::CallStarted { turn, call }]);
+                }
+                Decision::Approved { .. } => {
+                    // The time that the person took is not the page's.
+                    let wait = gate.expires.map(|_| now + PAGE_TIMEOUT);
+                    if let Some(turn) = self.current() {
+                        let gate = self::gate(turn, gate.call, GateKind::Page, wait);
+                        self.open_gate(output, gate);
+                    }
+                }
+                decision => self.settle_call(output, gate.call, outcome(decision)),
+            },
+            GateKind::Page => {
+                self.settle_call(output, gate.call.clone(), outcome(decision.clone()));
+                if let Some(call) = parent {
+                    output.effects.push(Effect::WakeTool {
+                        gate: gate.id,
+                        call,
+                        decision,
+                    });
+                }
+            }
+        }
+        self.go_on(output);
+    }
+
+    /// Takes up a turn that another process left.
+    fn recover(&mut self, output: &mut Output, idempotent: &[CallId]) {
+        let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
+            return;
+        };
+        let timers = turn.open_gates().filter_map(|gate| {
+            let at = gate.expires?;
+            let gate = gate.id.clone();
+            Some(Effect::SetTimer { gate, at })
+        });
+        output.effects.extend(timers);
+        let at_work: Vec<CallId> = turn
+            .calls_at_work()
+            .map(|state| state.call.id.clone())
+            .collect();
+        if turn.is_model_due() {
+            output.effects.push(Effect::CallModel);
+            return;
+        }
+        for call in at_work {
+            if idempotent.contains(&call) {
+                output.effects.push(Effect::RunTool(call));
+            } else {
+                self.settle_call(output, call, Outcome::Unknown);
+            }
+        }
+        self.go_on(output);
+    }
+}
+
+/// How long a page has for a call whose approval had a deadline.
+const PAGE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// The turn's next gate.
+fn gate(turn: &Turn, call: CallId, kind: GateKind, expires: Option<At>) -> Gate {
+    Gate {
+        id: GateId::of(turn.id(), turn.gates.len()),
+        call,
+        kind,
+        expires,
+    }
+}
+
+fn call(turn: &TurnId, n: usize, made: &Made) -> Call {
+    Call {
+        id: CallId::of(turn, n),
+        provider_id: made.provider_id.clone(),
+        tool: made.tool.clone(),
+        input: made.input.clone(),
+        place: made.ruling.place,
+        parent: None,
+        provider_metadata: made.provider_metadata.clone(),
+    }
+}
+
+fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Event {
+    let parts = live.parts.iter().map(|said| match said {
+        Said::Part(part) => part.clone(),
+        Said::Call(n) => {
+            let held = match live.calls[*n].ruling.verdict {
+                Verdict::Invalid { .. } => true,
+                Verdict::Ask { .. } => calls[*n].place == Place::Page,
+                _ => false,
+            };
+            Part::Call {
+                call: calls[*n].clone(),
+                held,
+            }
+        }
+    });
+    Event::StepEnded {
+        turn: turn.clone(),
+        parts: parts.collect(),
+        finish,
+        metadata: live.metadata.clone(),
+    }
+}
+
+/// What becomes of a call whose gate was closed so.
+fn outcome(decision: Decision) -> Outcome {
+    match decision {
+        Decision::Output { output } => Outcome::Output { output },
+        Decision::Failed { error } => Outcome::Error { error },
+        Decision::Denied { reason } => Outcome::Denied { reason },
+        Decision::Superseded => Outcome::Denied {
+            reason: Some(telling::SUPERSEDED.to_owned()),
+        },
+        Decision::TimedOut => Outcome::Error {
+            error: telling::TIMED_OUT.to_owned(),
+        },
+        Decision::Cancelled => Outcome::Error {
+            error: "The call was cancelled.".to_owned(),
+        },
+        Decision::Approved { .. } => Outcome::Output {
+            output: Value::Null,
+        },
+    }
+}

@@ -1,0 +1,155 @@
+//! What can happen to a chat, and what follows from it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wire::Message;
+
+use crate::agent::AgentEvent;
+use crate::call::Outcome;
+use crate::event::Event;
+use crate::gate::Decision;
+use crate::id::{CallId, GateId, Principal, TurnId};
+use crate::live::Ruling;
+use crate::time::At;
+
+/// Something that happens to a chat.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A user message opens a turn. What is open before it is given up.
+    Message {
+        /// The message.
+        message: Message,
+        /// Who it is from.
+        principal: Principal,
+        /// The turn to follow; what came after it is cut off. Nothing means that the chat starts over.
+        after: Option<TurnId>,
+        /// Ids for the turn and for its assistant message.
+        ids: Ids,
+    },
+    /// The result of a long-running call opens a turn. The engine brings it when no turn is open.
+    Result {
+        /// The call.
+        call: CallId,
+        /// What became of it.
+        outcome: Outcome,
+        /// Ids for the turn and for its assistant message.
+        ids: Ids,
+    },
+    /// The agent says something.
+    Agent {
+        /// What.
+        event: AgentEvent,
+        /// For a call: what the tools and policies say of it.
+        ruling: Option<Ruling>,
+    },
+    /// The agent's stream ended without saying that the step is over.
+    AgentCut,
+    /// A gate is answered.
+    Answer {
+        /// The gate.
+        gate: GateId,
+        /// What was decided.
+        decision: Decision,
+    },
+    /// A gate's time is up.
+    TimedOut {
+        /// The gate.
+        gate: GateId,
+    },
+    /// A tool asks for an approval in the middle of its work.
+    ToolAsks {
+        /// The call.
+        call: CallId,
+        /// What is asked.
+        question: String,
+        /// How long to wait.
+        timeout: Option<Duration>,
+    },
+    /// A tool asks a page to run something in the middle of its work.
+    ToolCalls {
+        /// The call.
+        call: CallId,
+        /// The page's tool.
+        tool: String,
+        /// Its input.
+        input: Value,
+        /// How long to wait.
+        timeout: Option<Duration>,
+    },
+    /// A tool records the result of one of its steps.
+    ToolRecords {
+        /// The call.
+        call: CallId,
+        /// The step's name.
+        name: String,
+        /// Its result.
+        value: Value,
+    },
+    /// A tool says how far it has come.
+    ToolProgress {
+        /// The call.
+        call: CallId,
+        /// An output that is not final.
+        output: Value,
+    },
+    /// A tool is done.
+    ToolDone {
+        /// The call.
+        call: CallId,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// Somebody stops the turn.
+    Stop,
+    /// The chat was read back from its journal, and nothing of it runs in this process.
+    Recover {
+        /// Calls that may be run again under the same id.
+        idempotent: Vec<CallId>,
+    },
+}
+
+/// Ids that the engine brings, since the turn knows no randomness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ids {
+    /// For the turn.
+    pub turn: TurnId,
+    /// For its assistant message.
+    pub message: String,
+}
+
+/// What follows from an input.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Output {
+    /// What the journal must say before anything else happens; one entry, or nothing.
+    pub append: Vec<Event>,
+    /// What is to be done then.
+    pub effects: Vec<Effect>,
+}
+
+/// Something to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Ask the agent for the next step of the current turn.
+    CallModel,
+    /// Run a call here. One that was started before is told what it recorded.
+    RunTool(CallId),
+    /// Tell a tool that waits at a gate what was decided.
+    WakeTool {
+        /// The gate.
+        gate: GateId,
+        /// The call whose tool waits.
+        call: CallId,
+        /// What was decided.
+        decision: Decision,
+    },
+    /// Bring [`Input::TimedOut`] at a time.
+    SetTimer {
+        /// The gate.
+        gate: GateId,
+        /// When.
+        at: At,
+    },
+    /// Let go of the model and of all tools of the turn.
+    StopWork,
+}

@@ -1,0 +1,281 @@
+//! The step that is running: what the model has said of it so far, which no journal has yet.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wire::Chunk;
+use wire::chunk::{BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd};
+
+use crate::agent::{AgentEvent, Part};
+use crate::call::Place;
+
+/// What the engine's tools and policies say of a call that the model makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruling {
+    /// Where it runs.
+    pub place: Place,
+    /// Whether it may.
+    pub verdict: Verdict,
+    /// How long its gate waits: for ever, if nothing is said.
+    pub timeout: Option<Duration>,
+}
+
+/// Whether a call may run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It may.
+    Allow,
+    /// A person is to be asked.
+    Ask {
+        /// What.
+        question: String,
+    },
+    /// It may not.
+    Deny {
+        /// Why.
+        reason: String,
+    },
+    /// Its input is not one that the tool takes, or there is no such tool.
+    Invalid {
+        /// What is wrong.
+        error: String,
+    },
+}
+
+/// A call that the model made in the running step.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Made {
+    pub(crate) provider_id: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) input: Value,
+    pub(crate) provider_metadata: Option<Value>,
+    pub(crate) ruling: Ruling,
+}
+
+/// The running step.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Live {
+    /// What was said, but for the calls, which stand apart.
+    pub(crate) parts: Vec<Said>,
+    pub(crate) calls: Vec<Made>,
+    pub(crate) metadata: Option<Value>,
+    open: Option<Open>,
+}
+
+/// A part that was said, or the place of a call among them.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a step has few parts, and nearly all of them are said"
+)]
+pub(crate) enum Said {
+    Part(Part),
+    Call(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Text(usize),
+    Reasoning(usize),
+}
+
+impl Live {
+    /// Takes an event in: the chunks that clients are told at once. `block` numbers the message's
+    /// blocks of text and reasoning.
+    pub(crate) fn take(
+        &mut self,
+        event: AgentEvent,
+        ruling: Option<Ruling>,
+        block: &mut usize,
+    ) -> Vec<Chunk> {
+        match event {
+            AgentEvent::Text {
+                delta,
+                provider_metadata,
+            } => {
+                let mut chunks = Vec::new();
+                if !matches!(self.open, Some(Open::Text(_))) {
+                    chunks.extend(self.close());
+                    *block += 1;
+                    self.open = Some(Open::Text(*block));
+                    self.parts.push(Said::Part(Part::Text {
+                        text: String::new(),
+                        provider_metadata: None,
+                    }));
+                    chunks.push(Chunk::TextStart(start(*block)));
+                }
+                self.grow(&delta, provider_metadata);
+                chunks.extend(more(*block, delta).map(Chunk::TextDelta));
+                chunks
+            }
+            AgentEvent::Reasoning {
+                delta,
+                provider_metadata,
+            } => {
+                let mut chunks = Vec::new();
+                if !matches!(self.open, Some(Open::Reasoning(_))) {
+                    chunks.extend(self.close());
+                    *block += 1;
+                    self.open = Some(Open::Reasoning(*block));
+                    self.parts.push(Said::Part(Part::Reasoning {
+                        text: String::new(),
+                        provider_metadata: None,
+                    }));
+                    chunks.push(Chunk::ReasoningStart(start(*block)));
+                }
+                self.grow(&delta, provider_metadata);
+                chunks.extend(more(*block, delta).map(Chunk::ReasoningDelta));
+                chunks
+            }
+            AgentEvent::PartEnd => self.close().into_iter().collect(),
+            AgentEvent::Call {
+                provider_id,
+                tool,
+                input,
+                provider_metadata,
+            } => {
+                let chunks = self.close();
+                self.parts.push(Said::Call(self.calls.len()));
+                self.calls.push(Made {
+                    provider_id,
+                    ruling: ruling.unwrap_or_else(|| unknown(&tool)),
+                    tool,
+                    input,
+                    provider_metadata,
+                });
+                chunks.into_iter().collect()
+            }
+            AgentEvent::File { url, media_type } => self.whole(Part::File { url, media_type }),
+            AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }),
+            AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }),
+            AgentEvent::Metadata(metadata) => {
+                merge(&mut self.metadata, metadata);
+                Vec::new()
+            }
+            AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
+        }
+    }
+
+    /// Closes the block that is open.
+    pub(crate) fn close(&mut self) -> Option<Chunk> {
+        Some(match self.open.take()? {
+            Open::Text(block) => Chunk::TextEnd(TextEnd {
+                id: block.to_string(),
+                ..TextEnd::default()
+            }),
+            Open::Reasoning(block) => Chunk::ReasoningEnd(ReasoningEnd {
+                id: block.to_string(),
+                ..ReasoningEnd::default()
+            }),
+        })
+    }
+
+    fn whole(&mut self, part: Part) -> Vec<Chunk> {
+        let mut chunks: Vec<_> = self.close().into_iter().collect();
+        chunks.extend(whole(&part, self.parts.len()));
+        self.parts.push(Said::Part(part));
+        chunks
+    }
+
+    fn grow(&mut self, delta: &str, metadata: Option<Value>) {
+        if let Some(Said::Part(
+            Part::Text {
+                text,
+                provider_metadata,
+            }
+            | Part::Reasoning {
+                text,
+                provider_metadata,
+            },
+        )) = self.parts.last_mut()
+        {
+            text.push_str(delta);
+            if metadata.is_some() {
+                *provider_metadata = metadata;
+            }
+        }
+    }
+}
+
+/// The chunks of a part that is told whole, as it is when a turn is read back from the journal.
+pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    match part {
+        Part::Text { text, .. } => {
+            *block += 1;
+            chunks.push(Chunk::TextStart(start(*block)));
+            chunks.extend(more(*block, text.clone()).map(Chunk::TextDelta));
+            chunks.push(Chunk::TextEnd(TextEnd {
+                id: block.to_string(),
+                ..TextEnd::default()
+            }));
+        }
+        Part::Reasoning { text, .. } => {
+            *block += 1;
+            chunks.push(Chunk::ReasoningStart(start(*block)));
+            chunks.extend(more(*block, text.clone()).map(Chunk::ReasoningDelta));
+            chunks.push(Chunk::ReasoningEnd(ReasoningEnd {
+                id: block.to_string(),
+                ..ReasoningEnd::default()
+            }));
+        }
+        Part::Call { .. } => {}
+        part => chunks.extend(whole(part, *block)),
+    }
+    chunks
+}
+
+fn whole(part: &Part, n: usize) -> Option<Chunk> {
+    Some(match part {
+        Part::File { url, media_type } => Chunk::File(File {
+            url: url.clone(),
+            media_type: media_type.clone(),
+            provider_metadata: None,
+        }),
+        Part::Source { url, title } => Chunk::SourceUrl(SourceUrl {
+            source_id: format!("source-{n}"),
+            url: url.clone(),
+            title: title.clone(),
+            provider_metadata: None,
+        }),
+        Part::Data { name, data } => Chunk::Data(Data {
+            name: name.clone(),
+            data: wire::prototype::without_refused_keys(data.clone()),
+            ..Data::default()
+        }),
+        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } => return None,
+    })
+}
+
+fn start(block: usize) -> BlockStart {
+    BlockStart {
+        id: block.to_string(),
+        provider_metadata: None,
+    }
+}
+
+fn more(block: usize, delta: String) -> Option<BlockDelta> {
+    (!delta.is_empty()).then(|| BlockDelta {
+        id: block.to_string(),
+        delta,
+        provider_metadata: None,
+    })
+}
+
+fn unknown(tool: &str) -> Ruling {
+    Ruling {
+        place: Place::Server,
+        verdict: Verdict::Invalid {
+            error: format!("there is no tool {tool}"),
+        },
+        timeout: None,
+    }
+}
+
+/// Later metadata is laid over earlier, key by key.
+pub(crate) fn merge(all: &mut Option<Value>, newer: Value) {
+    match (all, newer) {
+        (Some(Value::Object(all)), Value::Object(newer)) => all.extend(newer),
+        (all, newer) => *all = Some(newer),
+    }
+}

@@ -1,0 +1,114 @@
+//! What clients are told of calls and gates, in chunks.
+
+use serde_json::json;
+use wire::Chunk;
+use wire::chunk::{
+    ToolApprovalRequest, ToolApprovalResponse, ToolInputAvailable, ToolInputDelta, ToolInputError,
+    ToolInputStart, ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
+};
+use wire::prototype::without_refused_keys;
+
+use crate::call::{Call, Outcome};
+use crate::gate::{Decision, Gate};
+use crate::window::denial;
+
+/// What the model and the page are told of a gate that nobody answered in time.
+pub const TIMED_OUT: &str = "Approval request timed out";
+
+/// What the model and the page are told of a call that was started and never heard of again.
+pub const UNKNOWN: &str = "The outcome is unknown: the server stopped while the call ran. It may or may not have happened.";
+
+pub(crate) fn input_start(call: &Call) -> Chunk {
+    Chunk::ToolInputStart(ToolInputStart {
+        tool_call_id: call.id.to_string(),
+        tool_name: call.tool.clone(),
+        ..ToolInputStart::default()
+    })
+}
+
+pub(crate) fn input_delta(call: &Call) -> Chunk {
+    Chunk::ToolInputDelta(ToolInputDelta {
+        tool_call_id: call.id.to_string(),
+        input_text_delta: without_refused_keys(call.input.clone()).to_string(),
+    })
+}
+
+pub(crate) fn input_available(call: &Call) -> Chunk {
+    Chunk::ToolInputAvailable(ToolInputAvailable {
+        tool_call_id: call.id.to_string(),
+        tool_name: call.tool.clone(),
+        input: without_refused_keys(call.input.clone()),
+        ..ToolInputAvailable::default()
+    })
+}
+
+pub(crate) fn approval_request(gate: &Gate, question: &str) -> Chunk {
+    Chunk::ToolApprovalRequest(ToolApprovalRequest {
+        approval_id: gate.id.to_string(),
+        tool_call_id: gate.call.to_string(),
+        approval_descriptor: Some(json!({"question": question, "expiresAt": gate.expires})),
+        reason: Some(question.to_owned()),
+        ..ToolApprovalRequest::default()
+    })
+}
+
+pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<Chunk> {
+    let reason = match decision {
+        Decision::Approved { reason, .. } | Decision::Denied { reason } => reason.clone(),
+        Decision::Superseded => Some(SUPERSEDED.to_owned()),
+        _ => None,
+    };
+    Some(Chunk::ToolApprovalResponse(ToolApprovalResponse {
+        approval_id: gate.id.to_string(),
+        approved: decision.approved()?,
+        reason,
+        ..ToolApprovalResponse::default()
+    }))
+}
+
+/// Why a gate is closed that the person typed over.
+pub(crate) const SUPERSEDED: &str = "superseded: the user wrote something else";
+
+/// What is told of a settled call. `was_asked` is whether a person said no: only then do clients
+/// accept a denial as such.
+pub(crate) fn outcome(call: &Call, outcome: &Outcome, was_asked: bool) -> Chunk {
+    let tool_call_id = call.id.to_string();
+    let error_text = match outcome {
+        Outcome::Output { output } | Outcome::Pending { output } => {
+            return Chunk::ToolOutputAvailable(ToolOutputAvailable {
+                tool_call_id,
+                output: without_refused_keys(output.clone()),
+                ..ToolOutputAvailable::default()
+            });
+        }
+        Outcome::Invalid { error } => {
+            return Chunk::ToolInputError(ToolInputError {
+                tool_call_id,
+                tool_name: call.tool.clone(),
+                input: without_refused_keys(call.input.clone()),
+                error_text: error.clone(),
+                ..ToolInputError::default()
+            });
+        }
+        Outcome::Denied { .. } if was_asked => {
+            return Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id });
+        }
+        Outcome::Denied { reason } => denial(reason.as_deref()),
+        Outcome::Error { error } => error.clone(),
+        Outcome::Unknown => UNKNOWN.to_owned(),
+    };
+    Chunk::ToolOutputError(ToolOutputError {
+        tool_call_id,
+        error_text,
+        ..ToolOutputError::default()
+    })
+}
+
+pub(crate) fn progress(call: &Call, output: &serde_json::Value) -> Chunk {
+    Chunk::ToolOutputAvailable(ToolOutputAvailable {
+        tool_call_id: call.id.to_string(),
+        output: without_refused_keys(output.clone()),
+        preliminary: Some(true),
+        ..ToolOutputAvailable::default()
+    })
+}

@@ -1,0 +1,534 @@
+//! One turn, folded from its events: what it has done, what it waits for, and what it has said.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use wire::chunk::FinishReason;
+use wire::{Chunk, Message};
+
+use crate::agent::{CallResult, Part, Past};
+use crate::call::{Call, Outcome, Place};
+use crate::event::{Cause, End, Event, Finish};
+use crate::gate::{Decision, Gate, GateKind};
+use crate::id::{CallId, GateId, TurnId};
+use crate::live::{self, Live};
+use crate::telling;
+use crate::transcript::{Closing, Item};
+
+/// How a turn stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The model or a tool is at work.
+    Running,
+    /// It waits at gates, and costs nothing.
+    Parked,
+    /// The agent said all it had to say.
+    Finished,
+    /// The agent failed.
+    Failed,
+    /// Somebody stopped it.
+    Stopped,
+}
+
+/// One turn.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    id: TurnId,
+    message_id: String,
+    cause: Cause,
+    after: Option<TurnId>,
+    pub(crate) steps: Vec<Step>,
+    /// Calls in the order in which they were made.
+    pub(crate) calls: Vec<CallState>,
+    index: HashMap<CallId, usize>,
+    pub(crate) gates: Vec<GateState>,
+    end: Option<End>,
+    pub(crate) live: Option<Live>,
+    transcript: Vec<Item>,
+    /// Whether the transcript is inside of a step.
+    in_step: bool,
+    /// How many blocks of text and reasoning it has.
+    pub(crate) blocks: usize,
+    metadata: Option<Value>,
+    finish: Finish,
+    /// Denials that wait for a page's output: told earlier, no client would ever send that output.
+    deferred: Vec<Chunk>,
+}
+
+/// A step that the model has ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) calls: Vec<CallId>,
+}
+
+/// A call and how far it has come.
+#[derive(Debug, Clone)]
+pub(crate) struct CallState {
+    pub(crate) call: Call,
+    /// The step that it belongs to; none for one that a tool asked for.
+    pub(crate) step: Option<usize>,
+    pub(crate) is_announced: bool,
+    pub(crate) is_held: bool,
+    pub(crate) is_started: bool,
+    pub(crate) edited_input: Option<Value>,
+    pub(crate) records: Vec<(String, Value)>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// A gate and what was decided.
+#[derive(Debug, Clone)]
+pub(crate) struct GateState {
+    pub(crate) gate: Gate,
+    pub(crate) decision: Option<Decision>,
+}
+
+impl Turn {
+    pub(crate) fn open(
+        id: TurnId,
+        message_id: String,
+        cause: Cause,
+        after: Option<TurnId>,
+    ) -> Self {
+        Self {
+            id,
+            message_id,
+            cause,
+            after,
+            steps: Vec::new(),
+            calls: Vec::new(),
+            index: HashMap::new(),
+            gates: Vec::new(),
+            end: None,
+            live: None,
+            transcript: Vec::new(),
+            in_step: false,
+            blocks: 0,
+            metadata: None,
+            finish: Finish::Stop,
+            deferred: Vec::new(),
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &TurnId {
+        &self.id
+    }
+
+    /// The id of the assistant message that it streams.
+    pub fn message_id(&self) -> &str {
+        &self.message_id
+    }
+
+    /// What it answers.
+    pub fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    /// The turn that it follows.
+    pub fn after(&self) -> Option<&TurnId> {
+        self.after.as_ref()
+    }
+
+    /// What it has said so far.
+    pub fn transcript(&self) -> &[Item] {
+        &self.transcript
+    }
+
+    /// How it ended, if it has.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// The user message that it answers, if it answers one.
+    pub fn user_message(&self) -> Option<&Message> {
+        match &self.cause {
+            Cause::Message { message } => Some(message),
+            Cause::Result { .. } => None,
+        }
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        match &self.end {
+            Some(End::Finished) => Status::Finished,
+            Some(End::Failed { .. }) => Status::Failed,
+            Some(End::Stopped) => Status::Stopped,
+            None if self.is_parked() => Status::Parked,
+            None => Status::Running,
+        }
+    }
+
+    /// A call of this turn.
+    pub fn call(&self, id: &CallId) -> Option<&Call> {
+        self.call_state(id).map(|state| &state.call)
+    }
+
+    /// What became of a call, if it is settled.
+    pub fn outcome(&self, id: &CallId) -> Option<&Outcome> {
+        self.call_state(id)?.outcome.as_ref()
+    }
+
+    /// A gate of this turn, and what was decided.
+    pub fn gate(&self, id: &GateId) -> Option<(&Gate, Option<&Decision>)> {
+        let state = self.gates.iter().find(|state| state.gate.id == *id)?;
+        Some((&state.gate, state.decision.as_ref()))
+    }
+
+    /// All calls, in the order in which they were made.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.calls.iter().map(|state| &state.call)
+    }
+
+    /// The gate that was opened last.
+    pub fn last_gate(&self) -> Option<&Gate> {
+        self.gates.last().map(|state| &state.gate)
+    }
+
+    /// The gates that wait.
+    pub fn open_gates(&self) -> impl Iterator<Item = &Gate> {
+        let open = self.gates.iter().filter(|state| state.decision.is_none());
+        open.map(|state| &state.gate)
+    }
+
+    /// The input that a call runs with: an approver may have put another in place of the model's.
+    pub fn effective_input(&self, id: &CallId) -> Option<&Value> {
+        let state = self.call_state(id)?;
+        Some(state.edited_input.as_ref().unwrap_or(&state.call.input))
+    }
+
+    /// What a tool that runs again is told of its earlier run: the results that it recorded, and what
+    /// was decided at the gates that it opened, in their order.
+    pub fn recorded(&self, id: &CallId) -> Recorded {
+        let records = self.call_state(id).map(|state| state.records.clone());
+        let asked = self.gates.iter().filter(|state| match state.gate.kind {
+            GateKind::Approval { within, .. } => within && state.gate.call == *id,
+            GateKind::Page => {
+                let call = self.call(&state.gate.call);
+                call.is_some_and(|call| call.parent.as_ref() == Some(id))
+            }
+        });
+        Recorded {
+            records: records.unwrap_or_default(),
+            gates: asked
+                .map(|state| (state.gate.id.clone(), state.decision.clone()))
+                .collect(),
+        }
+    }
+
+    /// What this turn adds to what was said: its cause, and its steps so far.
+    pub(crate) fn past(&self, find: &dyn Fn(&CallId) -> Option<Call>) -> Vec<Past> {
+        let mut past = Vec::new();
+        match &self.cause {
+            Cause::Message { message } => past.push(Past::Message(message.clone())),
+            Cause::Result { call, outcome, .. } => {
+                past.extend(find(call).map(|call| Past::Result {
+                    call,
+                    outcome: outcome.clone(),
+                }))
+            }
+        }
+        for step in &self.steps {
+            let results = step.calls.iter().filter_map(|id| self.call_state(id));
+            let results = results.map(|state| CallResult {
+                call: state.call.clone(),
+                edited_input: state.edited_input.clone(),
+                outcome: state.outcome.clone().unwrap_or(Outcome::Unknown),
+            });
+            past.push(Past::Step {
+                parts: step.parts.clone(),
+                results: results.collect(),
+            });
+        }
+        past
+    }
+
+    pub(crate) fn call_state(&self, id: &CallId) -> Option<&CallState> {
+        self.index.get(id).map(|index| &self.calls[*index])
+    }
+
+    fn call_state_mut(&mut self, id: &CallId) -> Option<&mut CallState> {
+        self.index.get(id).map(|index| &mut self.calls[*index])
+    }
+
+    /// Whether a call is at work here, and not waiting at a gate.
+    fn is_at_work(&self, state: &CallState) -> bool {
+        state.is_started && state.outcome.is_none() && !self.is_waiting(&state.call.id)
+    }
+
+    /// Whether a call, or one that it asked for, waits at a gate.
+    pub(crate) fn is_waiting(&self, id: &CallId) -> bool {
+        self.open_gates().any(|gate| {
+            let parent = self.call(&gate.call).and_then(|call| call.parent.as_ref());
+            gate.call == *id || parent == Some(id)
+        })
+    }
+
+    /// Whether it is the model's turn to speak: every call of the last step is settled.
+    pub(crate) fn is_model_due(&self) -> bool {
+        let last = self.steps.last();
+        let mut calls = last.into_iter().flat_map(|step| &step.calls);
+        self.end.is_none() && calls.all(|id| self.outcome(id).is_some())
+    }
+
+    pub(crate) fn calls_at_work(&self) -> impl Iterator<Item = &CallState> {
+        self.calls.iter().filter(|state| self.is_at_work(state))
+    }
+
+    fn is_parked(&self) -> bool {
+        self.end.is_none()
+            && !self.is_model_due()
+            && self.calls_at_work().next().is_none()
+            && self.open_gates().next().is_some()
+    }
+
+    /// Takes in one event of the journal.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::ChatOpened { .. } | Event::TurnOpened { .. } => {}
+            Event::StepEnded {
+                parts,
+                finish,
+                metadata,
+                ..
+            } => self.apply_step(parts, *finish, metadata.as_ref()),
+            Event::CallNested { call, .. } => {
+                self.register(call.clone(), None, false);
+            }
+            Event::GateOpened { gate, .. } => self.apply_gate(gate),
+            Event::GateClosed { gate, decision, .. } => self.apply_decision(gate, decision),
+            Event::CallStarted { call, .. } => {
+                self.announce(call);
+                if let Some(state) = self.call_state_mut(call) {
+                    state.is_started = true;
+                }
+            }
+            Event::CallRecorded {
+                call, name, value, ..
+            } => {
+                if let Some(state) = self.call_state_mut(call) {
+                    state.records.push((name.clone(), value.clone()));
+                }
+            }
+            Event::CallSettled { call, outcome, .. } => self.apply_outcome(call, outcome),
+            Event::TurnEnded { end, .. } => self.apply_end(end),
+        }
+    }
+
+    /// Notes a park, once the events of an entry are all in.
+    pub(crate) fn settle(&mut self) {
+        let marked = matches!(self.transcript.last(), Some(Item::Close(_)));
+        if self.is_parked() && !marked {
+            self.leave_step();
+            self.transcript.push(Item::Close(Closing::Parked));
+        }
+    }
+
+    fn register(&mut self, call: Call, step: Option<usize>, is_held: bool) {
+        self.index.insert(call.id.clone(), self.calls.len());
+        self.calls.push(CallState {
+            call,
+            step,
+            is_announced: false,
+            is_held,
+            is_started: false,
+            edited_input: None,
+            records: Vec::new(),
+            outcome: None,
+        });
+    }
+
+    fn apply_step(&mut self, parts: &[Part], finish: Finish, metadata: Option<&Value>) {
+        // Clients of this process have been told all but the calls already, as it was said.
+        match self.live.take() {
+            Some(mut live) => self.say_all(live.close()),
+            None => {
+                self.enter_step();
+                for part in parts {
+                    let chunks = live::told(part, &mut self.blocks);
+                    self.say_all(chunks);
+                }
+            }
+        }
+        if !self.in_step {
+            self.enter_step();
+        }
+        self.finish = finish;
+        if let Some(metadata) = metadata {
+            live::merge(&mut self.metadata, metadata.clone());
+        }
+        let step = self.steps.len();
+        let mut calls = Vec::new();
+        for part in parts {
+            if let Part::Call { call, held } = part {
+                calls.push(call.id.clone());
+                self.register(call.clone(), Some(step), *held);
+                self.say(telling::input_start(call));
+                if !held {
+                    self.announce(&call.id);
+                }
+            }
+        }
+        self.steps.push(Step {
+            parts: parts.to_vec(),
+            calls,
+        });
+    }
+
+    fn apply_gate(&mut self, gate: &Gate) {
+        let Some(state) = self.call_state(&gate.call) else {
+            return;
+        };
+        match &gate.kind {
+            GateKind::Approval { question, .. } => {
+                // A held call is shown with its input, and yet no page takes it for announced.
+                let held = state.is_held && !state.is_announced;
+                let delta = held.then(|| telling::input_delta(&state.call));
+                self.say_all(delta);
+                self.say(telling::approval_request(gate, question));
+            }
+            GateKind::Page if state.call.parent.is_some() => {
+                // In a step of its own: no predicate looks further back than that.
+                let start = telling::input_start(&state.call);
+                self.enter_step();
+                self.say(start);
+                self.announce(&gate.call);
+            }
+            GateKind::Page => self.announce(&gate.call),
+        }
+        self.gates.push(GateState {
+            gate: gate.clone(),
+            decision: None,
+        });
+    }
+
+    fn apply_decision(&mut self, id: &GateId, decision: &Decision) {
+        let Some(state) = self.gates.iter_mut().find(|state| state.gate.id == *id) else {
+            return;
+        };
+        state.decision = Some(decision.clone());
+        let gate = state.gate.clone();
+        if let GateKind::Approval { .. } = gate.kind {
+            self.say_all(telling::approval_response(&gate, decision));
+        }
+        if let Decision::Approved {
+            input: Some(input), ..
+        } = decision
+            && let Some(state) = self.call_state_mut(&gate.call)
+        {
+            state.edited_input = Some(input.clone());
+        }
+    }
+
+    fn apply_outcome(&mut self, id: &CallId, outcome: &Outcome) {
+        let Some(index) = self.index.get(id).copied() else {
+            return;
+        };
+        self.calls[index].outcome = Some(outcome.clone());
+        if !matches!(outcome, Outcome::Invalid { .. }) && !self.calls[index].is_held {
+            self.announce(id);
+        }
+        let state = &self.calls[index];
+        let was_asked = self.gates.iter().any(|asked| {
+            let refused = asked.decision.as_ref().and_then(Decision::approved) == Some(false);
+            asked.gate.call == *id && refused
+        });
+        let chunk = telling::outcome(&state.call, outcome, was_asked);
+        if matches!(chunk, Chunk::ToolOutputDenied(_)) && self.page_may_still_answer(state.step) {
+            self.deferred.push(chunk);
+            return;
+        }
+        self.say(chunk);
+        let step = self.calls[index].step;
+        if !self.page_may_still_answer(step) {
+            let deferred = std::mem::take(&mut self.deferred);
+            self.say_all(deferred);
+        }
+    }
+
+    /// Whether a page's call of the step, held for an approval, is not settled.
+    fn page_may_still_answer(&self, step: Option<usize>) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|state| {
+            state.step == step
+                && state.is_held
+                && state.call.place == Place::Page
+                && state.outcome.is_none()
+        })
+    }
+
+    fn apply_end(&mut self, end: &End) {
+        self.end = Some(end.clone());
+        if let Some(mut live) = self.live.take() {
+            self.say_all(live.close());
+        }
+        let deferred = std::mem::take(&mut self.deferred);
+        self.say_all(deferred);
+        if *end == End::Stopped {
+            // A client that finds settled calls in the last step would send them.
+            self.enter_step();
+        }
+        self.leave_step();
+        let closing = match end {
+            End::Finished => Closing::Finished {
+                reason: self.finish_reason(),
+                metadata: self.metadata.clone(),
+            },
+            End::Failed { code, message, .. } => Closing::Failed {
+                code: code.clone(),
+                message: message.clone(),
+            },
+            End::Stopped => Closing::Stopped,
+        };
+        self.transcript.push(Item::Close(closing));
+    }
+
+    fn finish_reason(&self) -> FinishReason {
+        match self.finish {
+            Finish::Stop => FinishReason::Stop,
+            Finish::Length => FinishReason::Length,
+            Finish::ContentFilter => FinishReason::ContentFilter,
+            Finish::Error => FinishReason::Error,
+            Finish::Cut | Finish::Other => FinishReason::Other,
+        }
+    }
+
+    /// Shows a call with its whole input, at which a page's tool runs.
+    fn announce(&mut self, id: &CallId) {
+        let Some(state) = self.call_state_mut(id).filter(|state| !state.is_announced) else {
+            return;
+        };
+        state.is_announced = true;
+        let chunk = telling::input_available(&state.call);
+        self.say(chunk);
+    }
+
+    pub(crate) fn enter_step(&mut self) {
+        self.leave_step();
+        self.in_step = true;
+        self.say(Chunk::StartStep);
+    }
+
+    fn leave_step(&mut self) {
+        if std::mem::take(&mut self.in_step) {
+            self.say(Chunk::FinishStep);
+        }
+    }
+
+    pub(crate) fn say(&mut self, chunk: Chunk) {
+        self.transcript.push(Item::Chunk(chunk));
+    }
+
+    pub(crate) fn say_all(&mut self, chunks: impl IntoIterator<Item = Chunk>) {
+        chunks.into_iter().for_each(|chunk| self.say(chunk));
+    }
+}
+
+/// What a tool that runs again is told of its earlier run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recorded {
+    /// Results by name.
+    pub records: Vec<(String, Value)>,
+    /// Gates that the tool opened, with what was decided.
+    pub gates: Vec<(GateId, Option<Decision>)>,
+}

@@ -1,0 +1,244 @@
+//! A window: one client's view of a turn, from its opening until the turn parks or ends.
+
+use std::collections::{HashMap, HashSet};
+
+use wire::chunk::{Start, ToolInputDelta, ToolOutputError};
+use wire::{Chunk, Message, Profile, ToolState};
+
+use crate::transcript::{Closing, Item};
+
+/// Turns a stretch of a transcript into the chunks that one client is sent.
+#[derive(Debug, Clone)]
+pub struct Window {
+    profile: Profile,
+    message_id: String,
+    /// Where in the transcript it reads next.
+    position: usize,
+    has_started: bool,
+    is_closed: bool,
+    history: History,
+}
+
+/// What was over when a window opened on a client that has seen none of it, and that must be told
+/// of it as of history: a question that was answered is not to be asked, and a call that has run is
+/// not to be run.
+#[derive(Debug, Clone, Default)]
+struct History {
+    /// Calls that were settled.
+    settled: HashSet<String>,
+    /// Questions that were answered: how, and why.
+    answered: HashMap<String, (bool, Option<String>)>,
+    /// The question that each call was held by last.
+    asked: HashMap<String, String>,
+    /// Settled calls whose input the client has been told.
+    told: HashSet<String>,
+}
+
+impl Window {
+    /// A window on what a client lacks that has seen the transcript up to a position.
+    pub fn continuing(profile: Profile, message_id: &str, position: usize) -> Self {
+        Self {
+            profile,
+            message_id: message_id.to_owned(),
+            position,
+            has_started: false,
+            is_closed: false,
+            history: History::default(),
+        }
+    }
+
+    /// A window on the whole message, for a client that has seen nothing of it, or that will forget
+    /// what it has seen.
+    pub fn replaying(profile: Profile, message_id: &str, transcript: &[Item]) -> Self {
+        let mut history = History::default();
+        for (_, chunk) in transcript.iter().enumerate().filter_map(as_chunk) {
+            match chunk {
+                Chunk::ToolApprovalRequest(request) => {
+                    let (call, question) = (&request.tool_call_id, &request.approval_id);
+                    history.asked.insert(call.clone(), question.clone());
+                }
+                Chunk::ToolApprovalResponse(response) => {
+                    let answer = (response.approved, response.reason.clone());
+                    history
+                        .answered
+                        .insert(response.approval_id.clone(), answer);
+                }
+                chunk => history.settled.extend(settles(chunk).map(str::to_owned)),
+            }
+        }
+        Self {
+            history,
+            ..Self::continuing(profile, message_id, 0)
+        }
+    }
+
+    /// Whether the client is sent nothing more.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Reads on in the transcript as it now is: the chunks that the client is to be sent.
+    pub fn read(&mut self, transcript: &[Item]) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        if !self.has_started {
+            self.has_started = true;
+            chunks.push(Chunk::Start(Start {
+                message_id: Some(self.message_id.clone()),
+                message_metadata: None,
+            }));
+        }
+        while let Some(item) = transcript.get(self.position)
+            && !self.is_closed
+        {
+            self.position += 1;
+            let is_last = self.position == transcript.len();
+            match item {
+                Item::Chunk(chunk) => chunks.extend(self.history.tell(chunk, self.profile)),
+                // A park that the turn has left again is not for this window.
+                Item::Close(closing) if is_last || closing.is_final() => {
+                    self.is_closed = true;
+                    chunks.extend(self.profile.narrow(closing.chunk()));
+                }
+                Item::Close(_) => {}
+            }
+        }
+        chunks
+    }
+}
+
+impl History {
+    /// The chunk as it is told to the client, if it is.
+    fn tell(&mut self, chunk: &Chunk, profile: Profile) -> Option<Chunk> {
+        let narrow = || profile.narrow(chunk.clone());
+        match chunk {
+            Chunk::ToolApprovalRequest(request) => {
+                let is_settled = self.settled.contains(&request.tool_call_id);
+                match self.answered.get(&request.approval_id) {
+                    None if is_settled => None,
+                    None => narrow(),
+                    // Only a denial can't be shown without its question, and then only in 7 with it.
+                    Some((approved, _)) if *approved || profile == Profile::Shared => None,
+                    Some(_) => narrow(),
+                }
+            }
+            Chunk::ToolApprovalResponse(response) => {
+                let answer = self.answered.get(&response.approval_id);
+                match answer {
+                    Some((true, _)) => None,
+                    _ => narrow(),
+                }
+            }
+            // Announced, a page would run it again: it is told as if it were still being written.
+            Chunk::ToolInputAvailable(available)
+                if self.settled.contains(&available.tool_call_id) =>
+            {
+                let tool_call_id = available.tool_call_id.clone();
+                self.told.insert(tool_call_id.clone()).then(|| {
+                    Chunk::ToolInputDelta(ToolInputDelta {
+                        tool_call_id,
+                        input_text_delta: available.input.to_string(),
+                    })
+                })
+            }
+            Chunk::ToolInputDelta(delta) if self.settled.contains(&delta.tool_call_id) => {
+                let is_first = self.told.insert(delta.tool_call_id.clone());
+                is_first.then(|| chunk.clone())
+            }
+            // Every client accepts an error without its question; a denial only with it.
+            Chunk::ToolOutputDenied(denied)
+                if profile == Profile::Shared && self.settled.contains(&denied.tool_call_id) =>
+            {
+                let question = self.asked.get(&denied.tool_call_id);
+                let answer = question.and_then(|question| self.answered.get(question));
+                let reason = answer.and_then(|(_, reason)| reason.as_deref());
+                Some(Chunk::ToolOutputError(ToolOutputError {
+                    tool_call_id: denied.tool_call_id.clone(),
+                    error_text: denial(reason),
+                    ..ToolOutputError::default()
+                }))
+            }
+            _ => narrow(),
+        }
+    }
+}
+
+/// How a denial is told where it has to be an error.
+pub fn denial(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("Denied: {reason}"),
+        None => "Denied".to_owned(),
+    }
+}
+
+/// How far a client has come that sends back its message: the position after the last park that it
+/// has seen.
+pub fn seen(transcript: &[Item], message: &Message) -> usize {
+    let chunks = || transcript.iter().enumerate().filter_map(as_chunk);
+    let part = |call: &str| {
+        let mut calls = message.parts.iter().filter_map(wire::Part::as_tool);
+        calls.find(|part| part.tool_call_id == call)
+    };
+    // The last question that the client has of a call, as a place in the transcript.
+    let question = |call: &str| {
+        let asked = part(call)?.approval.as_ref()?;
+        chunks().find_map(|(index, chunk)| match chunk {
+            Chunk::ToolApprovalRequest(request) if request.approval_id == asked.id => Some(index),
+            _ => None,
+        })
+    };
+    let mut seen = 0;
+    for (index, item) in transcript.iter().enumerate() {
+        let chunk = match item {
+            Item::Chunk(chunk) => chunk,
+            Item::Close(Closing::Parked) => {
+                seen = index + 1;
+                continue;
+            }
+            Item::Close(_) => break,
+        };
+        let is_settled = |call: &str| part(call).is_some_and(wire::ToolPart::is_settled);
+        let is_seen = match chunk {
+            Chunk::ToolInputStart(start) => part(&start.tool_call_id).is_some(),
+            Chunk::ToolApprovalRequest(request) => {
+                let call = &request.tool_call_id;
+                is_settled(call) || question(call).is_some_and(|last| index <= last)
+            }
+            // A call that was asked about and is then announced was held until its approval.
+            Chunk::ToolInputAvailable(available) => {
+                let call = &available.tool_call_id;
+                let is_asked = part(call).is_some_and(|part| {
+                    matches!(
+                        part.state,
+                        ToolState::ApprovalRequested | ToolState::ApprovalResponded
+                    )
+                });
+                !(is_asked && question(call).is_some_and(|asked| asked < index))
+            }
+            _ => settles(chunk).is_none_or(is_settled),
+        };
+        if !is_seen {
+            break;
+        }
+    }
+    seen
+}
+
+fn as_chunk((index, item): (usize, &Item)) -> Option<(usize, &Chunk)> {
+    match item {
+        Item::Chunk(chunk) => Some((index, chunk)),
+        Item::Close(_) => None,
+    }
+}
+
+/// The call that a chunk settles.
+fn settles(chunk: &Chunk) -> Option<&str> {
+    match chunk {
+        Chunk::ToolOutputAvailable(output) if output.preliminary != Some(true) => {
+            Some(&output.tool_call_id)
+        }
+        Chunk::ToolOutputError(error) => Some(&error.tool_call_id),
+        Chunk::ToolOutputDenied(denied) => Some(&denied.tool_call_id),
+        Chunk::ToolInputError(error) => Some(&error.tool_call_id),
+        _ => None,
+    }
+}

@@ -1,0 +1,442 @@
+//! Plays a page, an agent and tools around the pure chat, and has the checker watch.
+
+use adk_stream_turn::agent::AgentEvent;
+use adk_stream_turn::call::{Outcome, Place};
+use adk_stream_turn::event::{Entry, Finish};
+use adk_stream_turn::gate::Decision;
+use adk_stream_turn::input::Ids;
+use adk_stream_turn::intake::Intake;
+use adk_stream_turn::live::{Ruling, Verdict};
+use adk_stream_turn::{At, CallId, Chat, Effect, GateId, Input, Principal, Status, Window};
+use serde_json::{Value, json};
+use wire::assembler::Sdk;
+use wire::{Checker, Chunk, Message, Profile, Role, Trigger};
+
+/// One client: which SDK it has, and what it sees.
+struct Client {
+    profile: Profile,
+    checker: Checker,
+    window: Option<Window>,
+    announced: Vec<String>,
+}
+
+pub(crate) struct Driver {
+    chat: Chat,
+    entries: Vec<Entry>,
+    clients: Vec<Client>,
+    page_tools: Vec<String>,
+    turns: usize,
+}
+
+impl Driver {
+    pub(crate) fn new() -> Self {
+        let client = |sdk, profile| Client {
+            profile,
+            checker: Checker::new(sdk),
+            window: None,
+            announced: Vec::new(),
+        };
+        let mut driver = Self {
+            chat: Chat::default(),
+            entries: Vec::new(),
+            clients: vec![
+                client(Sdk::V6, Profile::Shared),
+                client(Sdk::V7, Profile::Shared),
+                client(Sdk::V7, Profile::V7),
+            ],
+            page_tools: Vec::new(),
+            turns: 0,
+        };
+        for client in &mut driver.clients {
+            if client.profile == Profile::Shared {
+                let checker = std::mem::replace(&mut client.checker, Checker::new(Sdk::V6));
+                client.checker = checker.strict();
+            }
+        }
+        driver
+    }
+
+    pub(crate) fn page_tool(mut self, name: &str) -> Self {
+        self.page_tools.push(name.to_owned());
+        for client in &mut self.clients {
+            let checker = std::mem::replace(&mut client.checker, Checker::new(Sdk::V6));
+            client.checker = checker.page_tool(name, None);
+        }
+        self
+    }
+
+    /// The same chat in another process, which nobody watches.
+    pub(crate) fn restarted(&self) -> Self {
+        let mut driver = Self::new();
+        driver.chat = Chat::replay(&self.entries);
+        driver.entries.clone_from(&self.entries);
+        driver
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.chat.status().unwrap()
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        let requests: Vec<_> = self.clients.iter().map(|c| c.checker.requests()).collect();
+        assert!(requests.iter().all(|n| *n == requests[0]), "{requests:?}");
+        requests[0]
+    }
+
+    pub(crate) fn is_watching(&self) -> bool {
+        self.clients.iter().any(|client| client.window.is_some())
+    }
+
+    pub(crate) fn announced(&self) -> Vec<String> {
+        self.clients[0].announced.clone()
+    }
+
+    pub(crate) fn call_id(&self, n: usize) -> CallId {
+        self.chat
+            .current()
+            .unwrap()
+            .calls()
+            .nth(n)
+            .unwrap()
+            .id
+            .clone()
+    }
+
+    pub(crate) fn gate_id(&self, n: usize) -> GateId {
+        GateId::of(self.chat.current().unwrap().id(), n)
+    }
+
+    pub(crate) fn outcome(&self, n: usize) -> Option<Outcome> {
+        let turn = self.chat.current().unwrap();
+        turn.outcome(&self.call_id(n)).cloned()
+    }
+
+    pub(crate) fn outcome_in(&self, turn: usize, n: usize) -> Option<Outcome> {
+        let turn = self.chat.path()[turn];
+        let call = turn.calls().nth(n).unwrap().id.clone();
+        turn.outcome(&call).cloned()
+    }
+
+    /// Handles an input, journals what follows, and shows it.
+    pub(crate) fn perform(&mut self, input: Input) -> Vec<Effect> {
+        let at = At(1_000 + self.entries.len() as u64);
+        let output = self.chat.handle(input, at);
+        if !output.append.is_empty() {
+            let seq = self.entries.len() as u64 + 1;
+            self.entries.push(Entry {
+                seq,
+                at,
+                actor: Principal::from("ann"),
+                events: output.append,
+            });
+            self.chat.appended(seq);
+        }
+        self.pump();
+        output.effects
+    }
+
+    fn pump(&mut self) {
+        let transcript = self.chat.current().map(|turn| turn.transcript().to_vec());
+        for client in &mut self.clients {
+            let Some(window) = &mut client.window else {
+                continue;
+            };
+            for chunk in window.read(transcript.as_deref().unwrap_or_default()) {
+                if let Chunk::ToolInputAvailable(available) = &chunk
+                    && self.page_tools.contains(&available.tool_name)
+                {
+                    client.announced.push(available.tool_name.clone());
+                }
+                client.checker.feed(&chunk);
+            }
+            if window.is_closed() {
+                client.window = None;
+                client.checker.close();
+            }
+        }
+    }
+
+    /// Whatever the clients have sent is answered by windows.
+    fn open(&mut self, seen: impl Fn(&Chat, &mut Checker) -> Option<usize>) {
+        let turn = self.chat.current().unwrap();
+        let (id, transcript) = (turn.message_id().to_owned(), turn.transcript().to_vec());
+        for client in &mut self.clients {
+            if !client.checker.is_waiting() {
+                continue;
+            }
+            let seen = seen(&self.chat, &mut client.checker);
+            client.window = Some(match seen {
+                Some(position) => Window::continuing(client.profile, &id, position),
+                None => Window::replaying(client.profile, &id, &transcript),
+            });
+            client.checker.open();
+        }
+    }
+
+    pub(crate) fn say(&mut self, text: &str) {
+        self.turns += 1;
+        for client in &mut self.clients {
+            client.checker.say(text);
+        }
+        let id = format!("user-{}", self.turns);
+        let message = Message::new(id, Role::User, vec![wire::Part::text(text)]);
+        let intake = self.chat.take(Trigger::SubmitMessage, None, &[message]);
+        let Ok(Intake::Open { message, after }) = intake else {
+            panic!("{intake:?}")
+        };
+        let ids = Ids {
+            turn: format!("t{}", self.turns).as_str().into(),
+            message: format!("m{}", self.turns),
+        };
+        // Windows on the turn before it are left where they are.
+        for client in &mut self.clients {
+            client.window = None;
+        }
+        let principal = Principal::from("ann");
+        self.perform(Input::Message {
+            message,
+            principal,
+            after,
+            ids,
+        });
+        self.open(|_, _| Some(0));
+        self.pump();
+    }
+
+    fn agent(&mut self, event: AgentEvent, ruling: Option<Ruling>) -> Vec<Effect> {
+        self.perform(Input::Agent { event, ruling })
+    }
+
+    pub(crate) fn text(&mut self, delta: &str) {
+        let (delta, provider_metadata) = (delta.to_owned(), None);
+        self.agent(
+            AgentEvent::Text {
+                delta,
+                provider_metadata,
+            },
+            None,
+        );
+    }
+
+    pub(crate) fn reason(&mut self, delta: &str) {
+        let (delta, provider_metadata) = (delta.to_owned(), None);
+        self.agent(
+            AgentEvent::Reasoning {
+                delta,
+                provider_metadata,
+            },
+            None,
+        );
+    }
+
+    pub(crate) fn call(&mut self, tool: &str, place: Place, verdict: Verdict) {
+        let event = AgentEvent::Call {
+            provider_id: None,
+            tool: tool.to_owned(),
+            input: json!({"amount": 5.0}),
+            provider_metadata: None,
+        };
+        let timeout = None;
+        let ruling = Ruling {
+            place,
+            verdict,
+            timeout,
+        };
+        self.agent(event, Some(ruling));
+    }
+
+    pub(crate) fn end_step(&mut self) -> Vec<Effect> {
+        self.agent(AgentEvent::Ended(Finish::Stop), None)
+    }
+
+    pub(crate) fn done(&mut self, call: &CallId, output: Value) -> Vec<Effect> {
+        let (call, outcome) = (call.clone(), Outcome::Output { output });
+        self.perform(Input::ToolDone { call, outcome })
+    }
+
+    pub(crate) fn asks(&mut self, call: &CallId, question: &str) {
+        self.perform(Input::ToolAsks {
+            call: call.clone(),
+            question: question.to_owned(),
+            timeout: None,
+        });
+    }
+
+    pub(crate) fn progress(&mut self, call: &CallId, output: Value) {
+        let call = call.clone();
+        self.perform(Input::ToolProgress { call, output });
+    }
+
+    pub(crate) fn approve(&mut self, gate: usize) -> Vec<Effect> {
+        self.click(&[(gate, true, None)])
+    }
+
+    pub(crate) fn deny(&mut self, gate: usize, reason: &str) -> Vec<Effect> {
+        self.click(&[(gate, false, Some(reason))])
+    }
+
+    pub(crate) fn answer_all(&mut self, decisions: &[bool]) -> Vec<Effect> {
+        let answers: Vec<_> = decisions
+            .iter()
+            .enumerate()
+            .map(|(n, yes)| (n, *yes, None))
+            .collect();
+        self.click(&answers)
+    }
+
+    /// The person clicks in every client; each of them sends, and the first is taken in.
+    fn click(&mut self, answers: &[(usize, bool, Option<&str>)]) -> Vec<Effect> {
+        for client in &mut self.clients {
+            for (gate, approved, reason) in answers {
+                let id = GateId::of(self.chat.current().unwrap().id(), *gate);
+                client.checker.answer(id.as_str(), *approved, *reason);
+            }
+        }
+        self.receive()
+    }
+
+    /// The page of every client gives an output.
+    pub(crate) fn output(&mut self, call: usize, output: Value) -> Vec<Effect> {
+        let id = self.call_id(call);
+        for client in &mut self.clients {
+            client.checker.output(id.as_str(), Ok(output.clone()));
+        }
+        self.receive()
+    }
+
+    /// What the clients have sent arrives.
+    fn receive(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let mut positions = Vec::new();
+        for client in 0..self.clients.len() {
+            let client = &mut self.clients[client];
+            if !client.checker.is_waiting() && client.checker.requests() > 0 {
+                // A restarted chat has no client that could send; it is answered all the same.
+                positions.push(None);
+                continue;
+            }
+            let messages = client.checker.messages().to_vec();
+            if messages.is_empty() {
+                positions.push(None);
+                continue;
+            }
+            let last = messages.last().and_then(|message| message.id.clone());
+            let intake = self
+                .chat
+                .take(Trigger::SubmitMessage, last.as_deref(), &messages);
+            let Ok(Intake::Continue { answers, seen }) = intake else {
+                panic!("{intake:?}")
+            };
+            positions.push(Some(seen));
+            for (gate, decision) in answers {
+                effects.extend(self.perform(Input::Answer { gate, decision }));
+            }
+        }
+        if positions.iter().all(Option::is_none) {
+            // Nobody watches: the answer comes by the API.
+            let gate = self
+                .chat
+                .current()
+                .unwrap()
+                .open_gates()
+                .next()
+                .unwrap()
+                .id
+                .clone();
+            let (reason, input) = (None, None);
+            let decision = Decision::Approved { reason, input };
+            return self.perform(Input::Answer { gate, decision });
+        }
+        let turn = self.chat.current().unwrap();
+        let (id, transcript) = (turn.message_id().to_owned(), turn.transcript().to_vec());
+        for (client, seen) in self.clients.iter_mut().zip(positions) {
+            if let Some(seen) = seen {
+                client.window = Some(match seen {
+                    Some(position) => Window::continuing(client.profile, &id, position),
+                    None => Window::replaying(client.profile, &id, &transcript),
+                });
+                client.checker.open();
+            }
+        }
+        self.pump();
+        effects
+    }
+
+    /// Somebody else answers, and no client here sends anything.
+    pub(crate) fn decide_elsewhere(&mut self, gate: usize, approved: bool) -> Vec<Effect> {
+        let (reason, input) = (None, None);
+        let decision = if approved {
+            Decision::Approved { reason, input }
+        } else {
+            Decision::Denied { reason }
+        };
+        let gate = self.gate_id(gate);
+        self.perform(Input::Answer { gate, decision })
+    }
+
+    /// The clients have nothing to complain about; the chat reads back from its journal as it is; and
+    /// from every prefix of it a page that resumes has nothing to complain about either.
+    pub(crate) fn check(&mut self, texts: &[&str]) {
+        for client in &mut self.clients {
+            let found = client.checker.verdict();
+            assert!(found.is_empty(), "{:?}: {found:?}", client.profile);
+        }
+        let messages = self.chat.messages();
+        let said: Vec<String> = messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .map(Message::text)
+            .filter(|text| !text.is_empty())
+            .collect();
+        assert_eq!(said, texts);
+        assert_eq!(Chat::replay(&self.entries).messages(), messages);
+        for length in 1..=self.entries.len() {
+            self.check_prefix(length);
+        }
+    }
+
+    fn check_prefix(&self, length: usize) {
+        let mut chat = Chat::replay(&self.entries[..length]);
+        let before = chat.messages();
+        chat.handle(
+            Input::Recover {
+                idempotent: Vec::new(),
+            },
+            At(5_000),
+        );
+        let turn = chat.current().unwrap();
+        for (sdk, profile) in [
+            (Sdk::V6, Profile::Shared),
+            (Sdk::V7, Profile::Shared),
+            (Sdk::V7, Profile::V7),
+        ] {
+            let users = before
+                .iter()
+                .filter(|message| message.role == Role::User)
+                .cloned();
+            let mut checker = Checker::new(sdk).holding(users.collect());
+            for tool in &self.page_tools {
+                checker = checker.page_tool(tool, None);
+            }
+            checker.resume();
+            let mut window = Window::replaying(profile, turn.message_id(), turn.transcript());
+            for chunk in window.read(turn.transcript()) {
+                checker.feed(&chunk);
+            }
+            if window.is_closed() {
+                checker.close();
+            }
+            let mut found = checker.verdict();
+            // A turn that is still at work leaves the client in the middle of things.
+            if !window.is_closed() {
+                use wire::checker::Kind;
+                found.retain(|finding| finding.kind == Kind::Throws);
+            }
+            assert!(
+                found.is_empty(),
+                "{length} of {}: {profile:?} {found:?}",
+                self.entries.len()
+            );
+        }
+    }
+}
