@@ -5,4 +5,15 @@
 //!
 //! **Does not own** what is done with an event (`turn`), nor when to run it again (`engine`).
 //!
-//! Nothing stands here yet: the demo agent comes first, with the turn.
+//! # Layout
+//!
+//! - [`agent`]: what every agent is to the engine.
+//! - [`demo`]: the built-in demo, which needs no key and no network.
+//!
+//! The agents that talk to someone outside come later.
+
+pub mod agent;
+pub mod demo;
+
+pub use agent::{Agent, AgentStream};
+pub use demo::Demo;

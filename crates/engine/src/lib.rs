@@ -1,8 +1,34 @@
 //! Drives a turn: append, act, append.
 //!
-//! **Owns** time and tasks: tools, gates, timeouts, takeover, and the windows through which clients
-//! watch.
+//! **Owns** time and tasks: tools, gates, timeouts, and the windows through which clients watch. One
+//! task a chat takes everything that happens to it in order, asks `turn` what follows, makes that
+//! durable, and only then acts on it or shows it.
 //!
 //! **Does not own** decisions (`turn`), bytes (`wire`), durability (`store`) or HTTP (`server`).
 //!
-//! Nothing stands here yet: the engine arrives with the turn.
+//! # Layout
+//!
+//! - [`tool`]: a typed function with a schema and a policy; [`tools`]: all that an agent may call.
+//! - [`context`]: what a tool can do while it runs: ask, record, report, have a page do something.
+//! - [`engine`]: what a server does with chats; `actor` is the task of one chat.
+//! - [`stream`]: a window as it is read; `log` is what all windows of a turn read from.
+//! - [`error`]: why something can't be done.
+
+mod actor;
+pub mod context;
+pub mod engine;
+pub mod error;
+mod id;
+mod log;
+pub mod stream;
+pub mod tool;
+pub mod tools;
+mod work;
+
+pub use context::{Context, Refused};
+pub use engine::Engine;
+pub use error::EngineError;
+pub use stream::WindowStream;
+pub use tool::{Later, Tool, ToolError, long_running, page_tool, tool};
+pub use tools::Tools;
+pub use turn::live::Verdict;

@@ -108,8 +108,8 @@ mod tests {
     fn a_mistake_is_told_in_one_line() {
         for (arguments, line) in [
             (
-                &["serve", "--prot", "1"][..],
-                "unexpected argument '--prot' found",
+                &["serve", "--zzz", "1"][..],
+                "unexpected argument '--zzz' found",
             ),
             (
                 &["serve", "--listn", "1"],

@@ -7,8 +7,10 @@ use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
 use crate::config_file;
+use crate::duration::{Milliseconds, Seconds};
 use crate::environment::{self, Environment};
 use crate::error::Error;
+use crate::keys::Keys;
 use crate::listen_address::ListenAddress;
 use crate::log;
 use crate::store_url::StoreUrl;
@@ -22,6 +24,12 @@ pub(crate) struct Config {
     pub(crate) store: StoreUrl,
     /// Who answers.
     pub(crate) agent: AgentName,
+    /// Who may speak.
+    pub(crate) keys: Keys,
+    /// How long the demo's approvals wait.
+    pub(crate) approval_timeout: Seconds,
+    /// How fast the demo speaks.
+    pub(crate) pace: Milliseconds,
     /// What goes to stderr.
     pub(crate) log: Targets,
     /// What the operator should know, though the server can start.
@@ -41,6 +49,16 @@ pub(crate) struct Settings {
     /// Who answers [env: ADK_STREAM_AGENT] [default: demo]
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+    /// Who may speak, as NAME=KEY,… or NAME=sha256:HEX,… [env: ADK_STREAM_KEYS] [default: only this machine]
+    #[arg(long, value_name = "KEYS")]
+    pub(crate) keys: Option<String>,
+    /// How long the demo's approvals wait, in seconds [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: for ever]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "approval-timeout")]
+    pub(crate) approval_timeout: Option<String>,
+    /// Pause between the demo's words, in milliseconds [env: ADK_STREAM_PACE] [default: 15]
+    #[arg(long, value_name = "MILLISECONDS")]
+    pub(crate) pace: Option<String>,
 }
 
 /// Where a layer of settings came from.
@@ -56,7 +74,7 @@ impl Origin {
     fn name(&self, key: &str) -> String {
         match self {
             Origin::Flags => format!("--{key}"),
-            Origin::Environment => environment::variable(&key.to_uppercase()),
+            Origin::Environment => environment::variable(&key.to_uppercase().replace('-', "_")),
             Origin::File(path) => format!("{}: {key}", path.display()),
         }
     }
@@ -79,6 +97,9 @@ impl Config {
             listen: environment.text("LISTEN")?,
             store: environment.text("STORE")?,
             agent: environment.text("AGENT")?,
+            keys: environment.text("KEYS")?,
+            approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
+            pace: environment.text("PACE")?,
         };
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
         if let Some((path, settings)) = config_file::read(named, folder)? {
@@ -89,6 +110,11 @@ impl Config {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
             agent: pick(&layers, "agent", |layer| layer.agent.as_deref())?,
+            keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
+            approval_timeout: pick(&layers, "approval-timeout", |layer| {
+                layer.approval_timeout.as_deref()
+            })?,
+            pace: pick(&layers, "pace", |layer| layer.pace.as_deref())?,
             log: log::filter(environment.text("LOG")?.as_deref())?,
             warnings: environment
                 .unknown()
@@ -202,12 +228,12 @@ mod tests {
     fn what_is_not_built_is_refused() {
         let line = refusal(
             Settings::default(),
-            &[("ADK_STREAM_STORE", "sqlite:a.db")],
+            &[("ADK_STREAM_STORE", "postgres://host/db")],
             "",
         );
         assert_eq!(
             line,
-            "adk-stream: the store sqlite is not available yet in this version"
+            "adk-stream: the store postgres is not available yet in this version"
         );
     }
 

@@ -6,7 +6,16 @@ use std::ffi::OsString;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 5] = ["AGENT", "CONFIG", "LISTEN", "LOG", "STORE"];
+const KNOWN: [&str; 8] = [
+    "AGENT",
+    "APPROVAL_TIMEOUT",
+    "CONFIG",
+    "KEYS",
+    "LISTEN",
+    "LOG",
+    "PACE",
+    "STORE",
+];
 
 /// The `ADK_STREAM_` variables, taken once at the start and by their names without the prefix.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use engine::EngineError;
+use store::StoreError;
+
 use crate::listen_address::ListenAddress;
 
 /// Why the binary could not start or go on.
@@ -43,6 +46,10 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The store can't be opened.
+    Store(StoreError),
+    /// What an earlier process left can't be taken up.
+    Recover(EngineError),
     /// The system refused something that every start needs.
     System {
         /// What was tried.
@@ -87,6 +94,8 @@ impl fmt::Display for Error {
                 write!(f, "{}: {problem}", path.display())
             }
             Error::Listen { address, source } => write!(f, "can't listen on {address}: {source}"),
+            Error::Store(source) => write!(f, "{source}"),
+            Error::Recover(source) => write!(f, "{source}"),
             Error::System { attempt, source } => write!(f, "can't {attempt}: {source}"),
         }
     }
@@ -98,6 +107,8 @@ impl std::error::Error for Error {
             Error::FileUnreadable { source, .. }
             | Error::Listen { source, .. }
             | Error::System { source, .. } => Some(source),
+            Error::Store(source) => Some(source),
+            Error::Recover(source) => Some(source),
             Error::Usage(_)
             | Error::Setting { .. }
             | Error::NotBuilt(_)

@@ -14,6 +14,10 @@
 //! - `environment`: the `ADK_STREAM_` variables.
 //! - `listen_address`, `store_url`, `agent_name`: the grammar of each setting.
 //! - `log`: what goes to stderr.
+//! - [`keys`]: who may speak; `speaker`: who does.
+//! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
+//! - `demo`: the demo's tools.
+//! - `duration`: spans of time, as an operator writes them.
 //! - `serve`: from the socket to the last connection.
 //! - `signals`: SIGTERM and SIGINT as a queue.
 //! - `routes`: which path is answered by whom.
@@ -22,11 +26,16 @@
 //! - `error`: an error as an operator reads it, in one line.
 
 mod agent_name;
+pub mod api;
 mod cli;
 mod config;
 mod config_file;
+mod demo;
+mod duration;
 mod environment;
 mod error;
+mod event_stream;
+pub mod keys;
 mod listen_address;
 mod log;
 mod page;
@@ -34,9 +43,12 @@ mod problem;
 mod routes;
 mod serve;
 mod signals;
+mod speaker;
 mod store_url;
 
+pub use api::Api;
 pub use cli::run;
 pub use environment::Environment;
 pub use error::Error;
+pub use keys::Keys;
 pub use listen_address::ListenAddress;

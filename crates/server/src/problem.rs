@@ -1,9 +1,13 @@
 //! An error as a client reads it: a status and `{"error":{"code","message"}}`.
 
 use axum::Json;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use engine::EngineError;
 use serde::Serialize;
+use serde_json::Value;
+use store::StoreError;
+use wire::DecodeError;
 
 /// An error as a client reads it. Codes are stable: programs match on them.
 #[derive(Debug)]
@@ -11,31 +15,113 @@ pub(crate) struct Problem {
     status: StatusCode,
     code: &'static str,
     message: String,
+    /// What was decided instead.
+    decision: Option<Value>,
 }
 
 impl Problem {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            decision: None,
+        }
+    }
+
     /// Nothing is served under this path.
     pub(crate) fn not_found(path: &str) -> Self {
-        Self {
-            status: StatusCode::NOT_FOUND,
-            code: "not_found",
-            message: format!("nothing is served at {path}"),
-        }
+        let message = format!("nothing is served at {path}");
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     /// The path exists, and does not take this method.
     pub(crate) fn method_not_allowed(method: &Method, path: &str) -> Self {
+        let message = format!("{path} does not take {method}");
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            message,
+        )
+    }
+
+    /// The request makes no sense.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    /// The body is larger than allowed.
+    pub(crate) fn too_large(limit: usize) -> Self {
+        let message = format!("the body is larger than {limit} bytes, or was cut off");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// The body is not JSON by its own account.
+    pub(crate) fn unsupported_media_type() -> Self {
+        let message = "the body's content-type must be application/json";
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        Self::new(status, "unsupported_media_type", message)
+    }
+
+    /// No key, or none that is known.
+    pub(crate) fn unauthorized() -> Self {
+        let message = "a key is needed: Authorization: Bearer KEY, or X-API-Key: KEY";
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    /// No keys are configured, and somebody else than this machine asks.
+    pub(crate) fn loopback_only() -> Self {
+        let message = "no keys are configured, so only this machine is served";
+        Self::new(StatusCode::FORBIDDEN, "loopback_only", message)
+    }
+
+    /// Somebody else answered before.
+    pub(crate) fn already_decided(decision: Value) -> Self {
+        let message = "this was decided before, and otherwise";
         Self {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            code: "method_not_allowed",
-            message: format!("{path} does not take {method}"),
+            decision: Some(decision),
+            ..Self::new(StatusCode::CONFLICT, "already_decided", message)
         }
+    }
+}
+
+impl From<DecodeError> for Problem {
+    fn from(error: DecodeError) -> Self {
+        let (status, code) = match error.problem.code() {
+            "too_large" => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            _ => (StatusCode::BAD_REQUEST, "bad_request"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        let status = match &error {
+            EngineError::UnknownChat | EngineError::UnknownApproval => StatusCode::NOT_FOUND,
+            EngineError::Refused(refusal) => match refusal.code {
+                "bad_request" => StatusCode::BAD_REQUEST,
+                "unknown_message" => StatusCode::NOT_FOUND,
+                _ => StatusCode::CONFLICT,
+            },
+            EngineError::InvalidInput(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        EngineError::from(error).into()
     }
 }
 
 #[derive(Serialize)]
 struct Body {
     error: Detail,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -50,6 +136,19 @@ impl IntoResponse for Problem {
             code: self.code,
             message: self.message,
         };
-        (self.status, Json(Body { error })).into_response()
+        let decision = self.decision;
+        let mut response = (self.status, Json(Body { error, decision })).into_response();
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                let scheme = HeaderValue::from_static("Bearer");
+                headers.insert(header::WWW_AUTHENTICATE, scheme);
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
     }
 }

@@ -6,12 +6,13 @@ use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
 
+use crate::api::Api;
 use crate::page;
 use crate::problem::Problem;
 
 /// Every route of the server.
-pub(crate) fn router() -> Router {
-    Router::new()
+pub(crate) fn router(api: Api) -> Router {
+    api.router()
         .route("/healthz", get(async || status("ok")))
         .route("/readyz", get(async || status("ready")))
         .method_not_allowed_fallback(async |method: Method, uri: Uri| {

@@ -4,18 +4,26 @@ use std::future::IntoFuture;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Demo;
 use axum::Router;
 use axum::serve::ListenerExt;
+use engine::Engine;
+use store::Location;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tracing::{info, warn};
 
+use crate::agent_name::AgentName;
+use crate::api::Api;
 use crate::config::Config;
+use crate::demo;
 use crate::error::Error;
 use crate::routes;
 use crate::signals;
+use crate::store_url::StoreUrl;
 
 /// How long open connections may take to end once the server was told to. Container runtimes kill
 /// after 10 seconds; a turn that is cut goes on from its journal.
@@ -50,16 +58,40 @@ async fn start(config: &Config) -> Result<(), Error> {
         attempt: "listen for signals",
         source,
     })?;
+    let api = assemble(config).await?;
     for warning in &config.warnings {
         warn!("{warning}");
     }
     announce(address);
-    serve(listener, routes::router(), signals)
+    serve(listener, routes::router(api), signals)
         .await
         .map_err(|source| Error::System {
             attempt: "go on serving",
             source,
         })
+}
+
+/// Opens the store, and puts the agent and its tools over it.
+async fn assemble(config: &Config) -> Result<Api, Error> {
+    let location = match &config.store {
+        StoreUrl::Memory => Location::Memory,
+        StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
+        StoreUrl::Postgres(_) => return Err(Error::NotBuilt("the store postgres")),
+    };
+    let stores = store::open(location).await.map_err(Error::Store)?;
+    let pace = config.pace.0;
+    let agent = match config.agent {
+        AgentName::DemoLive => Demo::live(),
+        _ => Demo::new(),
+    };
+    let tools = demo::tools(&stores.ledger, config.approval_timeout.0, pace);
+    let engine = Engine::new(stores.journal, Arc::new(agent.with_pace(pace)), tools);
+    engine.recover().await.map_err(Error::Recover)?;
+    Ok(Api {
+        keys: Arc::new(config.keys.clone()),
+        ledger: Some(stores.ledger),
+        ..Api::new(engine)
+    })
 }
 
 /// The one line on stdout, by which scripts and tests learn the address.
@@ -87,7 +119,8 @@ async fn serve(
         }
     });
     let (drain, told_to_drain) = oneshot::channel::<()>();
-    let server = axum::serve(listener, router).with_graceful_shutdown(async {
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async {
         // The sender never sends: it is dropped.
         let _ = told_to_drain.await;
     });

@@ -22,7 +22,6 @@ impl StoreUrl {
     /// Refuses what this version can't do yet. A store becomes available when its arm is deleted.
     pub(crate) fn require_available(&self) -> Result<(), Error> {
         match self {
-            StoreUrl::Sqlite(_) => Err(Error::NotBuilt("the store sqlite")),
             StoreUrl::Postgres(_) => Err(Error::NotBuilt("the store postgres")),
             _ => Ok(()),
         }
@@ -118,14 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn only_memory_is_available_yet() {
+    fn postgres_is_not_available_yet() {
         assert!(StoreUrl::Memory.require_available().is_ok());
-        let refused = StoreUrl::Sqlite("chats.db".into())
-            .require_available()
-            .unwrap_err();
+        assert!(
+            StoreUrl::Sqlite("chats.db".into())
+                .require_available()
+                .is_ok()
+        );
+        let refused = StoreUrl::Postgres("postgres://host/db".into());
         assert_eq!(
-            refused.line(),
-            "adk-stream: the store sqlite is not available yet in this version"
+            refused.require_available().unwrap_err().line(),
+            "adk-stream: the store postgres is not available yet in this version"
         );
     }
 }

@@ -1,7 +1,35 @@
-//! The journal: the append-only record of a chat, on memory, SQLite or PostgreSQL.
+//! The journal: the append-only record of a chat, on memory or SQLite; PostgreSQL joins them.
 //!
-//! **Owns** durability and the one primitive `append(chat, expected_seq, entries) -> Ok | Conflict`.
+//! **Owns** durability and the one primitive `append(chat, expected_seq, entry) -> Ok | Conflict`;
+//! reading and following what was appended; the indexes that find a gate, a call, or a chat whose
+//! turn has not ended. And the demo's wallets, which want the same care.
 //!
 //! **Does not own** what an entry means: it stores what `turn` hands out and gives it back in order.
+//! Whether an answer to a gate is allowed, and what to do after a conflict, is decided elsewhere.
 //!
-//! Nothing stands here yet: the journal arrives with the turn.
+//! # Layout
+//!
+//! - [`journal`]: what a store can do; [`ledger`]: the demo's wallets.
+//! - [`index`]: what an entry changes in what can be looked up, the same for every store.
+//! - [`tail`]: a journal as it grows; [`bell`]: how a tail learns that it did.
+//! - [`memory`], [`sqlite`]: the stores; [`location`]: which one, and opening it.
+//! - [`error`]: what can go wrong.
+//! - `conformance`: the suite that every store passes, behind the feature of that name.
+
+pub mod bell;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod error;
+pub mod index;
+pub mod journal;
+pub mod ledger;
+pub mod location;
+pub mod memory;
+pub mod sqlite;
+pub mod tail;
+
+pub use error::StoreError;
+pub use journal::{Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, OpenGate, Reply};
+pub use ledger::{Ledger, Paid, Payment, Refused, Wallet};
+pub use location::{Location, Stores, open};
+pub use tail::Tail;

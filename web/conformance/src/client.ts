@@ -32,12 +32,16 @@ export async function drive(stream: Stream, major: Major): Promise<Run> {
     atExtraPost = evidence();
   });
 
+  const clientTools = stream.clientTools ?? {};
   let generated = 0;
   const open = (messages: UIMessage[]): Page =>
     new Page({
       sdk,
       messages,
-      clientTools: stream.clientTools ?? {},
+      runTool: ({ toolName }) => {
+        const output = Object.hasOwn(clientTools, toolName) ? clientTools[toolName] : undefined;
+        return output === undefined ? undefined : { output };
+      },
       fetch: server.fetch,
       generateId: () => `gen-${++generated}`,
       onWrite: watch.see,

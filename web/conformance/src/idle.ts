@@ -1,7 +1,10 @@
 /** Waits until a chat does nothing more by itself. */
 import { setImmediate as nextTask } from 'node:timers/promises';
 
-/** Everything here settles within microtasks, so a few silent turns of the event loop are proof. */
+/**
+ * But for what is pending, everything settles within microtasks, so a few silent turns of the event
+ * loop are proof.
+ */
 const silentTurns = 20;
 
 const patience = 20_000;
@@ -9,10 +12,13 @@ const patience = 20_000;
 export async function untilIdle(chat: {
   isBusy: () => boolean;
   activity: () => number;
+  /** Work outside of this process, such as a response that is on its way. */
+  pending?: () => Promise<unknown> | undefined;
 }): Promise<void> {
   let seen = chat.activity();
   let silent = 0;
   for (let turn = 0; turn < patience; turn++) {
+    await chat.pending?.();
     await nextTask();
     const now = chat.activity();
     silent = now === seen && !chat.isBusy() ? silent + 1 : 0;

@@ -4,10 +4,19 @@ import { MemoryState } from './memory-state.ts';
 import type { ChatSdk } from './sdk.ts';
 import type { Act, Json } from './stream.ts';
 
+/** A call as the client announces it to the page. */
+export type AnnouncedCall = { toolCallId: string; toolName: string; input: unknown };
+
+/** What the page says about a call that it ran. */
+export type ToolRun = { output: Json } | { errorText: string };
+
 export type PageOptions = {
   sdk: ChatSdk;
+  /** The chat's id, `chat-1` if nothing is said. */
+  id?: string;
   messages: UIMessage[];
-  clientTools: Record<string, Json>;
+  /** Runs a call that was announced; says nothing about one that is not the page's. */
+  runTool: (call: AnnouncedCall) => ToolRun | undefined;
   fetch: typeof globalThis.fetch;
   generateId: () => string;
   onWrite: (message: UIMessage) => void;
@@ -19,27 +28,21 @@ export class Page {
   readonly #chat: InstanceType<ReturnType<typeof memoryChat>>;
   #failure: unknown;
 
-  constructor({ sdk, messages, clientTools, fetch, generateId, onWrite }: PageOptions) {
+  constructor({ sdk, id = 'chat-1', messages, runTool, fetch, generateId, onWrite }: PageOptions) {
     this.state = new MemoryState(messages, onWrite);
     const MemoryChat = memoryChat(sdk);
     this.#chat = new MemoryChat({
-      id: 'chat-1',
+      id,
       state: this.state,
       generateId,
       transport: new sdk.DefaultChatTransport({ fetch }),
       sendAutomaticallyWhen: options =>
         sdk.lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
         sdk.lastAssistantMessageIsCompleteWithToolCalls(options),
-      onToolCall: ({ toolCall: { toolCallId, toolName } }) => {
-        if (Object.hasOwn(clientTools, toolName)) {
-          // Not awaited: the client would wait for itself.
-          this.#begin(
-            this.#chat.addToolOutput({
-              tool: toolName,
-              toolCallId,
-              output: clientTools[toolName],
-            }),
-          );
+      onToolCall: ({ toolCall: { toolCallId, toolName, input } }) => {
+        const run = runTool({ toolCallId, toolName, input });
+        if (run !== undefined) {
+          this.give(toolCallId, run);
         }
       },
     });
@@ -61,25 +64,63 @@ export class Page {
     this.#begin(this.#chat.sendMessage({ text }));
   }
 
+  /** Says something else in place of an earlier message; what came after it is cut off. */
+  edit(messageId: string, text: string): void {
+    this.#begin(this.#chat.sendMessage({ text, messageId }));
+  }
+
+  regenerate(): void {
+    this.#begin(this.#chat.regenerate());
+  }
+
   resume(): void {
     this.#begin(this.#chat.resumeStream());
   }
 
+  /** Sends the answers that were given so far, whatever the predicates say. */
+  sendAnswers(): void {
+    this.#begin(this.#chat.sendMessage());
+  }
+
+  /** Closes the connection; the client does no more than that. */
+  stop(): void {
+    this.#begin(this.#chat.stop());
+  }
+
+  answer(approvalId: string, approved: boolean, reason?: string): void {
+    this.#begin(
+      this.#chat.addToolApprovalResponse({
+        id: approvalId,
+        approved,
+        ...(reason === undefined ? {} : { reason }),
+      }),
+    );
+  }
+
+  /** Gives the output of a call. Not awaited: inside `onToolCall` the client would wait for itself. */
+  give(toolCallId: string, run: ToolRun): void {
+    // The client finds the part by its call; the tool's name is there for the types.
+    const call = { tool: '', toolCallId };
+    this.#begin(
+      this.#chat.addToolOutput(
+        'output' in run
+          ? { ...call, output: run.output }
+          : { ...call, state: 'output-error', errorText: run.errorText },
+      ),
+    );
+  }
+
   perform(act: Act): void {
-    const chat = this.#chat;
     if ('say' in act) {
       this.say(act.say);
     } else if ('approve' in act) {
-      this.#begin(
-        chat.addToolApprovalResponse({ id: act.approve, approved: true, ...reason(act) }),
-      );
+      this.answer(act.approve, true, act.reason);
     } else if ('deny' in act) {
-      this.#begin(chat.addToolApprovalResponse({ id: act.deny, approved: false, ...reason(act) }));
+      this.answer(act.deny, false, act.reason);
     } else if ('output' in act) {
-      // The client finds the part by its call; the tool's name is there for the types.
-      this.#begin(chat.addToolOutput({ tool: '', ...act.output }));
+      this.give(act.output.toolCallId, { output: act.output.output });
     } else {
-      this.#begin(chat.addToolOutput({ tool: '', state: 'output-error', ...act.outputError }));
+      this.give(act.outputError.toolCallId, { errorText: act.outputError.errorText });
     }
   }
 
@@ -89,10 +130,6 @@ export class Page {
       this.#failure = error;
     });
   }
-}
-
-function reason(act: { reason?: string }): { reason?: string } {
-  return act.reason === undefined ? {} : { reason: act.reason };
 }
 
 function memoryChat(sdk: ChatSdk) {

@@ -8,13 +8,20 @@ const binary =
   process.env.ADK_STREAM_SPECIMENS ?? join(projectRoot, 'target', 'debug', 'specimens');
 
 /** Never skips: a conformance test that could not compare anything has not passed. */
-export function specimens<T>(...args: string[]): T[] {
+export function specimensBinary(): string {
   if (!existsSync(binary)) {
     throw new Error(
       `${binary} is missing. Build it with \`cargo build -p adk-stream-testkit\`, or say where it is in ADK_STREAM_SPECIMENS.`,
     );
   }
-  const lines = execFileSync(binary, args, { encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 })
+  return binary;
+}
+
+export function specimens<T>(...args: string[]): T[] {
+  const lines = execFileSync(specimensBinary(), args, {
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+  })
     .split('\n')
     .filter(line => line !== '');
   if (lines.length === 0) {

@@ -5,11 +5,12 @@
 //!
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
-//! - `start`, `routes`, `shutdown`: the behaviour.
+//! - `start`, `routes`, `api`, `shutdown`: the behaviour.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod api;
 mod process;
 mod request;
 mod routes;

@@ -18,15 +18,37 @@ impl Server {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(method, path, headers, "")
+    }
+
+    /// Sends a JSON body, which needs no header of its own.
+    pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let json = [("content-type", "application/json")];
+        self.send("POST", path, &[&json, headers].concat(), body)
+    }
+
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let headers: String = headers
             .iter()
             .map(|(name, value)| format!("{name}: {value}\r\n"))
             .collect();
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
-        stream
-            .write_all(format!("{head}{headers}\r\n").as_bytes())
-            .unwrap();
+        let host = if headers.contains("host: ") {
+            ""
+        } else {
+            "host: localhost\r\n"
+        };
+        let length = body.len();
+        let head = format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n");
+        let request = format!("{head}{headers}content-length: {length}\r\n\r\n{body}");
+        // A server that refuses a body may close before it has read it.
+        let _ = stream.write_all(request.as_bytes());
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
         Answer::parse(&bytes)

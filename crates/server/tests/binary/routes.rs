@@ -109,12 +109,6 @@ fn unknown_paths_are_not_found_in_json() {
 }
 
 #[test]
-fn the_chat_is_not_there_yet() {
-    let server = serve();
-    assert_eq!(server.request("POST", "/api/chat", &[]).status, 404);
-}
-
-#[test]
 fn a_wrong_method_is_refused_in_json_with_the_right_ones() {
     let server = serve();
     for path in ["/healthz", "/"] {

@@ -1,0 +1,383 @@
+//! Reads Japanese prompts: from one word that names a tool to the next, since what a tool is asked
+//! for stands before the word that names it.
+
+mod closer;
+mod name;
+mod payment;
+mod place;
+mod track;
+
+use self::closer::{Closer, Topic, closers};
+use self::payment::Payments;
+use super::Reading;
+use super::amount::amounts;
+use crate::demo::wish::{Missing, Wish};
+
+/// Reads a Japanese prompt.
+pub(super) fn read(text: &str) -> Reading {
+    let mut reading = Reading::default();
+    for stage in stages(text) {
+        let wishes = read_stage(stage, &mut reading.missing);
+        if !wishes.is_empty() {
+            reading.stages.push(wishes);
+        }
+    }
+    reading
+}
+
+/// Cuts a text into the stages that the person wants one after the other.
+fn stages(text: &str) -> Vec<&str> {
+    const BETWEEN: [&str; 12] = [
+        "それから",
+        "その後",
+        "そのあと",
+        "終わったら",
+        "おわったら",
+        "済んだら",
+        "できたら",
+        "次に",
+        "つぎに",
+        "続いて",
+        "続けて",
+        "最後に",
+    ];
+    /// The first letter still belongs to the verb before it.
+    const BEHIND_VERB: [&str; 9] = [
+        "てから",
+        "でから",
+        "た後",
+        "たあと",
+        "ったら",
+        "したら",
+        "えたら",
+        "べたら",
+        "んだら",
+    ];
+    let mut stages = Vec::new();
+    let mut from = 0;
+    let mut at = 0;
+    while let Some(letter) = text[at..].chars().next() {
+        let find = |markers: &[&'static str]| {
+            let found = markers
+                .iter()
+                .find(|marker| text[at..].starts_with(**marker));
+            found.map(|marker| marker.len())
+        };
+        let verb = || find(&BEHIND_VERB).map(|length| (letter.len_utf8(), length));
+        match find(&BETWEEN).map(|length| (0, length)).or_else(verb) {
+            Some((kept, length)) => {
+                stages.push(&text[from..at + kept]);
+                at += length;
+                from = at;
+            }
+            None => at += letter.len_utf8(),
+        }
+    }
+    stages.push(&text[from..]);
+    stages
+}
+
+fn read_stage(text: &str, missing: &mut Vec<Missing>) -> Vec<Wish> {
+    let closers = closers(text);
+    let mut payments = Payments::default();
+    let mut wishes = Vec::new();
+    let mut from = 0;
+    for (at, closer) in closers.iter().enumerate() {
+        if closer.is_taken_back {
+            from = closer.end;
+        }
+        // A closer may have used what stands behind it, another closer included.
+        if closer.start < from {
+            continue;
+        }
+        let until = closers.get(at + 1).map_or(text.len(), |next| next.start);
+        let between = &text[from..closer.start];
+        let before = without_predicate(between, at > 0);
+        from = closer.end;
+        let clauses = clauses(before);
+        if closer.topic == Topic::Payment {
+            if closer.is_plain {
+                payments.ask();
+            }
+            for clause in &clauses {
+                wishes.extend(payments.clause(clause, true));
+            }
+            if before.ends_with("にも") || before.ends_with("へも") {
+                wishes.extend(payments.also());
+            }
+            payments.describe(&mut wishes);
+            continue;
+        }
+        let mut rest = Vec::new();
+        for clause in clauses {
+            let (money, other) = money_apart(clause);
+            wishes.extend(
+                money
+                    .map(|it| payments.clause(it, false))
+                    .unwrap_or_default(),
+            );
+            rest.extend(other);
+        }
+        // "天気のレポート" is the weather, and no report besides.
+        let is_same = at > 0 && closer.topic == Topic::Report && ["", "の"].contains(&between);
+        match read_closer(closer, &rest, &text[closer.end..until], &text[closer.end..]) {
+            Ok((found, length)) => {
+                from += length;
+                wishes.extend(found);
+            }
+            Err(left_out) => missing.extend(left_out.filter(|_| !is_same)),
+        }
+    }
+    // Behind the last closer: "送金して: Samに20ドル".
+    for clause in clauses(&text[from..]) {
+        wishes.extend(payments.clause(clause, false));
+    }
+    missing.extend(payments.missing());
+    settle(wishes, missing)
+}
+
+/// What a clause says of money, and what it says besides: "Annに5ドルと東京の".
+fn money_apart(clause: &str) -> (Option<&str>, Option<&str>) {
+    let amounts = amounts(clause).into_iter();
+    let Some(money) = amounts.filter(|it| it.currency.is_some()).last() else {
+        return (None, Some(clause));
+    };
+    let rest = clause[money.range.end..].trim_start().strip_prefix('と');
+    let end = rest.map_or(clause.len(), |_| money.range.end);
+    (Some(&clause[..end]), rest.filter(|rest| !rest.is_empty()))
+}
+
+/// What the closer of one thing leaves open, another may have said: "BGMをトラック2に".
+fn settle(mut wishes: Vec<Wish>, missing: &mut Vec<Missing>) -> Vec<Wish> {
+    let plays = wishes.iter().any(|wish| matches!(wish, Wish::Track { .. }));
+    let locates = wishes.contains(&Wish::Location);
+    missing.retain(|it| !(plays && *it == Missing::Track || locates && *it == Missing::City));
+    missing.dedup();
+    let mut located = false;
+    wishes.retain(|wish| *wish != Wish::Location || !std::mem::replace(&mut located, true));
+    wishes
+}
+
+/// What stands before a closer that is no payment's, and how much of what stands behind it is used.
+fn read_closer(
+    closer: &Closer,
+    before: &[&str],
+    after: &str,
+    rest: &str,
+) -> Result<(Vec<Wish>, usize), Option<Missing>> {
+    let places = |suffixes: &[&str]| {
+        let named = place::listed(before, suffixes);
+        if named.is_empty() {
+            place::behind(after).into_iter().collect()
+        } else {
+            named
+        }
+    };
+    let wishes: Vec<_> = match closer.topic {
+        Topic::Location => vec![Wish::Location],
+        Topic::Weather => {
+            let wish = |place| Wish::Weather { place };
+            places(&["の", "は今", "は", "って", "では", "での", "で", "における"])
+                .into_iter()
+                .map(wish)
+                .collect()
+        }
+        Topic::Flight => {
+            let wish = |destination| Wish::Flight { destination };
+            let suffixes = [
+                "行きの",
+                "行き",
+                "への",
+                "へ",
+                "までの",
+                "まで",
+                "の",
+                "に",
+                "便の",
+            ];
+            places(&suffixes).into_iter().map(wish).collect()
+        }
+        Topic::Mood => {
+            let wish = |place| Wish::Mood { place };
+            let suffixes = [
+                "の",
+                "っぽい",
+                "らしい",
+                "みたいな",
+                "のような",
+                "風の",
+                "風な",
+                "風",
+            ];
+            places(&suffixes).into_iter().map(wish).collect()
+        }
+        Topic::Report => topic(before, rest)
+            .map(|topic| Wish::Report { topic })
+            .into_iter()
+            .collect(),
+        Topic::Track => {
+            return match track::behind(rest) {
+                Some((track, length)) => Ok((vec![Wish::Track { track }], length)),
+                None => match before.last().and_then(|before| track::before(before)) {
+                    Some(track) => Ok((vec![Wish::Track { track }], 0)),
+                    None => Err(Some(Missing::Track).filter(|_| closer.is_plain || plays(after))),
+                },
+            };
+        }
+        Topic::Payment => Vec::new(),
+    };
+    if !wishes.is_empty() {
+        return Ok((wishes, 0));
+    }
+    let missing = match closer.topic {
+        Topic::Weather => Missing::City,
+        Topic::Flight => Missing::Destination,
+        Topic::Mood => Missing::Mood,
+        _ => Missing::Topic,
+    };
+    Err(Some(missing).filter(|_| closer.is_plain))
+}
+
+/// Cuts a text at its commas and stops, not inside of a number.
+fn clauses(text: &str) -> Vec<&str> {
+    let amounts = amounts(text);
+    let is_inside = |at: usize| amounts.iter().any(|it| it.range.contains(&at));
+    let is_end = |at: usize, letter: char| {
+        let next = text[at + letter.len_utf8()..].chars().next();
+        let is_stop = letter != '.' || next.is_none_or(char::is_whitespace);
+        "、。,.!?;\n".contains(letter) && is_stop && !is_inside(at)
+    };
+    let mut clauses = Vec::new();
+    let mut from = 0;
+    for (at, letter) in text
+        .char_indices()
+        .filter(|(at, letter)| is_end(*at, *letter))
+    {
+        clauses.push(text[from..at].trim());
+        from = at + letter.len_utf8();
+    }
+    clauses.push(text[from..].trim());
+    clauses.retain(|clause| !clause.is_empty());
+    clauses
+}
+
+/// What stands before a closer, without the end of the sentence before it: "を教えて、".
+fn without_predicate(text: &str, follows_closer: bool) -> &str {
+    const PREDICATES: [&str; 44] = [
+        "教えてください",
+        "教えて",
+        "調べて",
+        "見せて",
+        "見て",
+        "知らせて",
+        "確認して",
+        "変更して",
+        "変えて",
+        "切り替えて",
+        "かけて",
+        "流して",
+        "再生して",
+        "予約して",
+        "手配して",
+        "取って",
+        "書いて",
+        "作成して",
+        "作って",
+        "まとめて",
+        "して",
+        "って",
+        "んで",
+        "いで",
+        "て",
+        "を",
+        "ください",
+        "下さい",
+        "くれますか",
+        "くれる",
+        "ほしい",
+        "欲しい",
+        "お願いします",
+        "お願い",
+        "どうですか",
+        "どう",
+        "ですか",
+        "です",
+        "そして",
+        "それと",
+        "さらに",
+        "ついでに",
+        "また",
+        "あと",
+    ];
+    const OPENERS: [&str; 16] = [
+        "すみません",
+        "こんにちは",
+        "お願いがあります",
+        "ねえ",
+        "では",
+        "じゃあ",
+        "まず",
+        "最初に",
+        "はじめに",
+        "初めに",
+        "ところで",
+        "同時に",
+        "一緒に",
+        "とりあえず",
+        "えっと",
+        "ちょっと",
+    ];
+    let edge = |letter: char| letter.is_whitespace() || "、。,.!?;:".contains(letter);
+    let mut text = text;
+    if follows_closer {
+        let particle = ['を', 'は', 'が', 'も', 'に', 'の', 'と', 'や'];
+        text = text.strip_prefix(particle).unwrap_or(text);
+    }
+    loop {
+        let trimmed = text.trim_start_matches(edge);
+        let words = PREDICATES.iter().filter(|_| follows_closer).chain(&OPENERS);
+        let rest = words
+            .copied()
+            .find_map(|word| trimmed.strip_prefix(word))
+            // A joint between two things that are asked for.
+            .or_else(|| trimmed.strip_prefix('と').filter(|_| follows_closer));
+        match rest {
+            Some(rest) => text = rest,
+            None => return trimmed,
+        }
+    }
+}
+
+/// What a report is about.
+fn topic(before: &[&str], rest: &str) -> Option<String> {
+    const ABOUT: [&str; 7] = [
+        "についての",
+        "について",
+        "に関する",
+        "に関しての",
+        "に関して",
+        "をテーマにした",
+        "の",
+    ];
+    let joined = before.join("、");
+    let topic = ABOUT
+        .iter()
+        .find_map(|about| joined.strip_suffix(about))
+        .unwrap_or(&joined);
+    if !topic.trim().is_empty() {
+        return Some(topic.trim().to_owned());
+    }
+    let sentences = clauses(rest);
+    let behind = sentences.iter().find_map(|clause| {
+        let end = clause.find("について")?;
+        let start = clause.find("は").map_or(0, |at| at + "は".len());
+        clause.get(start..end)
+    });
+    behind.filter(|topic| !topic.is_empty()).map(str::to_owned)
+}
+
+fn plays(after: &str) -> bool {
+    ["変え", "変更", "かけ", "流し", "再生", "切り替え"]
+        .iter()
+        .any(|verb| after.contains(verb))
+}

@@ -1,0 +1,15 @@
+//! The demo agent, as the engine meets it: a request goes in, a stream of events comes out.
+
+// Helpers of tests stop as tests do.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod dialogue;
+mod explore;
+mod faults;
+mod outcomes;
+mod pace;
+mod phrases;
+mod properties;
+mod seeds;
+mod streams;
+mod unclear;

@@ -1,0 +1,564 @@
+//! The task of one chat: everything that happens to it goes through here, in order.
+
+mod tasks;
+
+use std::time::Duration;
+
+use store::{Appended, NewEntry};
+use tokio::sync::{mpsc, oneshot};
+use turn::agent::AgentEvent;
+use turn::call::Outcome;
+use turn::gate::Decision;
+use turn::intake::Intake;
+use turn::transcript::{Closing, Item};
+use turn::{CallId, Chat, ChatId, Effect, GateId, Input, Principal, Status, TurnId};
+use wire::Profile;
+
+use self::tasks::Tasks;
+use crate::engine::{Engine, Request, View, now};
+use crate::error::EngineError;
+use crate::id;
+use crate::log::Log;
+use crate::stream::WindowStream;
+use crate::work::{Ask, Work};
+
+/// How long the task of a chat stays that nothing happens to.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// How often a decision is made again because somebody else wrote to the journal.
+const CONFLICTS: usize = 16;
+
+type Reply<T> = oneshot::Sender<Result<T, EngineError>>;
+
+/// Something that is asked of a chat from outside.
+pub(crate) enum Command {
+    Send {
+        principal: Principal,
+        request: Request,
+        profile: Profile,
+        reply: Reply<WindowStream>,
+    },
+    Resume {
+        principal: Principal,
+        profile: Profile,
+        reply: Reply<Option<WindowStream>>,
+    },
+    Stop {
+        principal: Principal,
+        reply: Reply<bool>,
+    },
+    View {
+        principal: Principal,
+        reply: Reply<View>,
+    },
+    Forget {
+        principal: Principal,
+        reply: Reply<()>,
+    },
+    Answer {
+        principal: Principal,
+        gate: GateId,
+        decision: Decision,
+        reply: Reply<()>,
+    },
+    TimedOut {
+        gate: GateId,
+    },
+    /// Reads the journal, and takes up what it finds.
+    Wake,
+}
+
+/// Starts the task of a chat.
+pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Command> {
+    let (sender, commands) = mpsc::channel(64);
+    let (work_sender, work) = mpsc::channel(256);
+    let actor = Actor {
+        tasks: Tasks::new(engine.clone(), id.clone(), work_sender),
+        engine,
+        id,
+        chat: None,
+        log: None,
+        results: Vec::new(),
+    };
+    tokio::spawn(actor.run(commands, work));
+    sender
+}
+
+struct Actor {
+    engine: Engine,
+    id: ChatId,
+    /// The chat, once it is read.
+    chat: Option<Chat>,
+    /// What windows on the current turn read from.
+    log: Option<(TurnId, std::sync::Arc<Log>)>,
+    tasks: Tasks,
+    /// Results of long-running calls that wait for the turn to end.
+    results: Vec<(CallId, Outcome)>,
+}
+
+impl Actor {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>, mut work: mpsc::Receiver<Work>) {
+        let mut batch = Vec::new();
+        loop {
+            tokio::select! {
+                command = commands.recv() => match command {
+                    Some(command) => self.command(command).await,
+                    None => return,
+                },
+                _ = work.recv_many(&mut batch, 64) => {
+                    for work in batch.drain(..) {
+                        self.work(work).await;
+                    }
+                    self.publish();
+                }
+                () = tokio::time::sleep(self.patience()), if self.is_idle() => {
+                    if self.engine.retire(&self.id, &commands) {
+                        break;
+                    }
+                }
+            }
+        }
+        // Whoever got hold of the sender before the task retired is served all the same.
+        commands.close();
+        while let Some(command) = commands.recv().await {
+            self.command(command).await;
+        }
+    }
+
+    /// A chat that is not there is not worth a task.
+    fn patience(&self) -> Duration {
+        let is_there = self.chat.as_ref().is_some_and(|chat| chat.seq() > 0);
+        if is_there { IDLE } else { Duration::ZERO }
+    }
+
+    fn is_idle(&self) -> bool {
+        let status = self.chat.as_ref().and_then(Chat::status);
+        status != Some(Status::Running) && self.tasks.is_quiet() && self.results.is_empty()
+    }
+
+    async fn command(&mut self, command: Command) {
+        // Nobody need hear the answer: the client may have left.
+        match command {
+            Command::Send {
+                principal,
+                request,
+                profile,
+                reply,
+            } => drop(reply.send(self.send(&principal, request, profile).await)),
+            Command::Resume {
+                principal,
+                profile,
+                reply,
+            } => drop(reply.send(self.resume(&principal, profile).await)),
+            Command::Stop { principal, reply } => drop(reply.send(self.stop(&principal).await)),
+            Command::View { principal, reply } => drop(reply.send(self.view(&principal).await)),
+            Command::Forget { principal, reply } => drop(reply.send(self.forget(&principal).await)),
+            Command::Answer {
+                principal,
+                gate,
+                decision,
+                reply,
+            } => drop(reply.send(self.answer(&principal, gate, decision).await)),
+            Command::TimedOut { gate } => {
+                let done = self.perform(Input::TimedOut { gate }, None).await;
+                self.note(done);
+            }
+            Command::Wake => {
+                let done = self.chat().await.map(drop);
+                self.note(done);
+            }
+        }
+    }
+
+    /// What nobody waits to hear is at least written down.
+    fn note(&self, done: Result<(), EngineError>) {
+        if let Err(error) = done {
+            tracing::error!(chat = %self.id, %error, "a chat could not go on");
+        }
+    }
+
+    /// The chat, read from its journal where it is not at hand.
+    async fn chat(&mut self) -> Result<&mut Chat, EngineError> {
+        if self.chat.is_none() {
+            let entries = self.engine.shared().journal.read(&self.id, 0).await?;
+            self.chat = Some(Chat::replay(&entries));
+            self.log = None;
+            self.publish();
+            // Nothing of it runs here: it is this process that goes on with it.
+            let idempotent = self.idempotent_calls();
+            Box::pin(self.perform(Input::Recover { idempotent }, None)).await?;
+        }
+        self.chat.as_mut().ok_or(EngineError::Closed)
+    }
+
+    fn idempotent_calls(&self) -> Vec<CallId> {
+        let turn = self.chat.as_ref().and_then(Chat::current);
+        let calls = turn.into_iter().flat_map(turn::Turn::calls);
+        let tools = &self.engine.shared().tools;
+        let is_idempotent = |name: &str| tools.get(name).is_some_and(|tool| tool.is_idempotent);
+        calls
+            .filter(|call| is_idempotent(&call.tool))
+            .map(|call| call.id.clone())
+            .collect()
+    }
+
+    /// The chat, if it is this principal's.
+    async fn chat_of(&mut self, principal: &Principal) -> Result<&mut Chat, EngineError> {
+        let chat = self.chat().await?;
+        match chat.owner() {
+            Some(owner) if owner == principal => Ok(chat),
+            _ => Err(EngineError::UnknownChat),
+        }
+    }
+
+    async fn send(
+        &mut self,
+        principal: &Principal,
+        request: Request,
+        profile: Profile,
+    ) -> Result<WindowStream, EngineError> {
+        let chat = self.chat().await?;
+        if chat.owner().is_some_and(|owner| owner != principal) {
+            return Err(EngineError::UnknownChat);
+        }
+        let Request {
+            trigger,
+            message_id,
+            messages,
+            ..
+        } = request;
+        match chat.take(trigger, message_id.as_deref(), &messages)? {
+            Intake::Open { message, after } => {
+                let input = Input::Message {
+                    message,
+                    principal: principal.clone(),
+                    after,
+                    ids: id::fresh(),
+                };
+                self.perform(input, Some(principal)).await?;
+                self.window(profile, Some(0))
+            }
+            Intake::Continue { answers, seen } => {
+                for (gate, decision) in answers {
+                    let input = Input::Answer { gate, decision };
+                    self.perform(input, Some(principal)).await?;
+                }
+                self.window(profile, seen)
+            }
+        }
+    }
+
+    /// A window on the current turn: from where the client has come to, or on the whole.
+    fn window(&self, profile: Profile, seen: Option<usize>) -> Result<WindowStream, EngineError> {
+        let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
+        Ok(match seen {
+            Some(position) => WindowStream::continuing(log.clone(), profile, position),
+            None => WindowStream::replaying(log.clone(), profile),
+        })
+    }
+
+    async fn resume(
+        &mut self,
+        principal: &Principal,
+        profile: Profile,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        let status = match self.chat_of(principal).await {
+            Ok(chat) => chat.status(),
+            // A page that resumes a chat which was never begun has nothing to complain about.
+            Err(EngineError::UnknownChat) => None,
+            Err(error) => return Err(error),
+        };
+        match status {
+            Some(Status::Running | Status::Parked) => self.window(profile, None).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    async fn stop(&mut self, principal: &Principal) -> Result<bool, EngineError> {
+        let status = self.chat_of(principal).await?.status();
+        let is_open = matches!(status, Some(Status::Running | Status::Parked));
+        self.perform(Input::Stop, Some(principal)).await?;
+        Ok(is_open)
+    }
+
+    async fn view(&mut self, principal: &Principal) -> Result<View, EngineError> {
+        let chat = self.chat_of(principal).await?;
+        Ok(View {
+            status: chat.status().ok_or(EngineError::UnknownChat)?,
+            messages: chat.messages(),
+        })
+    }
+
+    async fn forget(&mut self, principal: &Principal) -> Result<(), EngineError> {
+        self.chat_of(principal).await?;
+        self.perform(Input::Stop, Some(principal)).await?;
+        self.engine.shared().journal.delete(&self.id).await?;
+        self.tasks.stop();
+        self.results.clear();
+        self.chat = None;
+        self.log = None;
+        Ok(())
+    }
+
+    async fn answer(
+        &mut self,
+        principal: &Principal,
+        gate: GateId,
+        decision: Decision,
+    ) -> Result<(), EngineError> {
+        let chat = self.chat_of(principal).await?;
+        let Some((turn, asked, decided)) = chat.gate(&gate) else {
+            return Err(EngineError::UnknownApproval);
+        };
+        if decided.is_some() {
+            return Ok(());
+        }
+        if let Decision::Approved {
+            input: Some(input), ..
+        } = &decision
+        {
+            let tool = turn.call(&asked.call).map(|call| call.tool.clone());
+            let (tool, input) = (tool.unwrap_or_default(), input.clone());
+            let checked = self.engine.shared().tools.check(&tool, &input, principal);
+            checked.map_err(EngineError::InvalidInput)?;
+        }
+        let input = Input::Answer { gate, decision };
+        self.perform(input, Some(principal)).await
+    }
+
+    async fn work(&mut self, work: Work) {
+        let done = match work {
+            Work::Agent { run, event } => self.agent_says(run, event).await,
+            Work::Ask {
+                call,
+                gate,
+                ask,
+                answer,
+            } => self.tool_asks(call, gate, ask, answer).await,
+            Work::Record {
+                call,
+                name,
+                value,
+                done,
+            } => {
+                let input = Input::ToolRecords { call, name, value };
+                let performed = self.perform(input, None).await;
+                // The tool goes on only once it is recorded.
+                if performed.is_ok() {
+                    let _ = done.send(());
+                }
+                performed
+            }
+            Work::Progress { call, output } => {
+                self.perform(Input::ToolProgress { call, output }, None)
+                    .await
+            }
+            Work::Done { call, outcome } => {
+                self.tasks.done(&call);
+                self.perform(Input::ToolDone { call, outcome }, None).await
+            }
+            Work::Result { call, outcome } => {
+                self.tasks.later_done();
+                self.results.push((call, outcome));
+                Ok(())
+            }
+        };
+        self.note(done);
+        let done = self.open_result().await;
+        self.note(done);
+    }
+
+    /// The result of a long-running call opens a turn once no other is open.
+    async fn open_result(&mut self) -> Result<(), EngineError> {
+        let status = self.chat.as_ref().and_then(Chat::status);
+        let is_open = matches!(status, Some(Status::Running | Status::Parked));
+        if is_open || self.results.is_empty() {
+            return Ok(());
+        }
+        let (call, outcome) = self.results.remove(0);
+        let ids = id::fresh();
+        let input = Input::Result { call, outcome, ids };
+        self.perform(input, None).await
+    }
+
+    async fn agent_says(&mut self, run: u64, event: Option<AgentEvent>) -> Result<(), EngineError> {
+        if !self.tasks.is_current(run) {
+            return Ok(());
+        }
+        let Some(event) = event else {
+            return self.perform(Input::AgentCut, None).await;
+        };
+        if matches!(event, AgentEvent::Ended(_) | AgentEvent::Failed { .. }) {
+            self.tasks.model_done();
+        }
+        let ruling = match (&event, self.chat.as_ref().and_then(Chat::owner)) {
+            (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
+                Some(self.engine.shared().tools.rule(tool, input, owner))
+            }
+            _ => None,
+        };
+        self.perform(Input::Agent { event, ruling }, None).await
+    }
+
+    async fn tool_asks(
+        &mut self,
+        call: CallId,
+        gate: Option<GateId>,
+        ask: Ask,
+        answer: oneshot::Sender<Decision>,
+    ) -> Result<(), EngineError> {
+        let gate = match gate {
+            Some(gate) => Some(gate),
+            None => {
+                let before = self.last_gate();
+                let input = match ask {
+                    Ask::Approval { question, timeout } => Input::ToolAsks {
+                        call,
+                        question,
+                        timeout,
+                    },
+                    Ask::Page {
+                        tool,
+                        input,
+                        timeout,
+                    } => Input::ToolCalls {
+                        call,
+                        tool,
+                        input,
+                        timeout,
+                    },
+                };
+                self.perform(input, None).await?;
+                self.last_gate()
+                    .filter(|gate| Some(gate) != before.as_ref())
+            }
+        };
+        let chat = self.chat().await?;
+        let Some(gate) = gate else { return Ok(()) };
+        match chat.gate(&gate) {
+            Some((_, _, Some(decision))) => drop(answer.send(decision.clone())),
+            Some((_, _, None)) => self.tasks.wait(gate, answer),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn last_gate(&self) -> Option<GateId> {
+        let turn = self.chat.as_ref().and_then(Chat::current)?;
+        turn.last_gate().map(|gate| gate.id.clone())
+    }
+
+    /// Decides, makes durable, shows, acts: in this order.
+    async fn perform(
+        &mut self,
+        input: Input,
+        actor: Option<&Principal>,
+    ) -> Result<(), EngineError> {
+        // What the agent says is not worth a copy: should it conflict, the step is run again.
+        let again = (!matches!(input, Input::Agent { .. })).then(|| input.clone());
+        let mut next = Some(input);
+        for _ in 0..CONFLICTS {
+            self.chat().await?;
+            let (Some(chat), Some(input)) = (&mut self.chat, next.take()) else {
+                return Ok(());
+            };
+            let at = now();
+            let output = chat.handle(input, at);
+            if !output.append.is_empty() {
+                let actor = actor.or(chat.owner()).cloned();
+                let entry = NewEntry {
+                    at,
+                    actor: actor.unwrap_or_else(|| Principal::from("engine")),
+                    events: output.append,
+                };
+                let journal = &self.engine.shared().journal;
+                match journal.append(&self.id, chat.seq(), entry).await {
+                    Ok(Appended::Ok { seq }) => chat.appended(seq),
+                    Ok(Appended::Conflict { .. }) => {
+                        self.let_go(Closing::Stopped);
+                        next = again.clone();
+                        continue;
+                    }
+                    Err(error) => {
+                        self.let_go(Closing::Failed {
+                            code: "store_unavailable".to_owned(),
+                            message: "The journal can't be reached.".to_owned(),
+                        });
+                        return Err(error.into());
+                    }
+                }
+            }
+            self.publish();
+            for effect in output.effects {
+                self.act(effect);
+            }
+            return Ok(());
+        }
+        Err(EngineError::Closed)
+    }
+
+    /// Forgets the chat as it was thought to be: the journal says otherwise, or says nothing. It is
+    /// read again when it is needed; windows close, and their clients come back.
+    fn let_go(&mut self, closing: Closing) {
+        self.tasks.stop();
+        self.chat = None;
+        if let Some((_, log)) = self.log.take() {
+            let mut items = log.items().clone();
+            items.push(Item::Close(closing));
+            log.follow(&items);
+        }
+    }
+
+    /// Shows what was said since.
+    fn publish(&mut self) {
+        let Some(chat) = &self.chat else { return };
+        let Some(current) = chat.current() else {
+            return;
+        };
+        match &self.log {
+            Some((turn, log)) if turn == current.id() => log.follow(current.transcript()),
+            old => {
+                if let Some((turn, log)) = old
+                    && let Some(turn) = chat.turn(turn)
+                {
+                    log.follow(turn.transcript());
+                }
+                let log = Log::new(current.message_id(), current.transcript());
+                self.log = Some((current.id().clone(), std::sync::Arc::new(log)));
+            }
+        }
+    }
+
+    fn act(&mut self, effect: Effect) {
+        let Some(chat) = &self.chat else { return };
+        let owner = chat.owner().cloned();
+        let owner = owner.unwrap_or_else(|| Principal::from("nobody"));
+        match effect {
+            Effect::CallModel => self.tasks.call_model(owner, chat.history()),
+            Effect::RunTool(call) => self.run_tool(&call, owner),
+            Effect::WakeTool {
+                gate,
+                call,
+                decision,
+            } => {
+                // A tool that ran in an earlier process is run again, and finds the answer recorded.
+                if !self.tasks.wake(&gate, decision) {
+                    self.run_tool(&call, owner);
+                }
+            }
+            Effect::SetTimer { gate, at } => self.tasks.set_timer(gate, at),
+            Effect::StopWork => self.tasks.stop(),
+        }
+    }
+
+    fn run_tool(&mut self, call: &CallId, owner: Principal) {
+        let turn = self.chat.as_ref().and_then(Chat::current);
+        let Some(turn) = turn.filter(|turn| turn.outcome(call).is_none()) else {
+            return;
+        };
+        if let (Some(made), Some(input)) = (turn.call(call), turn.effective_input(call)) {
+            let recorded = turn.recorded(call);
+            self.tasks.run_tool(made, input.clone(), owner, recorded);
+        }
+    }
+}

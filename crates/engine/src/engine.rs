@@ -1,0 +1,258 @@
+//! The engine: what a server does with chats.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agents::Agent;
+use serde_json::Value;
+use store::{Closed, Journal, OpenGate};
+use tokio::sync::{mpsc, oneshot};
+use turn::gate::{Decision, GateKind};
+use turn::{At, ChatId, GateId, Principal, Status};
+use wire::{Message, Profile, Trigger};
+
+use crate::actor::{self, Command};
+use crate::error::EngineError;
+use crate::stream::WindowStream;
+use crate::tools::Tools;
+
+/// Runs turns. Cloning it is cheap, and gives the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// What the tasks of all chats share.
+pub(crate) struct Shared {
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) tools: Tools,
+    /// The task of each chat that something happens to.
+    chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
+}
+
+/// What a client sends, in whichever framing it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The chat.
+    pub chat: ChatId,
+    /// Why it is sent.
+    pub trigger: Trigger,
+    /// The message that it is about, if it says so.
+    pub message_id: Option<String>,
+    /// The history, as the client believes it to be.
+    pub messages: Vec<Message>,
+}
+
+/// A chat as a page shows it.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// How its current turn stands.
+    pub status: Status,
+    /// Its messages.
+    pub messages: Vec<Message>,
+}
+
+/// What became of an answer.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// What was decided, by whom and when.
+    pub closed: Closed,
+    /// Whether that is what was answered here.
+    pub agrees: bool,
+}
+
+impl Engine {
+    /// An engine over a journal, with an agent and the tools that it may call.
+    pub fn new(journal: Arc<dyn Journal>, agent: Arc<dyn Agent>, tools: Tools) -> Self {
+        let shared = Shared {
+            journal,
+            agent,
+            tools,
+            chats: Mutex::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Takes up what an earlier process left: turns that were running, and gates with deadlines.
+    pub async fn recover(&self) -> Result<(), EngineError> {
+        for chat in self.shared.journal.unfinished().await? {
+            // Its task takes the turn up when it reads the journal.
+            self.command(&chat, Command::Wake).await?;
+        }
+        Ok(())
+    }
+
+    /// A client sends: what is new in it is taken in, and a window opens.
+    pub async fn send(
+        &self,
+        principal: &Principal,
+        request: Request,
+        profile: Profile,
+    ) -> Result<WindowStream, EngineError> {
+        let chat = request.chat.clone();
+        self.ask(&chat, |reply| Command::Send {
+            principal: principal.clone(),
+            request,
+            profile,
+            reply,
+        })
+        .await
+    }
+
+    /// A client asks for the current turn: the whole message, then live; nothing, where it is over.
+    pub async fn resume(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        profile: Profile,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        self.ask(chat, |reply| Command::Resume {
+            principal: principal.clone(),
+            profile,
+            reply,
+        })
+        .await
+    }
+
+    /// Stops the current turn, and says whether there was one to stop.
+    pub async fn stop(&self, principal: &Principal, chat: &ChatId) -> Result<bool, EngineError> {
+        self.ask(chat, |reply| Command::Stop {
+            principal: principal.clone(),
+            reply,
+        })
+        .await
+    }
+
+    /// The chat as a page shows it.
+    pub async fn view(&self, principal: &Principal, chat: &ChatId) -> Result<View, EngineError> {
+        self.ask(chat, |reply| Command::View {
+            principal: principal.clone(),
+            reply,
+        })
+        .await
+    }
+
+    /// Forgets a chat.
+    pub async fn forget(&self, principal: &Principal, chat: &ChatId) -> Result<(), EngineError> {
+        self.ask(chat, |reply| Command::Forget {
+            principal: principal.clone(),
+            reply,
+        })
+        .await
+    }
+
+    /// The approvals that wait for a principal, oldest first.
+    pub async fn approvals(&self, principal: &Principal) -> Result<Vec<OpenGate>, EngineError> {
+        let mut gates = self.shared.journal.open_gates(principal).await?;
+        gates.retain(|open| matches!(open.gate.kind, GateKind::Approval { .. }));
+        Ok(gates)
+    }
+
+    /// Answers an approval, from anywhere. The first answer wins.
+    pub async fn answer(
+        &self,
+        principal: &Principal,
+        gate: &GateId,
+        decision: Decision,
+    ) -> Result<Answered, EngineError> {
+        let record = self.shared.journal.gate(gate).await?;
+        let record = record.filter(|record| {
+            let is_approval = matches!(record.gate.kind, GateKind::Approval { .. });
+            is_approval && record.owner == *principal
+        });
+        let record = record.ok_or(EngineError::UnknownApproval)?;
+        let (approved, input) = (decision.approved(), input(&decision).cloned());
+        self.ask(&record.chat, |reply| Command::Answer {
+            principal: principal.clone(),
+            gate: gate.clone(),
+            decision,
+            reply,
+        })
+        .await?;
+        let record = self.shared.journal.gate(gate).await?;
+        let closed = record.and_then(|record| record.closed);
+        let closed = closed.ok_or(EngineError::UnknownApproval)?;
+        let agrees = closed.decision.approved() == approved
+            && (input.is_none() || crate::engine::input(&closed.decision) == input.as_ref());
+        Ok(Answered { closed, agrees })
+    }
+
+    /// Sends a command that is answered.
+    async fn ask<T>(
+        &self,
+        chat: &ChatId,
+        command: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> Command,
+    ) -> Result<T, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        self.command(chat, command(reply)).await?;
+        answer.await.map_err(|_| EngineError::Closed)?
+    }
+
+    /// Sends a command to the task of a chat, and starts one where there is none.
+    pub(crate) async fn command(
+        &self,
+        chat: &ChatId,
+        mut command: Command,
+    ) -> Result<(), EngineError> {
+        // A task that has just retired gives the command back.
+        for _ in 0..8 {
+            let sender = self.sender(chat);
+            match sender.send(command).await {
+                Ok(()) => return Ok(()),
+                Err(back) => command = back.0,
+            }
+            self.chats().remove(chat);
+        }
+        Err(EngineError::Closed)
+    }
+
+    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Command> {
+        let mut chats = self.chats();
+        let sender = chats.entry(chat.clone());
+        sender
+            .or_insert_with(|| actor::start(self.clone(), chat.clone()))
+            .clone()
+    }
+
+    /// Lets the task of a chat go, unless it has something to do.
+    pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Command>) -> bool {
+        let mut chats = self.chats();
+        let is_quiet = commands.is_empty();
+        if is_quiet {
+            chats.remove(chat);
+        }
+        is_quiet
+    }
+
+    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Command>>> {
+        // Nothing that holds the lock can panic half-way through a change.
+        let chats = self.shared.chats.lock();
+        chats.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+fn input(decision: &Decision) -> Option<&Value> {
+    match decision {
+        Decision::Approved { input, .. } => input.as_ref(),
+        _ => None,
+    }
+}
+
+/// Now, by the clock of this machine.
+pub(crate) fn now() -> At {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// How long it is until a moment.
+pub(crate) fn until(at: At) -> Duration {
+    Duration::from_millis(at.0.saturating_sub(now().0))
+}

@@ -1,0 +1,67 @@
+//! Why something can't be done.
+
+use std::fmt;
+
+use store::StoreError;
+use turn::intake::Refusal;
+
+/// Why something can't be done.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// There is no such chat, or it is somebody else's: the two look the same from outside.
+    UnknownChat,
+    /// There is no such approval, or it is somebody else's.
+    UnknownApproval,
+    /// The request contradicts the journal.
+    Refused(Refusal),
+    /// An edited input is not one that the tool takes.
+    InvalidInput(String),
+    /// The journal can't be read or written.
+    Store(StoreError),
+    /// The engine is shutting down.
+    Closed,
+}
+
+impl EngineError {
+    /// A stable code, listed in docs/errors.md.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownChat => "unknown_chat",
+            Self::UnknownApproval => "unknown_approval",
+            Self::Refused(refusal) => refusal.code,
+            Self::InvalidInput(_) => "invalid_input",
+            Self::Store(_) => "store_unavailable",
+            Self::Closed => "shutting_down",
+        }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownChat => out.write_str("There is no such chat."),
+            Self::UnknownApproval => out.write_str("There is no such approval."),
+            Self::Refused(refusal) => out.write_str(&refusal.message),
+            Self::InvalidInput(why) => {
+                write!(out, "The input is not one that the tool takes: {why}")
+            }
+            Self::Store(error) => write!(out, "The journal can't be reached: {error}"),
+            Self::Closed => out.write_str("The server is shutting down."),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Refusal> for EngineError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}

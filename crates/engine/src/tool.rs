@@ -1,0 +1,262 @@
+//! A tool: a typed function with a schema, a policy and a place where it runs.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use turn::Principal;
+use turn::call::{Outcome, Place};
+use turn::live::Verdict;
+
+use crate::context::{Context, Refused};
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<Returned> + Send + Sync>;
+type Policy<I> = Arc<dyn Fn(&I, &Principal) -> Verdict + Send + Sync>;
+
+/// What a tool's function came to.
+pub(crate) enum Returned {
+    Done(Outcome),
+    Later(Value, BoxFuture<Outcome>),
+}
+
+/// A tool whose input is an `I`.
+///
+/// ```
+/// use adk_stream_engine::{Context, ToolError, tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Greet { name: String }
+///
+/// let greet = tool("greet", "Greets somebody", async |_: Context, input: Greet| {
+///     Ok::<_, ToolError>(format!("Hello, {}", input.name))
+/// });
+/// ```
+pub struct Tool<I> {
+    name: String,
+    description: String,
+    place: Place,
+    policy: Policy<I>,
+    timeout: Option<Duration>,
+    is_idempotent: bool,
+    is_long_running: bool,
+    run: Option<Run>,
+    input: PhantomData<fn(I)>,
+}
+
+/// A tool that runs here.
+pub fn tool<I, O, F, Fut>(name: &str, description: &str, function: F) -> Tool<I>
+where
+    I: DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize,
+    F: Fn(Context, I) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
+{
+    let run = move |context: Context, input: Value| -> BoxFuture<Returned> {
+        match serde_json::from_value(input) {
+            Ok(input) => {
+                let work = function(context, input);
+                Box::pin(async move { Returned::Done(outcome(work.await)) })
+            }
+            Err(error) => Box::pin(async move { Returned::Done(invalid(&error)) }),
+        }
+    };
+    Tool::new(name, description, Place::Server, Some(Arc::new(run)))
+}
+
+/// A tool that the page runs. It is declared here so that the model knows it.
+pub fn page_tool<I: JsonSchema>(name: &str, description: &str) -> Tool<I> {
+    Tool::new(name, description, Place::Page, None)
+}
+
+/// A tool that gives a pending result at once, and the real one later, as a turn of its own.
+pub fn long_running<I, O, F, Fut>(name: &str, description: &str, function: F) -> Tool<I>
+where
+    I: DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize,
+    F: Fn(Context, I) -> Later<Fut> + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
+{
+    let run = move |context: Context, input: Value| -> BoxFuture<Returned> {
+        let returned = match serde_json::from_value(input) {
+            Ok(input) => {
+                let later = function(context, input);
+                let work = async move { outcome(later.work.await) };
+                Returned::Later(later.pending, Box::pin(work))
+            }
+            Err(error) => Returned::Done(invalid(&error)),
+        };
+        Box::pin(std::future::ready(returned))
+    };
+    let tool = Tool::new(name, description, Place::Server, Some(Arc::new(run)));
+    Tool {
+        is_long_running: true,
+        ..tool
+    }
+}
+
+/// What a [`long_running`] tool gives: something for now, and the work that goes on.
+pub struct Later<Fut> {
+    /// What the model is told meanwhile.
+    pub pending: Value,
+    /// The work.
+    pub work: Fut,
+}
+
+impl<I> Tool<I> {
+    fn new(name: &str, description: &str, place: Place, run: Option<Run>) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            place,
+            policy: Arc::new(|_, _| Verdict::Allow),
+            timeout: None,
+            is_idempotent: false,
+            is_long_running: false,
+            run,
+            input: PhantomData,
+        }
+    }
+
+    /// Asks a person before every call.
+    #[must_use]
+    pub fn ask(self, question: impl Fn(&I) -> String + Send + Sync + 'static) -> Self {
+        self.policy(move |input, _| Verdict::Ask {
+            question: question(input),
+        })
+    }
+
+    /// Decides by the input and by who is speaking: allow, ask or deny.
+    #[must_use]
+    pub fn policy(
+        mut self,
+        policy: impl Fn(&I, &Principal) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        self.policy = Arc::new(policy);
+        self
+    }
+
+    /// How long a gate of this tool waits. Without it, for ever.
+    #[must_use]
+    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.timeout = timeout.into();
+        self
+    }
+
+    /// Declares that the tool may run again under the same call id, after a crash in the middle.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.is_idempotent = true;
+        self
+    }
+}
+
+/// A tool whose input's type is forgotten: what the engine keeps.
+#[derive(Clone)]
+pub struct AnyTool {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) input_schema: Value,
+    pub(crate) place: Place,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) is_idempotent: bool,
+    pub(crate) is_long_running: bool,
+    pub(crate) run: Option<Run>,
+    judge: Arc<dyn Fn(&Value, &Principal) -> Verdict + Send + Sync>,
+}
+
+impl AnyTool {
+    /// What the tool's policy says of an input, or what is wrong with it.
+    pub(crate) fn judge(&self, input: &Value, principal: &Principal) -> Verdict {
+        (self.judge)(input, principal)
+    }
+}
+
+impl fmt::Debug for AnyTool {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Tool")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I: DeserializeOwned + JsonSchema + 'static> From<Tool<I>> for AnyTool {
+    fn from(tool: Tool<I>) -> Self {
+        let policy = tool.policy;
+        Self {
+            name: tool.name,
+            description: tool.description,
+            input_schema: schemars::schema_for!(I).to_value(),
+            place: tool.place,
+            timeout: tool.timeout,
+            is_idempotent: tool.is_idempotent,
+            is_long_running: tool.is_long_running,
+            run: tool.run,
+            // Models leave the input out where a tool takes nothing.
+            judge: Arc::new(move |input, principal| match I::deserialize(input) {
+                Ok(input) => policy(&input, principal),
+                Err(error) => Verdict::Invalid {
+                    error: error.to_string(),
+                },
+            }),
+        }
+    }
+}
+
+/// Why a tool gives no output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolError {
+    /// It failed; the model and the page are told why.
+    Failed(String),
+    /// A person refused, in the middle of its work.
+    Refused(Refused),
+}
+
+impl ToolError {
+    /// It failed.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self::Failed(why.into())
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(why) => out.write_str(why),
+            Self::Refused(refused) => refused.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+impl From<Refused> for ToolError {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+fn outcome<O: Serialize>(result: Result<O, ToolError>) -> Outcome {
+    match result {
+        Ok(output) => match serde_json::to_value(output) {
+            Ok(output) => Outcome::Output { output },
+            Err(error) => Outcome::Error {
+                error: format!("The tool's output is not JSON: {error}"),
+            },
+        },
+        Err(ToolError::Failed(error)) => Outcome::Error { error },
+        Err(ToolError::Refused(refused)) => refused.outcome(),
+    }
+}
+
+fn invalid(error: &serde_json::Error) -> Outcome {
+    Outcome::Error {
+        error: error.to_string(),
+    }
+}

@@ -1,0 +1,56 @@
+//! What the tasks of a chat bring to it: from the agent, from tools, from timers.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+use turn::agent::AgentEvent;
+use turn::call::Outcome;
+use turn::gate::Decision;
+use turn::{CallId, GateId};
+
+/// Something that a task of a chat brings.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// The agent says something; nothing, when its stream has ended.
+    Agent {
+        /// Which of the chat's model calls says it: one that was let go is not heard.
+        run: u64,
+        event: Option<AgentEvent>,
+    },
+    /// A tool asks somebody.
+    Ask {
+        call: CallId,
+        /// The gate, if it was opened before the tool was run again.
+        gate: Option<GateId>,
+        ask: Ask,
+        answer: oneshot::Sender<Decision>,
+    },
+    /// A tool records a step.
+    Record {
+        call: CallId,
+        name: String,
+        value: Value,
+        done: oneshot::Sender<()>,
+    },
+    /// A tool shows how far it has come.
+    Progress { call: CallId, output: Value },
+    /// A tool is done.
+    Done { call: CallId, outcome: Outcome },
+    /// A long-running call is done.
+    Result { call: CallId, outcome: Outcome },
+}
+
+/// Whom a tool asks.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    Approval {
+        question: String,
+        timeout: Option<Duration>,
+    },
+    Page {
+        tool: String,
+        input: Value,
+        timeout: Option<Duration>,
+    },
+}

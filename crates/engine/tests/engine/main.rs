@@ -1,0 +1,359 @@
+//! The engine over a journal in memory, with an agent that follows a script.
+
+// Helpers of tests stop as tests do.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod house;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use adk_stream_engine::{
+    Context, EngineError, Later, Refused, ToolError, Tools, Verdict, long_running, page_tool, tool,
+};
+use house::{House, call, text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use turn::gate::Decision;
+use turn::{Principal, Status};
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Deserialize, JsonSchema)]
+struct Amount {
+    amount: u64,
+}
+
+fn approved() -> Decision {
+    let (reason, input) = (None, None);
+    Decision::Approved { reason, input }
+}
+
+/// A tool that counts how often it ran.
+fn pay(runs: &Arc<AtomicUsize>) -> adk_stream_engine::Tool<Amount> {
+    let runs = runs.clone();
+    tool("pay", "Pays", move |_: Context, input: Amount| {
+        let runs = runs.clone();
+        async move {
+            runs.fetch_add(1, Ordering::SeqCst);
+            Ok(json!({"paid": input.amount}))
+        }
+    })
+}
+
+#[tokio::test]
+async fn policy_decides_by_input_and_principal() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let pay = pay(&runs).policy(|input, principal| match input.amount {
+        0..=100 => Verdict::Allow,
+        101..=1000 => Verdict::Ask {
+            question: format!("{principal} pays {}?", input.amount),
+        },
+        _ => Verdict::Deny {
+            reason: "too much".to_owned(),
+        },
+    });
+    let house = House::new(Tools::new().with(pay), |request| {
+        match house::results(request) {
+            0 => vec![
+                call("pay", json!({"amount": 5})),
+                call("pay", json!({"amount": 500})),
+                call("pay", json!({"amount": 5000})),
+                call("pay", json!({"amount": "five"})),
+            ],
+            _ => vec![text("Done.")],
+        }
+    });
+    house.say("pay").await;
+    house.until(Status::Parked).await;
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    let waiting = house.engine.approvals(&house.ann).await.unwrap();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].call.input, json!({"amount": 500}));
+    let answered = house
+        .engine
+        .answer(&house.ann, &waiting[0].gate.id, approved())
+        .await
+        .unwrap();
+    assert!(answered.agrees);
+    house.until(Status::Finished).await;
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+    let states = house.states().await;
+    assert_eq!(
+        states,
+        [
+            "output-available",
+            "output-available",
+            "output-error",
+            "output-error"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn contrary_answers_are_told_what_was_decided() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
+    let house = House::new(tools, |request| match house::results(request) {
+        0 => vec![call("pay", json!({"amount": 5}))],
+        _ => vec![text("Done.")],
+    });
+    house.say("pay").await;
+    house.until(Status::Parked).await;
+    let gate = house.engine.approvals(&house.ann).await.unwrap()[0]
+        .gate
+        .id
+        .clone();
+    let no = Decision::Denied { reason: None };
+    let (yes, no) = tokio::join!(
+        house.engine.answer(&house.ann, &gate, approved()),
+        house.engine.answer(&house.ann, &gate, no),
+    );
+    let (yes, no) = (yes.unwrap(), no.unwrap());
+    assert!(yes.agrees != no.agrees);
+    assert_eq!(yes.closed, no.closed);
+    house.until(Status::Finished).await;
+    assert_eq!(runs.load(Ordering::SeqCst), usize::from(yes.agrees));
+    // Somebody else sees neither the approval nor the chat.
+    let bob = Principal::from("bob");
+    let answer = house.engine.answer(&bob, &gate, approved()).await;
+    assert!(matches!(answer, Err(EngineError::UnknownApproval)));
+    assert!(matches!(
+        house.engine.view(&bob, &house.chat).await,
+        Err(EngineError::UnknownChat)
+    ));
+}
+
+#[tokio::test]
+async fn tool_that_asks_awaits_the_answer_and_records_its_steps() {
+    let steps = Arc::new(AtomicUsize::new(0));
+    let counted = steps.clone();
+    let book = tool("book", "Books", move |context: Context, _: Nothing| {
+        let steps = counted.clone();
+        async move {
+            let seat: u32 = context
+                .once("seat", async {
+                    steps.fetch_add(1, Ordering::SeqCst);
+                    Ok(7)
+                })
+                .await?;
+            context.approve("Hold it?").await?;
+            context.approve("Pay it?").await?;
+            Ok(json!({"seat": seat}))
+        }
+    });
+    let house = House::new(Tools::new().with(book), |request| {
+        match house::results(request) {
+            0 => vec![call("book", json!({}))],
+            _ => vec![text("Booked.")],
+        }
+    });
+    house.say("book").await;
+    house.until(Status::Parked).await;
+    house.answer_next(approved()).await;
+    house.until(Status::Parked).await;
+    // Another process takes the chat up: the function runs again, its first step and answer do not.
+    let house = house.restarted();
+    house.answer_next(approved()).await;
+    house.until(Status::Finished).await;
+    assert_eq!(steps.load(Ordering::SeqCst), 1);
+    assert_eq!(house.states().await, ["output-available"]);
+}
+
+#[tokio::test]
+async fn denial_in_the_middle_of_the_work_is_an_error_that_the_tool_can_see() {
+    let seen = Arc::new(std::sync::Mutex::new(None));
+    let noted = seen.clone();
+    let book = tool("book", "Books", move |context: Context, _: Nothing| {
+        let seen = noted.clone();
+        async move {
+            let answer = context.approve("Really?").await;
+            *seen.lock().unwrap() = Some(answer.clone());
+            answer?;
+            Ok(json!({}))
+        }
+    });
+    let house = House::new(Tools::new().with(book), |request| {
+        match house::results(request) {
+            0 => vec![call("book", json!({}))],
+            _ => vec![text("No.")],
+        }
+    });
+    house.say("book").await;
+    house.until(Status::Parked).await;
+    let reason = Some("too far".to_owned());
+    house
+        .answer_next(Decision::Denied {
+            reason: reason.clone(),
+        })
+        .await;
+    house.until(Status::Finished).await;
+    assert_eq!(
+        seen.lock().unwrap().clone(),
+        Some(Err(Refused::Denied { reason }))
+    );
+    assert_eq!(house.states().await, ["output-denied"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn gates_time_out_and_the_turn_goes_on() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let pay = pay(&runs)
+        .ask(|_| "Pay?".to_owned())
+        .timeout(Duration::from_secs(30));
+    let house = House::new(Tools::new().with(pay), |request| {
+        match house::results(request) {
+            0 => vec![call("pay", json!({"amount": 5}))],
+            _ => vec![text("Nobody answered.")],
+        }
+    });
+    house.say("pay").await;
+    house.until(Status::Finished).await;
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+    assert_eq!(house.states().await, ["output-error"]);
+}
+
+#[tokio::test]
+async fn tool_that_crashes_fails_alone() {
+    let crash = tool(
+        "crash",
+        "Crashes",
+        async |_: Context, _: Nothing| -> Result<Value, ToolError> { panic!("on purpose") },
+    );
+    let house = House::new(Tools::new().with(crash), |request| {
+        match house::results(request) {
+            0 => vec![call("crash", json!({})), call("nowhere", json!({}))],
+            _ => vec![text("Sorry.")],
+        }
+    });
+    house.say("crash").await;
+    house.until(Status::Finished).await;
+    assert_eq!(house.states().await, ["output-error", "output-error"]);
+}
+
+#[tokio::test]
+async fn stop_lets_go_of_tools() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    struct Noted(Arc<AtomicUsize>);
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let started = Arc::new(tokio::sync::Notify::new());
+    let (noted, begun) = (dropped.clone(), started.clone());
+    let wait = tool("wait", "Waits", move |_: Context, _: Nothing| {
+        let (noted, begun) = (Noted(noted.clone()), begun.clone());
+        async move {
+            begun.notify_one();
+            std::future::pending::<()>().await;
+            drop(noted);
+            Ok(json!({}))
+        }
+    });
+    let house = House::new(Tools::new().with(wait), |_| vec![call("wait", json!({}))]);
+    house.say("wait").await;
+    started.notified().await;
+    assert!(house.engine.stop(&house.ann, &house.chat).await.unwrap());
+    house.until(Status::Stopped).await;
+    while dropped.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!house.engine.stop(&house.ann, &house.chat).await.unwrap());
+}
+
+#[tokio::test]
+async fn page_does_something_for_a_tool() {
+    let mood = tool(
+        "mood",
+        "Sets the mood",
+        async |context: Context, _: Nothing| {
+            context.progress(json!({"status": "looking"})).await;
+            let music: Value = context.client("music", json!({"track": 2})).await?;
+            Ok(json!({"music": music}))
+        },
+    );
+    let tools = Tools::new()
+        .with(mood)
+        .with(page_tool::<Amount>("music", "Plays"));
+    let house = House::new(tools, |request| match house::results(request) {
+        0 => vec![call("mood", json!({}))],
+        _ => vec![text("Cosy.")],
+    });
+    house.say("mood").await;
+    house.until(Status::Parked).await;
+    house.output("music", json!({"playing": 2})).await;
+    house.until(Status::Finished).await;
+    let messages = house
+        .engine
+        .view(&house.ann, &house.chat)
+        .await
+        .unwrap()
+        .messages;
+    let outputs: Vec<_> = messages[1]
+        .parts
+        .iter()
+        .filter_map(wire::Part::as_tool)
+        .map(|part| part.output.clone())
+        .collect();
+    assert_eq!(
+        outputs,
+        [
+            Some(json!({"music": {"playing": 2}})),
+            Some(json!({"playing": 2}))
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_running_tool_comes_back_with_a_turn_of_its_own() {
+    let report = long_running("report", "Writes", |_: Context, _: Nothing| Later {
+        pending: json!({"status": "pending"}),
+        work: async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Ok(json!({"report": "done"}))
+        },
+    });
+    let house = House::new(Tools::new().with(report), |request| {
+        if matches!(
+            request.history.last(),
+            Some(turn::agent::Past::Result { .. })
+        ) {
+            return vec![text("It is done.")];
+        }
+        match house::results(request) {
+            0 => vec![call("report", json!({}))],
+            _ => vec![text("It will take a while.")],
+        }
+    });
+    house.say("report").await;
+    house
+        .until_texts(&["It will take a while.", "It is done."])
+        .await;
+}
+
+#[tokio::test]
+async fn agent_that_breaks_off_fails_the_turn_and_it_can_be_given_again() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let counted = tries.clone();
+    let house = House::cut_off_first(move || counted.fetch_add(1, Ordering::SeqCst) == 0);
+    house.say("hi").await;
+    house.until(Status::Failed).await;
+    house.regenerate().await;
+    house.until(Status::Finished).await;
+    assert_eq!(tries.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn forgotten_chat_is_gone() {
+    let house = House::new(Tools::new(), |_| vec![text("Hello.")]);
+    house.say("hi").await;
+    house.until(Status::Finished).await;
+    house.engine.forget(&house.ann, &house.chat).await.unwrap();
+    let view = house.engine.view(&house.ann, &house.chat).await;
+    assert!(matches!(view, Err(EngineError::UnknownChat)));
+    assert!(house.journal.read(&house.chat, 0).await.unwrap().is_empty());
+}

@@ -1,0 +1,323 @@
+//! The API: chats, approvals and the demo's wallet.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRef, Path, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, body};
+use engine::Engine;
+use engine::engine::Answered;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{Ledger, OpenGate};
+use turn::gate::{Decision, GateKind};
+use turn::{ChatId, GateId, Status};
+use wire::{ChatRequest, Limits, Profile};
+
+use crate::event_stream;
+use crate::keys::Keys;
+use crate::problem::Problem;
+use crate::speaker::Speaker;
+
+/// What the API serves.
+#[derive(Clone)]
+pub struct Api {
+    /// The engine that runs the turns.
+    pub engine: Engine,
+    /// Who may speak.
+    pub keys: Arc<Keys>,
+    /// How much a request may hold.
+    pub limits: Limits,
+    /// The demo's wallets, where the demo is served.
+    pub ledger: Option<Arc<dyn Ledger>>,
+}
+
+impl Api {
+    /// An API over an engine, for this machine only.
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            keys: Arc::default(),
+            limits: Limits::default(),
+            ledger: None,
+        }
+    }
+
+    /// Its routes.
+    pub fn router(self) -> Router {
+        Router::new()
+            .route("/api/chat", post(send))
+            .route("/stream", post(send))
+            .route("/api/chat/{id}", get(view).delete(forget))
+            .route("/api/chat/{id}/stream", get(resume))
+            .route("/api/chat/{id}/stop", post(stop))
+            .route("/api/approvals", get(approvals))
+            .route("/api/approvals/{id}", post(answer))
+            .route("/api/wallet", get(wallet))
+            .with_state(self)
+    }
+}
+
+impl FromRef<Api> for Engine {
+    fn from_ref(api: &Api) -> Self {
+        api.engine.clone()
+    }
+}
+
+/// Which releases of the SDK the client speaks for: `x-adk-stream-profile: v7`, or `?profile=v7`.
+struct Asked(Profile);
+
+impl Asked {
+    fn of(headers: &HeaderMap, uri: &Uri) -> Result<Self, Problem> {
+        let header = headers.get("x-adk-stream-profile");
+        let header = header.and_then(|value| value.to_str().ok());
+        let query = uri.query().unwrap_or_default().split('&');
+        let query = query
+            .filter_map(|pair| pair.strip_prefix("profile="))
+            .next();
+        match header.or(query) {
+            None | Some("shared") => Ok(Self(Profile::Shared)),
+            Some("v7") => Ok(Self(Profile::V7)),
+            Some(_) => Err(Problem::bad_request(
+                "profile: expected \"shared\" or \"v7\"",
+            )),
+        }
+    }
+}
+
+async fn send(
+    State(api): State<Api>,
+    Speaker(principal): Speaker,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let Asked(profile) = Asked::of(&parts.headers, &parts.uri)?;
+    let bytes = read(&parts.headers, body, api.limits.bytes).await?;
+    let request = ChatRequest::from_slice(&bytes, &api.limits)?;
+    let request = engine::engine::Request {
+        chat: ChatId::from(request.id),
+        trigger: request.trigger,
+        message_id: request.message_id,
+        messages: request.messages,
+    };
+    let window = api.engine.send(&principal, request, profile).await?;
+    Ok(event_stream::response(window))
+}
+
+async fn resume(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    let Asked(profile) = Asked::of(&headers, &uri)?;
+    let window = engine
+        .resume(&principal, &ChatId::from(id), profile)
+        .await?;
+    Ok(match window {
+        Some(window) => event_stream::response(window),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+async fn stop(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let stopped = engine.stop(&principal, &ChatId::from(id)).await?;
+    Ok(fresh(json!({"stopped": stopped})))
+}
+
+async fn view(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let view = engine.view(&principal, &ChatId::from(id.as_str())).await?;
+    let status = match view.status {
+        Status::Running => "running",
+        Status::Parked => "parked",
+        Status::Finished => "finished",
+        Status::Failed => "failed",
+        Status::Stopped => "stopped",
+    };
+    Ok(fresh(
+        json!({"id": id, "status": status, "messages": view.messages}),
+    ))
+}
+
+async fn forget(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    engine.forget(&principal, &ChatId::from(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn approvals(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+) -> Result<Response, Problem> {
+    let waiting = engine.approvals(&principal).await?;
+    let waiting: Vec<Value> = waiting.iter().map(approval).collect();
+    Ok(fresh(json!({"approvals": waiting})))
+}
+
+fn approval(open: &OpenGate) -> Value {
+    let question = match &open.gate.kind {
+        GateKind::Approval { question, .. } => question.as_str(),
+        GateKind::Page => "",
+    };
+    let mut approval = json!({
+        "approvalId": open.gate.id,
+        "chatId": open.chat,
+        "toolCallId": open.call.id,
+        "toolName": open.call.tool,
+        "input": open.call.input,
+        "question": question,
+        "askedAt": open.asked,
+    });
+    if let Some(expires) = open.gate.expires {
+        approval["expiresAt"] = json!(expires);
+    }
+    approval
+}
+
+/// An answer to an approval, from anywhere.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnswerBody {
+    approved: bool,
+    reason: Option<String>,
+    input: Option<Value>,
+}
+
+async fn answer(
+    State(api): State<Api>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let bytes = read(&headers, body, api.limits.bytes).await?;
+    let body: AnswerBody =
+        serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(error.to_string()))?;
+    if !body.approved && body.input.is_some() {
+        return Err(Problem::bad_request(
+            "input: only an approval can change it",
+        ));
+    }
+    let decision = if body.approved {
+        Decision::Approved {
+            reason: body.reason,
+            input: body.input,
+        }
+    } else {
+        Decision::Denied {
+            reason: body.reason,
+        }
+    };
+    let gate = GateId::from(id);
+    let answered = api.engine.answer(&principal, &gate, decision).await?;
+    let told = decided(&gate, &answered);
+    Ok(if answered.agrees {
+        fresh(told)
+    } else {
+        Problem::already_decided(told).into_response()
+    })
+}
+
+fn decided(gate: &GateId, answered: &Answered) -> Value {
+    let closed = &answered.closed;
+    let mut told = json!({"approvalId": gate, "decidedBy": closed.by, "decidedAt": closed.at});
+    match &closed.decision {
+        Decision::Approved { reason, input } => {
+            told["approved"] = true.into();
+            if let Some(reason) = reason {
+                told["reason"] = reason.as_str().into();
+            }
+            if let Some(input) = input {
+                told["input"] = input.clone();
+            }
+        }
+        Decision::Denied { reason } => {
+            told["approved"] = false.into();
+            if let Some(reason) = reason {
+                told["reason"] = reason.as_str().into();
+            }
+        }
+        Decision::TimedOut => told["decision"] = "timed-out".into(),
+        Decision::Superseded => told["decision"] = "superseded".into(),
+        _ => told["decision"] = "cancelled".into(),
+    }
+    told
+}
+
+async fn wallet(State(api): State<Api>, Speaker(principal): Speaker) -> Result<Response, Problem> {
+    let Some(ledger) = &api.ledger else {
+        return Err(Problem::not_found("/api/wallet"));
+    };
+    let wallet = ledger.wallet(&principal).await?;
+    let payments = wallet.payments.iter().map(|payment| {
+        json!({
+            "transactionId": payment.transaction,
+            "toolCallId": payment.call,
+            "amount": dollars(payment.cents),
+            "recipient": payment.recipient,
+            "description": payment.description,
+            "at": payment.at,
+        })
+    });
+    Ok(fresh(json!({
+        "balance": dollars(wallet.balance_cents),
+        "currency": "USD",
+        "payments": payments.collect::<Vec<_>>(),
+    })))
+}
+
+/// Cents as dollars: a number that JSON prints as people write it.
+pub(crate) fn dollars(cents: u64) -> Value {
+    if cents % 100 == 0 {
+        json!(cents / 100)
+    } else {
+        // Amounts of money are far below what a double holds exactly.
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "wallets hold less than 2^53 cents"
+        )]
+        let dollars = cents as f64 / 100.0;
+        json!(dollars)
+    }
+}
+
+/// Reads a JSON body, no larger than the limit.
+///
+/// The type must be JSON: a form of another site can't send that without asking first.
+async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<body::Bytes, Problem> {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let kind = kind
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    if !kind.trim().eq_ignore_ascii_case("application/json") {
+        return Err(Problem::unsupported_media_type());
+    }
+    let read = body::to_bytes(body, limit).await;
+    read.map_err(|_| Problem::too_large(limit))
+}
+
+/// A state of this moment, which no cache may keep.
+fn fresh(value: Value) -> Response {
+    ([(CACHE_CONTROL, "no-store")], Json(value)).into_response()
+}

@@ -1,0 +1,172 @@
+//! The demo's tools: those of the seeds, and three that show what else a tool can do.
+
+mod payment;
+mod weather;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Context, Later, ToolError, Tools, long_running, page_tool, tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Ledger;
+
+use self::payment::Payment;
+
+/// Pays somebody.
+#[derive(Deserialize, JsonSchema)]
+struct ProcessPayment {
+    /// How much, in the currency.
+    amount: f64,
+    /// Who gets it.
+    recipient: String,
+    /// The currency; the wallet holds USD.
+    #[serde(default = "usd")]
+    currency: String,
+    /// What for.
+    #[serde(default)]
+    description: String,
+}
+
+fn usd() -> String {
+    "USD".to_owned()
+}
+
+/// Asks for the weather of a place.
+#[derive(Deserialize, JsonSchema)]
+struct GetWeather {
+    /// The city.
+    location: String,
+}
+
+/// Takes nothing.
+#[derive(Deserialize, JsonSchema)]
+struct GetLocation {}
+
+/// Changes the background music.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct ChangeBgm {
+    /// The track, 1 or 2.
+    track: u32,
+}
+
+/// Books a flight.
+#[derive(Deserialize, JsonSchema)]
+struct BookFlight {
+    /// Where to.
+    destination: String,
+}
+
+/// Writes a report.
+#[derive(Deserialize, JsonSchema)]
+struct WriteReport {
+    /// What about.
+    topic: String,
+}
+
+/// What a flight costs, in cents.
+const FARE: u64 = 12_000;
+
+/// The demo's tools. A gate that nobody answers waits for ever, or for `timeout`.
+pub(crate) fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration) -> Tools {
+    let (payments, fares) = (ledger.clone(), ledger.clone());
+    Tools::new()
+        .with(
+            tool("process_payment", "Sends money from the user's wallet.", {
+                move |context: Context, input: ProcessPayment| {
+                    let ledger = payments.clone();
+                    async move { payment::process(&ledger, &context, input).await }
+                }
+            })
+            .ask(|input: &ProcessPayment| {
+                format!(
+                    "Send {} {} to {}?",
+                    input.amount, input.currency, input.recipient
+                )
+            })
+            .timeout(timeout),
+        )
+        .with(tool(
+            "get_weather",
+            "Tells the weather of a city.",
+            async |_: Context, input: GetWeather| Ok(weather::of(&input.location)),
+        ))
+        .with(
+            page_tool::<GetLocation>("get_location", "Tells where the user is.")
+                .ask(|_| "Tell the assistant where you are?".to_owned())
+                .timeout(timeout),
+        )
+        .with(page_tool::<ChangeBgm>(
+            "change_bgm",
+            "Changes the background music to track 1 or 2.",
+        ))
+        .with(tool("book_flight", "Books a flight, asking as it goes.", {
+            move |context: Context, input: BookFlight| {
+                let ledger = fares.clone();
+                async move { book_flight(&ledger, &context, input, timeout).await }
+            }
+        }))
+        .with(tool(
+            "set_mood",
+            "Looks at the weather of a city and plays music that suits it.",
+            async |context: Context, input: GetWeather| set_mood(&context, &input.location).await,
+        ))
+        .with(long_running(
+            "write_report",
+            "Writes a report, which takes a while.",
+            move |_: Context, input: WriteReport| Later {
+                pending: json!({"status": "pending", "topic": input.topic}),
+                work: async move {
+                    tokio::time::sleep(pace * 20).await;
+                    Ok(json!({
+                        "status": "done",
+                        "topic": input.topic,
+                        "report": format!("All that is known about {}, on one page.", input.topic),
+                    }))
+                },
+            },
+        ))
+}
+
+/// Asks twice in the middle of its work: before it holds a seat, and before it pays for it.
+async fn book_flight(
+    ledger: &Arc<dyn Ledger>,
+    context: &Context,
+    input: BookFlight,
+    timeout: Option<Duration>,
+) -> Result<Value, ToolError> {
+    let destination = input.destination;
+    let question = format!("Hold a seat to {destination}?");
+    context.approve_within(question, timeout).await?;
+    let seat = context
+        .once("seat", async { Ok(payment::random("seat_")) })
+        .await?;
+    let question = format!("Pay 120 USD for seat {seat} to {destination}?");
+    context.approve_within(question, timeout).await?;
+    let paid = payment::pay(
+        ledger,
+        context,
+        &Payment {
+            cents: FARE,
+            recipient: format!("Flight to {destination}"),
+            description: seat.clone(),
+        },
+    )
+    .await?;
+    Ok(json!({"success": true, "seat": seat, "destination": destination, "payment": paid}))
+}
+
+/// Has the page do something while it works.
+async fn set_mood(context: &Context, location: &str) -> Result<Value, ToolError> {
+    let weather = weather::of(location);
+    context
+        .progress(json!({"status": "looking", "weather": weather}))
+        .await;
+    let is_fair = weather["condition"] == "Sunny";
+    let music = ChangeBgm {
+        track: if is_fair { 1 } else { 2 },
+    };
+    let music: Value = context.client("change_bgm", music).await?;
+    Ok(json!({"location": location, "weather": weather, "music": music}))
+}

@@ -1,0 +1,118 @@
+//! What the API answers to requests that it can't or won't serve, and to whom.
+
+use serde_json::json;
+
+use crate::process::{adk_stream, serve};
+
+const HELLO: &str =
+    r#"{"id":"c1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}"#;
+
+#[test]
+fn bad_requests_are_told_what_is_wrong_and_where() {
+    let server = serve();
+    let problem = |path: &str, body: &str| {
+        let answer = server.post(path, &[], body);
+        let error = answer.json()["error"].clone();
+        (
+            answer.status,
+            error["code"].clone(),
+            error["message"].clone(),
+        )
+    };
+    let (status, code, message) = problem("/api/chat", "{");
+    assert_eq!((status, code), (400, json!("bad_request")));
+    assert!(
+        message.as_str().unwrap().starts_with("not valid JSON"),
+        "{message}"
+    );
+    let body = r#"{"id":"c","messages":[{"id":"u","role":"robot","parts":[]}]}"#;
+    let (status, _, message) = problem("/api/chat", body);
+    assert_eq!(status, 400);
+    assert!(
+        message.as_str().unwrap().starts_with("messages[0].role: "),
+        "{message}"
+    );
+    let (status, code, _) = problem("/stream", r#"{"id":"c","messages":[]}"#);
+    assert_eq!((status, code), (400, json!("bad_request")));
+    let (status, code, _) = problem("/api/chat?profile=v9", HELLO);
+    assert_eq!((status, code), (400, json!("bad_request")));
+    let (status, code, _) = problem("/api/approvals/none", r#"{"approved":true}"#);
+    assert_eq!((status, code), (404, json!("unknown_approval")));
+    let (status, code, _) = problem("/api/approvals/none", r#"{"approved":"yes"}"#);
+    assert_eq!((status, code), (400, json!("bad_request")));
+    let large = format!(r#"{{"id":"{}"}}"#, "x".repeat(5 * 1024 * 1024));
+    let (status, code, _) = problem("/api/chat", &large);
+    assert_eq!((status, code), (413, json!("too_large")));
+}
+
+#[test]
+fn body_that_is_not_json_by_its_own_account_is_refused() {
+    let server = serve();
+    let answer = server.send(
+        "POST",
+        "/api/chat",
+        &[("content-type", "text/plain")],
+        HELLO,
+    );
+    assert_eq!(answer.status, 415);
+    assert_eq!(answer.json()["error"]["code"], "unsupported_media_type");
+}
+
+#[test]
+fn unknown_chats_are_not_found_and_there_is_nothing_to_resume() {
+    let server = serve();
+    assert_eq!(
+        server.get("/api/chat/none").json()["error"]["code"],
+        "unknown_chat"
+    );
+    assert_eq!(server.request("DELETE", "/api/chat/none", &[]).status, 404);
+    assert_eq!(
+        server.request("POST", "/api/chat/none/stop", &[]).status,
+        404
+    );
+    assert_eq!(server.get("/api/chat/none/stream").status, 204);
+}
+
+#[test]
+fn without_keys_a_name_that_is_not_this_machines_is_refused() {
+    let server = serve();
+    let answer = server.post("/api/chat", &[("host", "evil.example")], HELLO);
+    assert_eq!(answer.status, 403);
+    assert_eq!(answer.json()["error"]["code"], "loopback_only");
+    assert_eq!(
+        server
+            .post("/api/chat", &[("host", "127.0.0.1:80")], HELLO)
+            .status,
+        200
+    );
+}
+
+#[test]
+fn keys_say_who_is_speaking_and_chats_belong_to_one() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "0"])
+        .variable("ADK_STREAM_KEYS", "alice=secret-a,bob=secret-b")
+        .running();
+    let answer = server.post("/api/chat", &[], HELLO);
+    assert_eq!(answer.status, 401);
+    assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+    assert_eq!(
+        server
+            .post("/api/chat", &[("x-api-key", "guess")], HELLO)
+            .status,
+        401
+    );
+
+    let (alice, bob) = (
+        ("authorization", "Bearer secret-a"),
+        ("x-api-key", "secret-b"),
+    );
+    let answer = server.post("/api/chat", &[alice], HELLO);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("x-vercel-ai-ui-message-stream"), Some("v1"));
+    assert!(answer.text().contains("data: [DONE]\n\n"));
+
+    let get = |key| server.request("GET", "/api/chat/c1", &[key]).status;
+    assert_eq!((get(alice), get(bob)), (200, 404));
+    assert_eq!(server.post("/api/chat", &[bob], HELLO).status, 404);
+    assert_eq!(server.request("GET", "/healthz", &[]).status, 200);
+}

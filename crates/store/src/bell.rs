@@ -1,0 +1,174 @@
+//! The bell that a store rings when a journal grew. It carries no entries: whoever hears it reads.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::watch;
+use turn::ChatId;
+
+/// Rings for those who wait for a chat's next entry.
+#[derive(Debug, Default)]
+pub struct Bell {
+    chats: Mutex<Chats>,
+}
+
+/// The chats that somebody listens for. A sender's value says whether the chat was deleted.
+#[derive(Debug, Default)]
+struct Chats {
+    senders: HashMap<ChatId, watch::Sender<bool>>,
+    is_closed: bool,
+}
+
+impl Bell {
+    /// Listens for a chat, from now on.
+    pub fn listen(self: &Arc<Self>, chat: &ChatId) -> Listener {
+        let mut chats = self.lock();
+        let receiver = if chats.is_closed {
+            watch::channel(false).1
+        } else {
+            let sender = chats.senders.entry(chat.clone());
+            sender
+                .or_insert_with(|| watch::channel(false).0)
+                .subscribe()
+        };
+        Listener {
+            chat: chat.clone(),
+            receiver: Some(receiver),
+            bell: Arc::downgrade(self),
+        }
+    }
+
+    /// The chat's journal grew.
+    pub fn ring(&self, chat: &ChatId) {
+        if let Some(sender) = self.lock().senders.get(chat) {
+            sender.send_modify(|_| {});
+        }
+    }
+
+    /// Any journal may have grown.
+    pub fn ring_all(&self) {
+        for sender in self.lock().senders.values() {
+            sender.send_modify(|_| {});
+        }
+    }
+
+    /// The chat is no more. What comes under its id after this is another chat, so this must come
+    /// before that can be read.
+    pub fn end(&self, chat: &ChatId) {
+        if let Some(sender) = self.lock().senders.remove(chat) {
+            sender.send_replace(true);
+        }
+    }
+
+    /// Nothing will ring any more.
+    pub fn close(&self) {
+        let mut chats = self.lock();
+        chats.is_closed = true;
+        chats.senders.clear();
+    }
+
+    /// Whether anybody listens.
+    pub fn has_listeners(&self) -> bool {
+        !self.lock().senders.is_empty()
+    }
+
+    /// A panic elsewhere leaves the map whole: every change to it is one step.
+    fn lock(&self) -> MutexGuard<'_, Chats> {
+        self.chats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody who waits for a chat's next entry.
+#[derive(Debug)]
+pub struct Listener {
+    chat: ChatId,
+    /// Always there until the listener is dropped.
+    receiver: Option<watch::Receiver<bool>>,
+    /// Weak, so that listeners do not keep a closed store's bell.
+    bell: Weak<Bell>,
+}
+
+impl Listener {
+    /// What rang until now is heard.
+    pub(crate) fn heed(&mut self) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.mark_unchanged();
+        }
+    }
+
+    /// Waits for a ring since the last [`Listener::heed`]; `false` when none can come any more.
+    pub(crate) async fn rings(&mut self) -> bool {
+        match &mut self.receiver {
+            Some(receiver) => receiver.changed().await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// Whether the chat was deleted.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.receiver
+            .as_ref()
+            .is_some_and(|receiver| *receiver.borrow())
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.receiver = None;
+        // Or the map would keep every chat that was ever listened for. Receivers are made under
+        // this lock alone, so a count of none is none.
+        if let Some(bell) = self.bell.upgrade() {
+            let mut chats = bell.lock();
+            let sender = chats.senders.get(&self.chat);
+            if sender.is_some_and(|sender| sender.receiver_count() == 0) {
+                chats.senders.remove(&self.chat);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_ring_between_two_waits_is_not_lost() {
+        let bell = Arc::new(Bell::default());
+        let (a, b) = (ChatId::from("a"), ChatId::from("b"));
+        let mut listener = bell.listen(&a);
+        bell.ring(&b);
+        bell.ring(&a);
+        assert!(listener.rings().await);
+        bell.ring_all();
+        assert!(listener.rings().await);
+        bell.close();
+        assert!(!listener.rings().await);
+        assert!(!listener.is_deleted());
+        assert!(!bell.listen(&a).rings().await);
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_chat_is_not_the_end_of_the_next_under_its_id() {
+        let bell = Arc::new(Bell::default());
+        let chat = ChatId::from("a");
+        let old = bell.listen(&chat);
+        bell.end(&chat);
+        let mut new = bell.listen(&chat);
+        assert!(old.is_deleted());
+        drop(old);
+        bell.ring(&chat);
+        assert!(new.rings().await);
+        assert!(!new.is_deleted());
+    }
+
+    #[test]
+    fn chats_that_nobody_listens_for_are_forgotten() {
+        let bell = Arc::new(Bell::default());
+        let chat = ChatId::from("a");
+        let (first, second) = (bell.listen(&chat), bell.listen(&chat));
+        drop(first);
+        assert!(bell.has_listeners());
+        drop(second);
+        assert!(!bell.has_listeners());
+    }
+}

@@ -1,0 +1,106 @@
+//! Finding chats, and forgetting them.
+
+use serde_json::json;
+use turn::{At, ChatId};
+
+use super::sample::{
+    append, called, chat_opened, entry, gate, gate_opened, open_chat, said, turn_ended, turn_opened,
+};
+use crate::{Appended, ChatSummary, Stores};
+
+/// What to take up after a restart: chats whose last turn has not ended.
+pub async fn an_unfinished_turn_is_found_until_it_ends(stores: Stores) {
+    let journal = &*stores.journal;
+    let (a, b) = (ChatId::from("a"), ChatId::from("b"));
+    open_chat(journal, &a, "ann").await;
+    open_chat(journal, &b, "bob").await;
+    assert_eq!(journal.unfinished().await, Ok(Vec::new()));
+
+    append(journal, &b, 1, entry(5, "bob", json!([turn_opened("t1")]))).await;
+    append(journal, &a, 1, entry(6, "ann", json!([turn_opened("t2")]))).await;
+    assert_eq!(journal.unfinished().await, Ok(vec![b.clone(), a.clone()]));
+    append(journal, &b, 2, entry(7, "bob", json!([said("hello")]))).await;
+    assert_eq!(journal.unfinished().await, Ok(vec![a.clone(), b.clone()]));
+
+    append(journal, &a, 2, entry(8, "ann", json!([turn_ended("t2")]))).await;
+    assert_eq!(journal.unfinished().await, Ok(vec![b.clone()]));
+    // It is the last turn that counts: the end of one before it is old news.
+    let events = json!([turn_opened("t3"), turn_ended("t1")]);
+    append(journal, &b, 3, entry(9, "bob", events)).await;
+    assert_eq!(journal.unfinished().await, Ok(vec![b.clone()]));
+    let events = json!([turn_ended("t3"), turn_opened("t4"), turn_ended("t4")]);
+    append(journal, &b, 4, entry(10, "bob", events)).await;
+    assert_eq!(journal.unfinished().await, Ok(Vec::new()));
+}
+
+/// An owner's list: their chats alone, the one last appended to first.
+pub async fn owners_see_their_chats_newest_first(stores: Stores) {
+    let journal = &*stores.journal;
+    for (chat, owner, at) in [("a", "ann", 10), ("b", "bob", 20), ("c", "ann", 30)] {
+        let opened = entry(at, owner, json!([chat_opened(owner)]));
+        append(journal, &chat.into(), 0, opened).await;
+    }
+    let summary = |id: &str, opened, updated| ChatSummary {
+        id: id.into(),
+        opened: At(opened),
+        updated: At(updated),
+    };
+    let chats = journal.chats(&"ann".into()).await;
+    assert_eq!(chats, Ok(vec![summary("c", 30, 30), summary("a", 10, 10)]));
+    append(journal, &"a".into(), 1, entry(40, "bob", json!([]))).await;
+    let chats = journal.chats(&"ann".into()).await;
+    assert_eq!(chats, Ok(vec![summary("a", 10, 40), summary("c", 30, 30)]));
+    let chats = journal.chats(&"bob".into()).await;
+    assert_eq!(chats, Ok(vec![summary("b", 20, 20)]));
+    assert_eq!(journal.chats(&"eve".into()).await, Ok(Vec::new()));
+}
+
+/// Nothing is left of a deleted chat, and everything of the others.
+pub async fn a_deleted_chat_is_forgotten_wholly(stores: Stores) {
+    let journal = &*stores.journal;
+    let (gone, kept) = (ChatId::from("gone"), ChatId::from("kept"));
+    for chat in [&gone, &kept] {
+        let id = chat.as_str();
+        let asked = gate(&format!("g-{id}"), &format!("c-{id}"), Some(99));
+        let events = json!([
+            chat_opened("ann"),
+            turn_opened(id),
+            called(id, &format!("c-{id}")),
+            gate_opened(id, &asked),
+        ]);
+        append(journal, chat, 0, entry(1, "ann", events)).await;
+    }
+    assert_eq!(journal.delete(&gone).await, Ok(true));
+    assert_eq!(journal.delete(&gone).await, Ok(false));
+
+    assert_eq!(journal.read(&gone, 0).await, Ok(Vec::new()));
+    assert_eq!(journal.owner(&gone).await, Ok(None));
+    assert_eq!(journal.gate(&"g-gone".into()).await, Ok(None));
+    assert_eq!(journal.call(&"c-gone".into()).await, Ok(None));
+    assert_eq!(journal.unfinished().await, Ok(vec![kept.clone()]));
+    let open = journal.open_gates(&"ann".into()).await;
+    assert_eq!(open.map(|open| open.len()), Ok(1));
+    let expiring = journal.expiring_gates().await;
+    assert_eq!(expiring, Ok(vec![(kept.clone(), "g-kept".into(), At(99))]));
+    let chats = journal.chats(&"ann".into()).await;
+    assert_eq!(chats.map(|chats| chats.len()), Ok(1));
+    assert_eq!(journal.read(&kept, 0).await.map(|all| all.len()), Ok(1));
+
+    // Whoever still has the old chat in hand conflicts, and somebody else may have the id.
+    let late = journal.append(&gone, 1, entry(2, "ann", json!([]))).await;
+    assert_eq!(late, Ok(Appended::Conflict { seq: 0 }));
+    open_chat(journal, &gone, "bob").await;
+    assert_eq!(journal.owner(&gone).await, Ok(Some("bob".into())));
+}
+
+/// A journal that opens its chat twice does not change hands.
+pub async fn an_owner_stays_the_owner(stores: Stores) {
+    let journal = &*stores.journal;
+    let chat = ChatId::from("c");
+    let twice = json!([chat_opened("ann"), chat_opened("eve")]);
+    append(journal, &chat, 0, entry(1, "ann", twice)).await;
+    let again = json!([chat_opened("eve")]);
+    append(journal, &chat, 1, entry(2, "eve", again)).await;
+    assert_eq!(journal.owner(&chat).await, Ok(Some("ann".into())));
+    assert_eq!(journal.chats(&"eve".into()).await, Ok(Vec::new()));
+}

@@ -1,0 +1,72 @@
+//! What every store has to do, as tests: for ours, and for whoever writes another.
+//!
+//! Each check takes a store that nobody else uses, and stops as a test stops. [`conformance!`]
+//! makes a test of each, given a function that opens a new, empty store and returns it with
+//! whatever has to live as long:
+//!
+//! ```ignore
+//! async fn open() -> (store::Stores, tempfile::TempDir) { … }
+//! store::conformance!(open);
+//! ```
+//!
+//! [`conformance!`]: crate::conformance!
+
+// Its helpers are called by tests, and stop as tests stop.
+#![allow(clippy::expect_used)]
+
+pub mod append;
+pub mod chat;
+pub mod gate;
+pub mod ledger;
+mod sample;
+pub mod tail;
+
+/// Makes a test of every check. The tests run on tokio's threaded runtime.
+#[macro_export]
+macro_rules! conformance {
+    ($open:path) => {
+        $crate::conformance! { @tests $open;
+            append::entries_come_back_in_order
+            append::an_append_behind_a_stale_place_conflicts
+            append::an_append_behind_a_place_to_come_conflicts
+            append::of_writers_at_one_place_one_wins
+            append::every_writer_of_one_chat_gets_through
+            append::writers_of_many_chats_do_not_meet
+            append::a_refused_entry_leaves_nothing_behind
+            append::the_first_entry_says_whose_chat_it_is
+            append::every_kind_of_text_and_number_comes_back_as_it_was
+            append::a_large_entry_comes_back_whole
+            append::ids_of_odd_characters_are_told_apart
+            tail::what_was_there_comes_first_and_then_what_is_appended
+            tail::no_gap_and_no_duplicate_while_writers_race
+            tail::a_wait_that_is_given_up_loses_nothing
+            tail::a_deleted_chat_ends_its_tails
+            tail::a_tail_never_shows_a_later_chat_under_the_same_id
+            tail::a_closed_store_ends_its_tails
+            gate::open_gates_appear_and_vanish
+            gate::open_gates_are_the_owners_alone_and_come_oldest_first
+            gate::a_gate_is_found_open_and_closed
+            gate::the_first_answer_to_a_gate_stays
+            gate::calls_are_found
+            gate::gates_with_a_deadline_come_nearest_first
+            gate::an_id_of_another_chat_is_refused
+            chat::an_unfinished_turn_is_found_until_it_ends
+            chat::owners_see_their_chats_newest_first
+            chat::a_deleted_chat_is_forgotten_wholly
+            chat::an_owner_stays_the_owner
+            ledger::everybody_starts_with_the_same
+            ledger::a_transaction_is_paid_once
+            ledger::two_transactions_of_one_call_are_two_payments
+            ledger::too_little_is_refused_and_stays_refused
+            ledger::payments_at_once_never_overdraw
+            ledger::one_transaction_many_times_at_once_is_paid_once
+        }
+    };
+    (@tests $open:path; $($theme:ident::$check:ident)*) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $check() {
+            let (stores, _lives_as_long) = $open().await;
+            $crate::conformance::$theme::$check(stores).await;
+        }
+    )*};
+}

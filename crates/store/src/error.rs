@@ -1,0 +1,139 @@
+//! Why a store could not do what it was asked, as an operator reads it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use turn::ChatId;
+
+/// Why a store could not do what it was asked.
+///
+/// It can be cloned, since one failed commit is the answer to everybody who waited for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The folder that the file should be in is not there.
+    FolderMissing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no database.
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is a database of another program.
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file can't be written to.
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer version of this program has written the file.
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// The version of its schema.
+        found: u32,
+        /// The newest version that this program knows.
+        known: u32,
+    },
+    /// The file can't be opened, for a reason of the system's own.
+    Unopenable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        problem: String,
+    },
+    /// There is no room left on the disk.
+    Full,
+    /// Another process has held the database for too long.
+    Busy,
+    /// The first entry of a journal does not say whose chat it is.
+    OwnerMissing {
+        /// The chat.
+        chat: ChatId,
+    },
+    /// An id that has to be unique is in use in another chat.
+    Taken {
+        /// The id of a gate or a call.
+        id: String,
+    },
+    /// What is stored can't be read, or what should be stored can't be written.
+    Malformed {
+        /// What it is.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The store has been closed, or what writes for it has crashed.
+    Closed,
+    /// The database failed in another way.
+    Database {
+        /// What it said.
+        problem: String,
+    },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::FolderMissing { path } => {
+                write!(f, "the folder of {} does not exist", path.display())
+            }
+            StoreError::NotADatabase { path } => {
+                write!(f, "{} is not a SQLite database", path.display())
+            }
+            StoreError::Foreign { path } => {
+                write!(f, "{} is a database of another program", path.display())
+            }
+            StoreError::ReadOnly { path } => {
+                write!(f, "{} can't be written to", path.display())
+            }
+            StoreError::TooNew { path, found, known } => write!(
+                f,
+                "{} has a schema of version {found}, and this program knows no newer than {known}",
+                path.display()
+            ),
+            StoreError::Unopenable { path, problem } => {
+                write!(f, "can't open {}: {problem}", path.display())
+            }
+            StoreError::Full => write!(f, "the disk is full"),
+            StoreError::Busy => write!(f, "another process holds the database for too long"),
+            StoreError::OwnerMissing { chat } => {
+                write!(f, "the first entry of chat {chat} does not open it")
+            }
+            StoreError::Taken { id } => write!(f, "the id {id} is in use in another chat"),
+            StoreError::Malformed { what, problem } => write!(f, "{what}: {problem}"),
+            StoreError::Closed => write!(f, "the store is closed"),
+            StoreError::Database { problem } => write!(f, "the database failed: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_what_to_look_at() {
+        let error = StoreError::TooNew {
+            path: "chats.db".into(),
+            found: 9,
+            known: 3,
+        };
+        assert_eq!(
+            error.to_string(),
+            "chats.db has a schema of version 9, and this program knows no newer than 3"
+        );
+        let chat = ChatId::from("c1");
+        assert_eq!(
+            StoreError::OwnerMissing { chat }.to_string(),
+            "the first entry of chat c1 does not open it"
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! The journal of every chat, as the engine sees it, whatever keeps it.
+
+use std::pin::Pin;
+
+use turn::call::Call;
+use turn::gate::{Decision, Gate};
+use turn::{At, CallId, ChatId, Entry, Event, GateId, Principal, TurnId};
+
+use crate::error::StoreError;
+use crate::tail::Tail;
+
+/// What a store answers, once it has. Boxed, so that a store can be chosen at run time.
+pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// The append-only record of every chat, and what can be looked up in it.
+///
+/// All that can be looked up is derived from the entries by [`crate::index`], in the same
+/// transaction as the append: a caller whose append returned finds it everywhere.
+///
+/// An error says that nothing is known to be stored. The next append decides: if the entry was
+/// stored after all, it conflicts.
+pub trait Journal: Send + Sync + 'static {
+    /// Appends one entry behind the last one that the caller has seen, all of it or nothing, and
+    /// returns when it is durable.
+    ///
+    /// `expected_seq` is that last entry's place, 0 where there is none. If the journal has grown
+    /// or was deleted since, nothing is appended and that is a [`Appended::Conflict`]. The first
+    /// entry opens the chat: its first event is [`Event::ChatOpened`], or
+    /// [`StoreError::OwnerMissing`].
+    fn append<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Reply<'a, Appended>;
+
+    /// The entries after the given place, in order; none where there is no such chat.
+    fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>>;
+
+    /// The entries after the given place and then those that are yet to come, without gaps and
+    /// without duplicates. The chat need not be there yet.
+    fn tail(&self, chat: &ChatId, after: u64) -> Tail;
+
+    /// The gates that wait in the chats of this owner, oldest first. A gate whose call is not in
+    /// the journal is not among them, since nobody could tell what it asks.
+    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>>;
+
+    /// Where a gate is, and what became of it.
+    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>>;
+
+    /// The chat that a call is in.
+    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>>;
+
+    /// All open gates that have a deadline, the nearest first: the timers to set after a restart.
+    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>>;
+
+    /// The chats whose last turn has not ended, the longest untouched first: what to take up after
+    /// a restart.
+    fn unfinished(&self) -> Reply<'_, Vec<ChatId>>;
+
+    /// Whose chat it is.
+    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>>;
+
+    /// The chats of this owner, the one last appended to first.
+    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>>;
+
+    /// Forgets a chat and all that is known of it, and says whether there was one. Its tails end.
+    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool>;
+}
+
+/// An entry that has no place yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEntry {
+    /// When it is written.
+    pub at: At,
+    /// Who causes it.
+    pub actor: Principal,
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+/// What became of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a conflict means that nothing was appended"]
+pub enum Appended {
+    /// The entry is stored, durably.
+    Ok {
+        /// Its place.
+        seq: u64,
+    },
+    /// Somebody else was there first. Read again, decide again.
+    Conflict {
+        /// The place of the last entry that there is, 0 for none.
+        seq: u64,
+    },
+}
+
+/// A gate that waits for an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenGate {
+    /// The chat.
+    pub chat: ChatId,
+    /// The turn.
+    pub turn: TurnId,
+    /// What is asked.
+    pub gate: Gate,
+    /// The call that it holds.
+    pub call: Call,
+    /// When it was asked.
+    pub asked: At,
+}
+
+/// Where a gate is, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateRecord {
+    /// The chat.
+    pub chat: ChatId,
+    /// The turn.
+    pub turn: TurnId,
+    /// Whose chat it is.
+    pub owner: Principal,
+    /// What is asked.
+    pub gate: Gate,
+    /// When it was asked.
+    pub asked: At,
+    /// How it was closed; nothing as long as it is open.
+    pub closed: Option<Closed>,
+}
+
+/// How a gate was closed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closed {
+    /// What was decided.
+    pub decision: Decision,
+    /// By whom.
+    pub by: Principal,
+    /// When.
+    pub at: At,
+}
+
+/// A chat in its owner's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatSummary {
+    /// The chat.
+    pub id: ChatId,
+    /// When it was opened.
+    pub opened: At,
+    /// When it was last appended to.
+    pub updated: At,
+}

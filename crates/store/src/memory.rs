@@ -1,0 +1,309 @@
+//! Journals in this process, for as long as it lives: for tests and for trying things out.
+
+mod ledger;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use turn::call::Call;
+use turn::{At, CallId, ChatId, Entry, GateId, Principal, TurnId};
+
+use crate::bell::Bell;
+use crate::error::StoreError;
+use crate::index::{self, Change};
+use crate::journal::{
+    Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, OpenGate, Reply,
+};
+use crate::tail::Tail;
+
+pub use ledger::MemoryLedger;
+
+/// Journals in memory.
+#[derive(Debug, Default)]
+pub struct MemoryJournal {
+    state: Arc<Mutex<State>>,
+    bell: Arc<Bell>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    chats: HashMap<ChatId, Chat>,
+    gates: HashMap<GateId, Asked>,
+    calls: HashMap<CallId, (ChatId, Call)>,
+    /// How many gates were ever opened: the order of those asked in the same millisecond.
+    asked: u64,
+}
+
+#[derive(Debug)]
+struct Chat {
+    entries: Vec<Entry>,
+    owner: Principal,
+    opened: At,
+    updated: At,
+    /// The last turn, until it ends.
+    turn: Option<TurnId>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    position: u64,
+    record: GateRecord,
+}
+
+impl State {
+    fn append(
+        &mut self,
+        id: &ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Result<Appended, StoreError> {
+        let chat = self.chats.get(id);
+        let seq = chat.map_or(0, |chat| chat.entries.len() as u64);
+        if seq != expected_seq {
+            return Ok(Appended::Conflict { seq });
+        }
+        // All that can be refused is refused before anything is touched.
+        let owner = match chat {
+            Some(chat) => chat.owner.clone(),
+            None => index::owner(&entry.events)
+                .cloned()
+                .ok_or_else(|| StoreError::OwnerMissing { chat: id.clone() })?,
+        };
+        let changes = index::changes(&entry.events);
+        self.refuse_taken(id, &changes)?;
+
+        let chat = self.chats.entry(id.clone()).or_insert_with(|| Chat {
+            entries: Vec::new(),
+            owner: owner.clone(),
+            opened: entry.at,
+            updated: entry.at,
+            turn: None,
+        });
+        chat.updated = entry.at;
+        for change in changes {
+            match change {
+                Change::ChatOpened { .. } => {}
+                Change::TurnOpened { turn } => chat.turn = Some(turn.clone()),
+                Change::TurnEnded { turn } => {
+                    chat.turn = chat.turn.take().filter(|last| last != turn);
+                }
+                Change::CallMade { call } => {
+                    let made = || (id.clone(), call.clone());
+                    self.calls.entry(call.id.clone()).or_insert_with(made);
+                }
+                Change::GateOpened { turn, gate } => {
+                    self.asked += 1;
+                    let position = self.asked;
+                    let asked = || Asked {
+                        position,
+                        record: GateRecord {
+                            chat: id.clone(),
+                            turn: turn.clone(),
+                            owner: owner.clone(),
+                            gate: gate.clone(),
+                            asked: entry.at,
+                            closed: None,
+                        },
+                    };
+                    self.gates.entry(gate.id.clone()).or_insert_with(asked);
+                }
+                Change::GateClosed { gate, decision } => {
+                    let asked = self.gates.get_mut(gate);
+                    if let Some(Asked { record, .. }) = asked
+                        && record.chat == *id
+                    {
+                        record.closed.get_or_insert_with(|| Closed {
+                            decision: decision.clone(),
+                            by: entry.actor.clone(),
+                            at: entry.at,
+                        });
+                    }
+                }
+            }
+        }
+        let seq = seq + 1;
+        chat.entries.push(Entry {
+            seq,
+            at: entry.at,
+            actor: entry.actor,
+            events: entry.events,
+        });
+        Ok(Appended::Ok { seq })
+    }
+
+    fn refuse_taken(&self, id: &ChatId, changes: &[Change<'_>]) -> Result<(), StoreError> {
+        for change in changes {
+            let (taken_by, taken) = match change {
+                Change::CallMade { call } => {
+                    let known = self.calls.get(&call.id);
+                    (known.map(|(chat, _)| chat), call.id.as_str())
+                }
+                Change::GateOpened { gate, .. } => {
+                    let known = self.gates.get(&gate.id);
+                    (known.map(|asked| &asked.record.chat), gate.id.as_str())
+                }
+                _ => continue,
+            };
+            if taken_by.is_some_and(|chat| chat != id) {
+                let id = taken.to_owned();
+                return Err(StoreError::Taken { id });
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, chat: &ChatId, after: u64) -> Vec<Entry> {
+        let entries = self
+            .chats
+            .get(chat)
+            .map_or(&[][..], |chat| &chat.entries[..]);
+        // Seqs start at 1 and have no gaps, so a place in the journal is a place in the list.
+        let start = usize::try_from(after).unwrap_or(usize::MAX);
+        entries.get(start..).unwrap_or_default().to_vec()
+    }
+
+    fn open_gates(&self, owner: &Principal) -> Vec<OpenGate> {
+        let mut open: Vec<_> = self
+            .gates
+            .values()
+            .filter(|asked| asked.record.closed.is_none() && asked.record.owner == *owner)
+            .collect();
+        open.sort_by_key(|asked| (asked.record.asked, asked.position));
+        let open = open.into_iter().filter_map(|Asked { record, .. }| {
+            let (_, call) = self.calls.get(&record.gate.call)?;
+            Some(OpenGate {
+                chat: record.chat.clone(),
+                turn: record.turn.clone(),
+                gate: record.gate.clone(),
+                call: call.clone(),
+                asked: record.asked,
+            })
+        });
+        open.collect()
+    }
+
+    fn expiring_gates(&self) -> Vec<(ChatId, GateId, At)> {
+        let open = self.gates.values().map(|asked| &asked.record);
+        let open = open.filter(|record| record.closed.is_none());
+        let mut expiring: Vec<_> = open
+            .filter_map(|record| {
+                let gate = &record.gate;
+                Some((record.chat.clone(), gate.id.clone(), gate.expires?))
+            })
+            .collect();
+        expiring.sort_by_key(|(_, _, expires)| *expires);
+        expiring
+    }
+
+    fn unfinished(&self) -> Vec<ChatId> {
+        let chats = self.chats.iter().filter(|(_, chat)| chat.turn.is_some());
+        let mut chats: Vec<_> = chats.collect();
+        chats.sort_by_key(|(id, chat)| (chat.updated, *id));
+        chats.into_iter().map(|(id, _)| id.clone()).collect()
+    }
+
+    fn chats(&self, owner: &Principal) -> Vec<ChatSummary> {
+        let chats = self.chats.iter().filter(|(_, chat)| chat.owner == *owner);
+        let mut chats: Vec<_> = chats
+            .map(|(id, chat)| ChatSummary {
+                id: id.clone(),
+                opened: chat.opened,
+                updated: chat.updated,
+            })
+            .collect();
+        chats.sort_by(|a, b| (b.updated, &b.id).cmp(&(a.updated, &a.id)));
+        chats
+    }
+
+    fn delete(&mut self, chat: &ChatId) -> bool {
+        self.gates.retain(|_, asked| asked.record.chat != *chat);
+        self.calls.retain(|_, (of, _)| of != chat);
+        self.chats.remove(chat).is_some()
+    }
+}
+
+/// Nothing between two locks can fail half-way: what can be refused is refused first.
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ready<'a, T: Send + 'a>(answer: Result<T, StoreError>) -> Reply<'a, T> {
+    Box::pin(std::future::ready(answer))
+}
+
+impl Journal for MemoryJournal {
+    fn append<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Reply<'a, Appended> {
+        Box::pin(async move {
+            let appended = lock(&self.state).append(chat, expected_seq, entry)?;
+            self.bell.ring(chat);
+            Ok(appended)
+        })
+    }
+
+    fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
+        Box::pin(async move { Ok(lock(&self.state).read(chat, after)) })
+    }
+
+    fn tail(&self, chat: &ChatId, after: u64) -> Tail {
+        let state = Arc::clone(&self.state);
+        let listener = self.bell.listen(chat);
+        let chat = chat.clone();
+        Tail::new(after, listener, move |after| {
+            ready(Ok(lock(&state).read(&chat, after)))
+        })
+    }
+
+    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
+        Box::pin(async move { Ok(lock(&self.state).open_gates(owner)) })
+    }
+
+    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
+        Box::pin(async move {
+            let state = lock(&self.state);
+            Ok(state.gates.get(id).map(|asked| asked.record.clone()))
+        })
+    }
+
+    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
+        Box::pin(async move {
+            let state = lock(&self.state);
+            Ok(state.calls.get(id).map(|(chat, _)| chat.clone()))
+        })
+    }
+
+    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>> {
+        Box::pin(async move { Ok(lock(&self.state).expiring_gates()) })
+    }
+
+    fn unfinished(&self) -> Reply<'_, Vec<ChatId>> {
+        Box::pin(async move { Ok(lock(&self.state).unfinished()) })
+    }
+
+    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
+        Box::pin(async move {
+            let state = lock(&self.state);
+            Ok(state.chats.get(chat).map(|chat| chat.owner.clone()))
+        })
+    }
+
+    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
+        Box::pin(async move { Ok(lock(&self.state).chats(owner)) })
+    }
+
+    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let mut state = lock(&self.state);
+            let was_there = state.delete(chat);
+            if was_there {
+                // Under the lock, so that nobody reads the next chat under this id before.
+                self.bell.end(chat);
+            }
+            Ok(was_there)
+        })
+    }
+}

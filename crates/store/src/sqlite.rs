@@ -1,0 +1,162 @@
+//! Journals in one SQLite file: the store for everybody who has one server.
+//!
+//! One thread writes and commits in groups ([`writer`]); a few connections read beside it. Several
+//! processes may have the file open: the lock that comes with a transaction decides between their
+//! appends, and what another process appended reaches tails within a quarter of a second. What
+//! another process deleted does not end them.
+
+mod append;
+mod connection;
+mod failure;
+mod index;
+mod ledger;
+mod number;
+mod read;
+mod readers;
+mod schema;
+mod writer;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+
+use crate::bell::Bell;
+use crate::error::StoreError;
+use crate::journal::{Appended, ChatSummary, GateRecord, Journal, NewEntry, OpenGate, Reply};
+use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
+use crate::tail::Tail;
+use append::Append;
+use readers::Readers;
+use writer::Writer;
+
+/// How many entries a tail reads at once.
+const PAGE: u32 = 256;
+
+/// Journals, and the demo's wallets, in one SQLite file. Needs a tokio runtime around it.
+///
+/// Dropping it waits for what was already asked of it, and closes the file.
+pub struct SqliteStore {
+    // Dropped before the writer, whose connection then is the last and tidies the file up.
+    readers: Arc<Readers>,
+    bell: Arc<Bell>,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens a file, or creates it where there is none. The folder has to be there.
+    pub async fn open(path: PathBuf) -> Result<Self, StoreError> {
+        let opening = tokio::task::spawn_blocking(move || {
+            let bell = Arc::new(Bell::default());
+            Ok(Self {
+                readers: Arc::new(Readers::new(path.clone())),
+                writer: Writer::start(path, Arc::clone(&bell))?,
+                bell,
+            })
+        });
+        opening.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").finish_non_exhaustive()
+    }
+}
+
+impl Journal for SqliteStore {
+    fn append<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Reply<'a, Appended> {
+        Box::pin(async move {
+            let append = Append::new(chat.clone(), expected_seq, entry)?;
+            let run = move |connection: &_| append.run(connection);
+            self.writer.write(run).await
+        })
+    }
+
+    fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
+        let chat = chat.clone();
+        let read = move |connection: &_| read::entries(connection, &chat, after, None);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn tail(&self, chat: &ChatId, after: u64) -> Tail {
+        let listener = self.bell.listen(chat);
+        self.writer.listen();
+        let readers = Arc::clone(&self.readers);
+        let chat = chat.clone();
+        Tail::new(after, listener, move |after| {
+            let readers = Arc::clone(&readers);
+            let chat = chat.clone();
+            let read = move |connection: &_| read::entries(connection, &chat, after, Some(PAGE));
+            Box::pin(async move { readers.read(read).await })
+        })
+    }
+
+    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
+        let owner = owner.clone();
+        let read = move |connection: &_| read::open_gates(connection, &owner);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
+        let id = id.clone();
+        let read = move |connection: &_| read::gate(connection, &id);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
+        let id = id.clone();
+        let read = move |connection: &_| read::call(connection, &id);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>> {
+        Box::pin(self.readers.read(read::expiring_gates))
+    }
+
+    fn unfinished(&self) -> Reply<'_, Vec<ChatId>> {
+        Box::pin(self.readers.read(read::unfinished))
+    }
+
+    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
+        let chat = chat.clone();
+        let read = move |connection: &_| read::owner(connection, &chat);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
+        let owner = owner.clone();
+        let read = move |connection: &_| read::chats(connection, &owner);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
+        let chat = chat.clone();
+        let run = move |connection: &_| append::delete(connection, &chat);
+        Box::pin(self.writer.write(run))
+    }
+}
+
+impl Ledger for SqliteStore {
+    fn pay<'a>(
+        &'a self,
+        principal: &'a Principal,
+        payment: Payment,
+    ) -> Reply<'a, Result<Paid, Refused>> {
+        let principal = principal.clone();
+        let run = move |connection: &_| ledger::pay(connection, &principal, &payment);
+        Box::pin(self.writer.write(run))
+    }
+
+    fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
+        let principal = principal.clone();
+        let read = move |connection: &_| ledger::wallet(connection, &principal);
+        Box::pin(self.readers.read(read))
+    }
+}

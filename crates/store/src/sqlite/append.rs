@@ -1,0 +1,88 @@
+//! The two things that change a journal: an append, and forgetting the chat.
+
+use rusqlite::{Connection, params};
+use turn::ChatId;
+
+use super::failure::encode;
+use super::index::{self, Source};
+use super::number::{from_at, from_seq};
+use super::read;
+use super::writer::{News, Written};
+use crate::error::StoreError;
+use crate::index::{kind, turn};
+use crate::journal::{Appended, NewEntry};
+
+/// An append, ready to run.
+pub(super) struct Append {
+    chat: ChatId,
+    expected_seq: u64,
+    entry: NewEntry,
+    /// Written by the caller, so that the one thread that writes does nothing but that.
+    events: String,
+}
+
+impl Append {
+    pub(super) fn new(
+        chat: ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Result<Self, StoreError> {
+        let events = encode("the events of an entry", &entry.events)?;
+        Ok(Self {
+            chat,
+            expected_seq,
+            entry,
+            events,
+        })
+    }
+
+    pub(super) fn run(&self, connection: &Connection) -> Result<Written<Appended>, StoreError> {
+        let last = read::last_seq(connection, &self.chat)?;
+        if last != self.expected_seq {
+            return Ok(Written {
+                value: Appended::Conflict { seq: last },
+                news: News::Nothing,
+            });
+        }
+        let seq = last + 1;
+        let entry = &self.entry;
+        let sql = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        connection.prepare_cached(sql)?.execute(params![
+            self.chat.as_str(),
+            from_seq(seq),
+            turn(&entry.events).map(turn::TurnId::as_str),
+            kind(&entry.events),
+            entry.actor.as_str(),
+            self.events,
+            from_at(entry.at),
+        ])?;
+        let source = Source {
+            chat: &self.chat,
+            at: entry.at,
+            actor: &entry.actor,
+            events: &entry.events,
+        };
+        index::apply(connection, &source)?;
+        Ok(Written {
+            value: Appended::Ok { seq },
+            news: News::Grew(self.chat.clone()),
+        })
+    }
+}
+
+/// Forgets a chat, and says whether there was one.
+pub(super) fn delete(connection: &Connection, chat: &ChatId) -> Result<Written<bool>, StoreError> {
+    // Its gates and calls go with it, by their foreign keys.
+    let sql = "DELETE FROM chat WHERE id = ?1";
+    connection.prepare_cached(sql)?.execute([chat.as_str()])?;
+    let sql = "DELETE FROM entry WHERE chat = ?1";
+    let was_there = connection.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
+    Ok(Written {
+        value: was_there,
+        news: match was_there {
+            true => News::Deleted(chat.clone()),
+            false => News::Nothing,
+        },
+    })
+}

@@ -1,0 +1,54 @@
+//! What SQLite says when it fails, in the words of [`StoreError`].
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+use serde::de::DeserializeOwned;
+use serde::ser::Serialize;
+
+use crate::error::StoreError;
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::Full,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+            _ => StoreError::Database {
+                problem: error.to_string(),
+            },
+        }
+    }
+}
+
+/// An error while a file is opened, where the file is what is wrong.
+pub(super) fn while_opening(error: rusqlite::Error, path: &Path) -> StoreError {
+    let path = path.to_path_buf();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => StoreError::NotADatabase { path },
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
+        Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            error.into()
+        }
+        _ => StoreError::Unopenable {
+            path,
+            problem: error.to_string(),
+        },
+    }
+}
+
+/// Writes a value for a column of JSON.
+pub(super) fn encode(what: &str, value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| malformed(what, &error))
+}
+
+/// Reads a column of JSON.
+pub(super) fn decode<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| malformed(what, &error))
+}
+
+fn malformed(what: &str, error: &serde_json::Error) -> StoreError {
+    StoreError::Malformed {
+        what: what.to_owned(),
+        problem: error.to_string(),
+    }
+}

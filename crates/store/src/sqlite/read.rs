@@ -1,0 +1,168 @@
+//! Everything that is read, on a connection that is given.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+
+use super::failure::decode;
+use super::number::{from_seq, to_at, to_count};
+use crate::error::StoreError;
+use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
+
+/// The entries after a place, in order, so many at most.
+pub(super) fn entries(
+    connection: &Connection,
+    chat: &ChatId,
+    after: u64,
+    limit: Option<u32>,
+) -> Result<Vec<Entry>, StoreError> {
+    let sql = "SELECT seq, at, actor, events FROM entry
+               WHERE chat = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let limit = limit.map_or(-1, i64::from);
+    let parameters = params![chat.as_str(), from_seq(after), limit];
+    all(connection, sql, parameters, |row| {
+        let seq = to_count(row.get(0)?);
+        let events = decode(&format!("entry {seq} of chat {chat}"), &text(row, 3)?)?;
+        Ok(Entry {
+            seq,
+            at: to_at(row.get(1)?),
+            actor: text(row, 2)?.into(),
+            events,
+        })
+    })
+}
+
+/// The place of the last entry, 0 for none.
+pub(super) fn last_seq(connection: &Connection, chat: &ChatId) -> Result<u64, StoreError> {
+    let sql = "SELECT max(seq) FROM entry WHERE chat = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let last: Option<i64> = statement.query_row([chat.as_str()], |row| row.get(0))?;
+    Ok(last.map_or(0, to_count))
+}
+
+/// The gates that wait in the chats of an owner, oldest first.
+pub(super) fn open_gates(
+    connection: &Connection,
+    owner: &Principal,
+) -> Result<Vec<OpenGate>, StoreError> {
+    let sql = "SELECT gate.chat, gate.turn, gate.gate, call.call, gate.asked
+               FROM gate JOIN call ON call.id = gate.call
+               WHERE gate.owner = ?1 AND gate.decision IS NULL
+               ORDER BY gate.asked, gate.position";
+    all(connection, sql, [owner.as_str()], |row| {
+        Ok(OpenGate {
+            chat: text(row, 0)?.into(),
+            turn: text(row, 1)?.into(),
+            gate: decode("a gate", &text(row, 2)?)?,
+            call: decode("a call", &text(row, 3)?)?,
+            asked: to_at(row.get(4)?),
+        })
+    })
+}
+
+/// Where a gate is, and what became of it.
+pub(super) fn gate(connection: &Connection, id: &GateId) -> Result<Option<GateRecord>, StoreError> {
+    let sql = "SELECT chat, turn, owner, gate, asked, decision, closed_by, closed_at
+               FROM gate WHERE id = ?1";
+    let records = all(connection, sql, [id.as_str()], |row| {
+        let decision: Option<String> = row.get(5)?;
+        let closed = match decision {
+            None => None,
+            Some(decision) => Some(Closed {
+                decision: decode("a decision", &decision)?,
+                by: text(row, 6)?.into(),
+                at: to_at(row.get(7)?),
+            }),
+        };
+        Ok(GateRecord {
+            chat: text(row, 0)?.into(),
+            turn: text(row, 1)?.into(),
+            owner: text(row, 2)?.into(),
+            gate: decode("a gate", &text(row, 3)?)?,
+            asked: to_at(row.get(4)?),
+            closed,
+        })
+    });
+    Ok(records?.pop())
+}
+
+/// The chat that a call is in.
+pub(super) fn call(connection: &Connection, id: &CallId) -> Result<Option<ChatId>, StoreError> {
+    let sql = "SELECT chat FROM call WHERE id = ?1";
+    let chat: Option<String> = first(connection, sql, id.as_str())?;
+    Ok(chat.map(ChatId::from))
+}
+
+/// All open gates that have a deadline, the nearest first.
+pub(super) fn expiring_gates(
+    connection: &Connection,
+) -> Result<Vec<(ChatId, GateId, At)>, StoreError> {
+    let sql = "SELECT chat, id, expires FROM gate
+               WHERE decision IS NULL AND expires IS NOT NULL";
+    let mut gates = all(connection, sql, (), |row| {
+        let (chat, id) = (text(row, 0)?.into(), text(row, 1)?.into());
+        Ok((chat, id, to_at(row.get(2)?)))
+    })?;
+    // Here and not in SQL, where a deadline that stands for "never" would come first.
+    gates.sort_by_key(|(_, _, expires): &(ChatId, GateId, At)| *expires);
+    Ok(gates)
+}
+
+/// The chats whose last turn has not ended, the longest untouched first.
+pub(super) fn unfinished(connection: &Connection) -> Result<Vec<ChatId>, StoreError> {
+    let sql = "SELECT id FROM chat WHERE turn IS NOT NULL ORDER BY updated, id";
+    all(connection, sql, (), |row| Ok(text(row, 0)?.into()))
+}
+
+/// Whose chat it is.
+pub(super) fn owner(
+    connection: &Connection,
+    chat: &ChatId,
+) -> Result<Option<Principal>, StoreError> {
+    let sql = "SELECT owner FROM chat WHERE id = ?1";
+    let owner: Option<String> = first(connection, sql, chat.as_str())?;
+    Ok(owner.map(Principal::from))
+}
+
+/// The chats of an owner, the one last appended to first.
+pub(super) fn chats(
+    connection: &Connection,
+    owner: &Principal,
+) -> Result<Vec<ChatSummary>, StoreError> {
+    let sql = "SELECT id, opened, updated FROM chat WHERE owner = ?1
+               ORDER BY updated DESC, id DESC";
+    all(connection, sql, [owner.as_str()], |row| {
+        Ok(ChatSummary {
+            id: text(row, 0)?.into(),
+            opened: to_at(row.get(1)?),
+            updated: to_at(row.get(2)?),
+        })
+    })
+}
+
+/// All rows of a query.
+pub(super) fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(parameters)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The first column of the row with this id, if there is one.
+fn first(connection: &Connection, sql: &str, id: &str) -> Result<Option<String>, StoreError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([id], |row| row.get(0));
+    Ok(found.optional()?)
+}
+
+/// A column of text.
+pub(super) fn text(row: &Row<'_>, column: usize) -> Result<String, StoreError> {
+    Ok(row.get(column)?)
+}

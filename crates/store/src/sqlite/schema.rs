@@ -1,0 +1,242 @@
+//! The schema, and how an older file gets there.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::failure::while_opening;
+use super::index;
+use crate::error::StoreError;
+
+/// Marks a database as ours: "adks".
+const APPLICATION_ID: i64 = 0x6164_6b73;
+
+/// One step from a version of the schema to the next.
+struct Migration {
+    sql: &'static str,
+    /// Whether the indexes have to be made again from the journal.
+    changes_index: bool,
+}
+
+/// In order: a file of version N has had the first N. Never change one, add one.
+const MIGRATIONS: [Migration; 3] = [
+    Migration {
+        sql: include_str!("schema/0001_journal.sql"),
+        changes_index: false,
+    },
+    Migration {
+        sql: include_str!("schema/0002_index.sql"),
+        changes_index: true,
+    },
+    Migration {
+        sql: include_str!("schema/0003_ledger.sql"),
+        changes_index: false,
+    },
+];
+
+/// How many migrations the file has had; an error if it is not ours or newer than we are.
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
+    // In one statement, and so of one moment: another process may be migrating.
+    let sql = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+               FROM pragma_application_id, pragma_user_version";
+    let (application, version, tables): (i64, i64, i64) = connection
+        .query_row(sql, (), |row| row.try_into())
+        .map_err(|error| while_opening(error, path))?;
+    let is_new = tables == 0 && application == 0 && version == 0;
+    if application != APPLICATION_ID && !is_new {
+        let path = path.to_path_buf();
+        return Err(StoreError::Foreign { path });
+    }
+    let known = MIGRATIONS.len();
+    match usize::try_from(version) {
+        Ok(version) if version <= known => Ok(version),
+        _ => Err(StoreError::TooNew {
+            path: path.to_path_buf(),
+            found: u32::try_from(version).unwrap_or(u32::MAX),
+            known: u32::try_from(known).unwrap_or(u32::MAX),
+        }),
+    }
+}
+
+/// Brings the file to the newest schema, wholly or not at all.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    if version(connection, path)? == MIGRATIONS.len() {
+        return Ok(());
+    }
+    migrate_to(connection, path, MIGRATIONS.len())
+}
+
+fn migrate_to(connection: &mut Connection, path: &Path, target: usize) -> Result<(), StoreError> {
+    let failed = |error| while_opening(error, path);
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(failed)?;
+    // Asked again under the lock: another process may have migrated meanwhile.
+    let current = version(&transaction, path)?;
+    let steps = MIGRATIONS.get(current..target).unwrap_or_default();
+    for step in steps {
+        transaction.execute_batch(step.sql).map_err(failed)?;
+    }
+    if steps.iter().any(|step| step.changes_index) {
+        index::rebuild(&transaction)?;
+    }
+    if !steps.is_empty() {
+        let set = |name, value| transaction.pragma_update(None, name, value).map_err(failed);
+        set("application_id", APPLICATION_ID)?;
+        set("user_version", i64::try_from(target).unwrap_or(i64::MAX))?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use tempfile::TempDir;
+    use turn::{At, ChatId, GateId};
+
+    use super::super::{connection, ledger, read};
+    use super::*;
+
+    /// What a program of each version would have written into a file of that version, as it was: do
+    /// not change one. Each is run after those before it.
+    const WRITTEN: [&str; MIGRATIONS.len()] = [
+        r#"
+        INSERT INTO entry (chat, seq, turn, kind, actor, events, at) VALUES
+          ('c', 1, 't', 'chat-opened,turn-opened', 'ann', '[
+            {"event": "chat-opened", "owner": "ann"},
+            {"event": "turn-opened", "turn": "t", "messageId": "m", "cause": {
+              "cause": "message", "message": {"id": "u", "role": "user", "parts": []}}}
+          ]', 5),
+          ('c', 2, 't', 'call-nested,gate-opened', 'ann', '[
+            {"event": "call-nested", "turn": "t", "call":
+              {"id": "x", "tool": "pay", "input": {}, "place": "server"}},
+            {"event": "gate-opened", "turn": "t", "gate":
+              {"id": "g", "call": "x", "kind": {"kind": "page"}, "expires": 9}},
+            {"event": "gate-opened", "turn": "t", "gate":
+              {"id": "h", "call": "x", "kind": {"kind": "page"}}}
+          ]', 6),
+          ('c', 3, 't', 'gate-closed', 'bob', '[
+            {"event": "gate-closed", "turn": "t", "gate": "h", "decision": "timed-out"}
+          ]', 7);
+        "#,
+        r#"
+        INSERT INTO chat (id, owner, opened, updated, turn) VALUES ('c', 'ann', 5, 7, 't');
+        INSERT INTO call (id, chat, call) VALUES
+          ('x', 'c', '{"id": "x", "tool": "pay", "input": {}, "place": "server"}');
+        INSERT INTO gate
+          (id, chat, turn, owner, call, gate, asked, expires, decision, closed_by, closed_at)
+        VALUES
+          ('g', 'c', 't', 'ann', 'x',
+            '{"id": "g", "call": "x", "kind": {"kind": "page"}, "expires": 9}',
+            6, 9, NULL, NULL, NULL),
+          ('h', 'c', 't', 'ann', 'x', '{"id": "h", "call": "x", "kind": {"kind": "page"}}',
+            6, NULL, '{"decision": "timed-out"}', 'bob', 7);
+        "#,
+        r#"
+        INSERT INTO wallet (principal, balance) VALUES ('ann', 99000);
+        INSERT INTO payment
+          (principal, transaction_id, call, recipient, cents, description, at, paid, balance)
+        VALUES ('ann', 'tx', 'x', 'Hanako', 1000, 'rent', 8, 1, 99000);
+        "#,
+    ];
+
+    /// A file as a program that knew so many migrations would have left it.
+    fn file_of(version: usize) -> (PathBuf, TempDir) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("chats.db");
+        let mut connection = Connection::open(&path).unwrap();
+        migrate_to(&mut connection, &path, version).unwrap();
+        for written in &WRITTEN[..version] {
+            connection.execute_batch(written).unwrap();
+        }
+        (path, folder)
+    }
+
+    #[test]
+    fn a_file_of_every_version_becomes_one_of_the_newest() {
+        for from in 1..=MIGRATIONS.len() {
+            let (path, _folder) = file_of(from);
+            let connection = connection::open_writer(&path).unwrap();
+            assert_eq!(version(&connection, &path), Ok(MIGRATIONS.len()));
+
+            let chat = ChatId::from("c");
+            let entries = read::entries(&connection, &chat, 0, None).unwrap();
+            assert_eq!(entries.len(), 3, "from {from}");
+            let owner = read::owner(&connection, &chat).unwrap();
+            assert_eq!(owner, Some("ann".into()));
+            assert_eq!(read::unfinished(&connection), Ok(vec![chat.clone()]));
+            let chats = read::chats(&connection, &"ann".into()).unwrap();
+            assert_eq!((chats[0].opened, chats[0].updated), (At(5), At(7)));
+            let call = read::call(&connection, &"x".into()).unwrap();
+            assert_eq!(call, Some(chat.clone()));
+            let open = read::open_gates(&connection, &"ann".into()).unwrap();
+            assert_eq!((open.len(), &open[0].gate.id), (1, &GateId::from("g")));
+            let expiring = read::expiring_gates(&connection).unwrap();
+            assert_eq!(expiring, [(chat, "g".into(), At(9))]);
+            let closed = read::gate(&connection, &"h".into()).unwrap().unwrap();
+            let closed = closed.closed.unwrap();
+            assert_eq!((closed.by, closed.at), ("bob".into(), At(7)));
+            let wallet = ledger::wallet(&connection, &"ann".into()).unwrap();
+            let paid = if from < 3 { 0 } else { 1_000 };
+            assert_eq!(wallet.balance_cents, 100_000 - paid);
+        }
+    }
+
+    #[test]
+    fn an_index_made_again_is_the_index_that_was() {
+        let (path, _folder) = file_of(MIGRATIONS.len());
+        let connection = connection::open_writer(&path).unwrap();
+        let look = || {
+            let id = GateId::from("h");
+            (
+                read::open_gates(&connection, &"ann".into()).unwrap(),
+                read::gate(&connection, &id).unwrap(),
+                read::chats(&connection, &"ann".into()).unwrap(),
+                read::unfinished(&connection).unwrap(),
+            )
+        };
+        let before = look();
+        index::rebuild(&connection).unwrap();
+        assert_eq!(look(), before);
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_and_left_alone() {
+        let (path, _folder) = file_of(MIGRATIONS.len());
+        let newer = Connection::open(&path).unwrap();
+        newer.pragma_update(None, "user_version", 99).unwrap();
+        let refused = connection::open_writer(&path).unwrap_err();
+        let (found, known) = (99, 3);
+        assert_eq!(refused, StoreError::TooNew { path, found, known });
+        assert_eq!(read::last_seq(&newer, &"c".into()), Ok(3));
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_file_as_it_was() {
+        let (path, _folder) = file_of(1);
+        let connection = Connection::open(&path).unwrap();
+        let torn = "UPDATE entry SET events = '[' WHERE seq = 2";
+        connection.execute_batch(torn).unwrap();
+        let refused = connection::open_writer(&path).unwrap_err();
+        assert!(
+            matches!(&refused, StoreError::Malformed { what, .. } if what == "entry 2 of chat c"),
+            "{refused:?}"
+        );
+        assert_eq!(version(&connection, &path), Ok(1));
+        assert!(connection.prepare("SELECT id FROM gate").is_err());
+    }
+
+    #[test]
+    fn many_may_open_a_new_file_at_once() {
+        for _ in 0..10 {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("chats.db");
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| connection::open_writer(&path).map(drop).unwrap());
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The one thread that writes, and how it commits in groups.
+//!
+//! A commit waits for the disk, and takes hardly longer for a hundred appends than for one. So all
+//! that wait while one commit runs go into the next. Each job still stands for itself: it runs in a
+//! savepoint, and is answered after the commit, since what it found may rest on a job before it in
+//! the same group.
+
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use turn::ChatId;
+
+use super::connection;
+use crate::bell::Bell;
+use crate::error::StoreError;
+
+/// How many jobs may wait. Whoever comes then waits for room.
+const QUEUE: usize = 1024;
+
+/// How many jobs one commit takes.
+const GROUP: usize = 256;
+
+/// How often the thread looks whether another process has written, if anybody wants to know.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The way to the thread that writes. Dropping it ends the thread, once the queue is done.
+pub(super) struct Writer {
+    /// Always there until the writer is dropped.
+    messages: Option<mpsc::Sender<Message>>,
+    room: Arc<Semaphore>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a job did.
+pub(super) struct Written<T> {
+    pub(super) value: T,
+    pub(super) news: News,
+}
+
+/// What tails should hear of it.
+pub(super) enum News {
+    /// Nothing.
+    Nothing,
+    /// A journal grew.
+    Grew(ChatId),
+    /// A chat was deleted.
+    Deleted(ChatId),
+}
+
+enum Message {
+    Job(Box<dyn Job>),
+    /// Somebody has begun to listen, so look at what other processes do.
+    Listen,
+}
+
+impl Writer {
+    /// Opens the file for writing and starts the thread. Blocks.
+    pub(super) fn start(path: PathBuf, bell: Arc<Bell>) -> Result<Self, StoreError> {
+        let connection = connection::open_writer(&path)?;
+        let (messages, inbox) = mpsc::channel();
+        let work = Work {
+            version: data_version(&connection),
+            looked: Instant::now(),
+            connection,
+            inbox,
+            bell,
+        };
+        let thread = std::thread::Builder::new()
+            .name("journal-writer".to_owned())
+            .spawn(move || work.run())
+            .map_err(|error| StoreError::Unopenable {
+                path,
+                problem: error.to_string(),
+            })?;
+        Ok(Self {
+            messages: Some(messages),
+            room: Arc::new(Semaphore::new(QUEUE)),
+            thread: Some(thread),
+        })
+    }
+
+    /// Runs a job inside a transaction and answers once that is durable. The job may run twice, if
+    /// the group that it was in could not be committed.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        run: impl FnMut(&Connection) -> Result<Written<T>, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let room = Arc::clone(&self.room).acquire_owned().await;
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Job(Box::new(Waiting {
+            run,
+            result: Err(StoreError::Closed),
+            reply,
+            _room: room.map_err(|_| StoreError::Closed)?,
+        })))?;
+        // A thread that has died has dropped what it did not answer.
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Somebody has begun to listen.
+    pub(super) fn listen(&self) {
+        // If the thread is gone, the bell is closed, and the listener knows it from there.
+        let _ = self.send(Message::Listen);
+    }
+
+    fn send(&self, message: Message) -> Result<(), StoreError> {
+        let messages = self.messages.as_ref().ok_or(StoreError::Closed)?;
+        messages.send(message).map_err(|_| StoreError::Closed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.messages = None;
+        if let Some(thread) = self.thread.take() {
+            // So that the file is closed when the store is gone. A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A job, whatever it answers.
+trait Job: Send {
+    fn run(&mut self, connection: &Connection) -> Result<(), StoreError>;
+    fn deletes(&self) -> bool;
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>, bell: &Bell);
+}
+
+struct Waiting<T, F> {
+    run: F,
+    result: Result<Written<T>, StoreError>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl<T, F> Job for Waiting<T, F>
+where
+    T: Send,
+    F: FnMut(&Connection) -> Result<Written<T>, StoreError> + Send,
+{
+    fn run(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        self.result = (self.run)(connection);
+        self.result.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    fn deletes(&self) -> bool {
+        let news = self.result.as_ref().map(|written| &written.news);
+        matches!(news, Ok(News::Deleted(_)))
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>, bell: &Bell) {
+        let result = committed.and(self.result).map(|written| {
+            match written.news {
+                News::Nothing => {}
+                News::Grew(chat) => bell.ring(&chat),
+                News::Deleted(chat) => bell.end(&chat),
+            }
+            written.value
+        });
+        // Whoever asked may have gone away; what is stored stays stored.
+        let _ = self.reply.send(result);
+    }
+}
+
+/// What the thread works with.
+struct Work {
+    connection: Connection,
+    inbox: mpsc::Receiver<Message>,
+    bell: Arc<Bell>,
+    /// SQLite's number for what other connections have committed.
+    version: Option<i64>,
+    looked: Instant,
+}
+
+/// Why a group was not committed.
+enum Uncommitted {
+    /// It could not even begin, and no other would.
+    Begin(StoreError),
+    /// The transaction failed.
+    Transaction(StoreError),
+}
+
+impl Work {
+    fn run(mut self) {
+        loop {
+            let message = if self.bell.has_listeners() {
+                self.inbox.recv_timeout(LOOK)
+            } else {
+                let message = self.inbox.recv();
+                message.map_err(|_| mpsc::RecvTimeoutError::Disconnected)
+            };
+            match message {
+                Ok(Message::Job(job)) => self.commit_group(job),
+                Ok(Message::Listen) | Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            }
+            self.look();
+        }
+    }
+
+    fn commit_group(&mut self, first: Box<dyn Job>) {
+        let mut group = Vec::new();
+        match self.transact(first, GROUP, &mut group) {
+            Ok(()) => self.answer(group, &Ok(())),
+            Err(Uncommitted::Begin(error)) => {
+                // They have waited as long, and would wait as long again for the same answer.
+                group.extend(std::iter::from_fn(|| self.next_job()).take(QUEUE));
+                self.answer(group, &Err(error));
+            }
+            Err(Uncommitted::Transaction(error)) if group.len() == 1 => {
+                self.answer(group, &Err(error));
+            }
+            // One that is too large for the disk should not take the others with it.
+            Err(Uncommitted::Transaction(_)) => {
+                for job in group {
+                    let mut alone = Vec::new();
+                    let committed = self.transact(job, 1, &mut alone);
+                    let committed = committed.map_err(|uncommitted| match uncommitted {
+                        Uncommitted::Begin(error) | Uncommitted::Transaction(error) => error,
+                    });
+                    self.answer(alone, &committed);
+                }
+            }
+        }
+    }
+
+    /// Runs the first job, and up to `limit` in all, in one transaction. Leaves them in `group`.
+    fn transact(
+        &self,
+        first: Box<dyn Job>,
+        limit: usize,
+        group: &mut Vec<Box<dyn Job>>,
+    ) -> Result<(), Uncommitted> {
+        let connection = &self.connection;
+        group.push(first);
+        if !connection.is_autocommit() {
+            // A transaction that could not even be rolled back, when the disk failed.
+            execute(connection, "ROLLBACK").map_err(Uncommitted::Begin)?;
+        }
+        // IMMEDIATE: the lock comes before the first look at the journal, or another process could
+        // append between that look and our own append.
+        execute(connection, "BEGIN IMMEDIATE").map_err(Uncommitted::Begin)?;
+        let committed = self
+            .run_group(limit, group)
+            .and_then(|()| execute(connection, "COMMIT"));
+        committed.map_err(|error| {
+            if !connection.is_autocommit() {
+                let _ = execute(connection, "ROLLBACK");
+            }
+            Uncommitted::Transaction(error)
+        })
+    }
+
+    fn run_group(&self, limit: usize, group: &mut Vec<Box<dyn Job>>) -> Result<(), StoreError> {
+        let mut next = 0;
+        while let Some(job) = group.get_mut(next) {
+            run_apart(&self.connection, job.as_mut())?;
+            // Tails must hear of the deletion before the next chat under that id can be read.
+            let is_last = job.deletes();
+            next += 1;
+            if next < limit && !is_last {
+                group.extend(self.next_job());
+            }
+        }
+        Ok(())
+    }
+
+    fn next_job(&self) -> Option<Box<dyn Job>> {
+        let mut messages = self.inbox.try_iter();
+        messages.find_map(|message| match message {
+            Message::Job(job) => Some(job),
+            Message::Listen => None,
+        })
+    }
+
+    fn answer(&self, group: Vec<Box<dyn Job>>, committed: &Result<(), StoreError>) {
+        for job in group {
+            job.answer(committed.clone(), &self.bell);
+        }
+    }
+
+    /// Rings for everybody when another process has written.
+    fn look(&mut self) {
+        if self.bell.has_listeners() && self.looked.elapsed() >= LOOK {
+            self.looked = Instant::now();
+            let version = data_version(&self.connection);
+            if version != self.version {
+                self.version = version;
+                self.bell.ring_all();
+            }
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        // However the thread ends, by a panic too, nobody waits for it any more.
+        self.bell.close();
+    }
+}
+
+/// Runs a job so that an error undoes what it did and nothing else. An error here is one of the
+/// whole transaction; the job keeps its own.
+fn run_apart(connection: &Connection, job: &mut dyn Job) -> Result<(), StoreError> {
+    execute(connection, "SAVEPOINT job")?;
+    if let Err(error) = job.run(connection) {
+        // Some errors, a full disk among them, may have ended the whole transaction.
+        if connection.is_autocommit() {
+            return Err(error);
+        }
+        execute(connection, "ROLLBACK TO job")?;
+    }
+    execute(connection, "RELEASE job")
+}
+
+fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(sql)?.execute(())?;
+    Ok(())
+}
+
+fn data_version(connection: &Connection) -> Option<i64> {
+    let version = connection.pragma_query_value(None, "data_version", |row| row.get(0));
+    version.ok()
+}
+
+#[cfg(test)]
+mod tests;

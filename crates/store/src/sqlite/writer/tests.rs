@@ -1,0 +1,302 @@
+//! What the writer does when something fails: with the disk, the database, or itself.
+
+use std::pin::{Pin, pin};
+use std::task::{Context, Waker};
+
+use serde_json::json;
+use tempfile::TempDir;
+use turn::{At, ChatId};
+
+use super::*;
+use crate::journal::{Appended, Journal, NewEntry};
+use crate::sqlite::SqliteStore;
+
+async fn open() -> (SqliteStore, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let store = SqliteStore::open(folder.path().join("chats.db")).await;
+    (store.unwrap(), folder)
+}
+
+fn entry(text: &str) -> NewEntry {
+    let events = json!([
+        {"event": "chat-opened", "owner": "ann"},
+        {"event": "step-ended", "turn": "t", "finish": "stop", "parts": [
+            {"part": "text", "text": text},
+        ]},
+    ]);
+    NewEntry {
+        at: At(1),
+        actor: "ann".into(),
+        events: serde_json::from_value(events).unwrap(),
+    }
+}
+
+/// Does something to the connection that writes, whether SQLite likes it or not.
+async fn tamper<T: Send + 'static>(
+    store: &SqliteStore,
+    mut with: impl FnMut(&Connection) -> rusqlite::Result<T> + Send + 'static,
+) -> Result<T, StoreError> {
+    let job = move |connection: &Connection| {
+        let value = with(connection)?;
+        let news = News::Nothing;
+        Ok(Written { value, news })
+    };
+    store.writer.write(job).await
+}
+
+/// Polls what asks the writer for something, so that it stands in the queue.
+fn queue<F: Future + ?Sized>(future: &mut Pin<Box<F>>) {
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(future.as_mut().poll(&mut context).is_pending());
+}
+
+/// Keeps the thread busy until the sender is dropped, so that what comes meanwhile is one group.
+fn hold(
+    store: &SqliteStore,
+) -> (
+    impl Future<Output = Result<(), StoreError>>,
+    mpsc::Sender<()>,
+) {
+    let (release, held) = mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    let mut holding = Box::pin(tamper(store, move |_| {
+        let _ = held.lock().unwrap().recv();
+        Ok(())
+    }));
+    queue(&mut holding);
+    (holding, release)
+}
+
+fn grew(seq: u64) -> Result<Appended, StoreError> {
+    Ok(Appended::Ok { seq })
+}
+
+async fn limit_pages(store: &SqliteStore, spare: i64) {
+    let limit = move |connection: &Connection| {
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        connection.pragma_update_and_check(None, "max_page_count", pages + spare, |row| {
+            row.get::<_, i64>(0)
+        })
+    };
+    tamper(store, limit).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_disk_loses_one_entry_and_not_the_writer() {
+    let (store, _folder) = open().await;
+    let chat = ChatId::from("c");
+    assert_eq!(store.append(&chat, 0, entry("small")).await, grew(1));
+    limit_pages(&store, 2).await;
+    let large = entry(&"x".repeat(1024 * 1024));
+    let refused = store.append(&chat, 1, large.clone()).await;
+    assert_eq!(refused, Err(StoreError::Full));
+    assert_eq!(store.read(&chat, 1).await, Ok(Vec::new()));
+    // What still fits is still taken.
+    assert_eq!(store.append(&chat, 1, entry("small")).await, grew(2));
+    limit_pages(&store, 1_000_000).await;
+    assert_eq!(store.append(&chat, 2, large).await, grew(3));
+    let whole = tamper(&store, |connection| {
+        connection.query_row("PRAGMA integrity_check", (), |row| row.get::<_, String>(0))
+    });
+    assert_eq!(whole.await.as_deref(), Ok("ok"));
+}
+
+#[tokio::test]
+async fn one_that_is_too_large_does_not_take_its_group_with_it() {
+    let (store, _folder) = open().await;
+    limit_pages(&store, 20).await;
+    let (holding, release) = hold(&store);
+    let chats: Vec<_> = (0..5).map(|n| ChatId::from(n.to_string())).collect();
+    let mut appends: Vec<_> = (0..5)
+        .map(|n| {
+            let size = if n == 2 { 1024 * 1024 } else { 10 };
+            store.append(&chats[n], 0, entry(&"x".repeat(size)))
+        })
+        .collect();
+    appends.iter_mut().for_each(queue);
+    drop(release);
+    holding.await.unwrap();
+    for (n, append) in appends.into_iter().enumerate() {
+        let expected = if n == 2 {
+            Err(StoreError::Full)
+        } else {
+            grew(1)
+        };
+        assert_eq!(append.await, expected, "{n}");
+    }
+}
+
+#[tokio::test]
+async fn a_group_that_can_not_be_committed_is_tried_one_by_one() {
+    let (store, _folder) = open().await;
+    let (first, second) = (ChatId::from("first"), ChatId::from("second"));
+    let mut tail = store.tail(&second, 0);
+    let (holding, release) = hold(&store);
+    let mut before = store.append(&first, 0, entry("before"));
+    queue(&mut before);
+    // A broken foreign key that only the commit notices.
+    let mut broken = Box::pin(tamper(&store, |connection| {
+        connection.execute_batch("PRAGMA defer_foreign_keys = 1")?;
+        connection.execute("INSERT INTO call VALUES ('x', 'nowhere', '{}')", ())
+    }));
+    queue(&mut broken);
+    let mut after = store.append(&second, 0, entry("after"));
+    queue(&mut after);
+    let mut stale = store.append(&second, 0, entry("stale"));
+    queue(&mut stale);
+    drop(release);
+    // It shares the group, and has done nothing that could not be done again.
+    holding.await.unwrap();
+    assert_eq!(before.await, grew(1));
+    let refused = broken.await.unwrap_err();
+    assert!(
+        matches!(refused, StoreError::Database { .. }),
+        "{refused:?}"
+    );
+    assert_eq!(after.await, grew(1));
+    assert_eq!(stale.await, Ok(Appended::Conflict { seq: 1 }));
+    assert_eq!(tail.next().await.unwrap().map(|entry| entry.seq), Some(1));
+    let call = store.call(&"x".into()).await;
+    assert_eq!(call, Ok(None));
+}
+
+#[tokio::test]
+async fn nobody_is_answered_before_the_commit() {
+    let (store, folder) = open().await;
+    let chat = ChatId::from("c");
+    let (holding, release) = hold(&store);
+    let mut append = store.append(&chat, 0, entry("one"));
+    queue(&mut append);
+    // The last of the group says that those before it have run, and keeps the commit waiting.
+    let (has_run, run) = mpsc::channel();
+    let (holding_last, release_last) = {
+        let (release, held) = mpsc::channel::<()>();
+        let held = std::sync::Mutex::new(held);
+        let mut holding = Box::pin(tamper(&store, move |_| {
+            let _ = has_run.send(());
+            let _ = held.lock().unwrap().recv();
+            Ok(())
+        }));
+        queue(&mut holding);
+        (holding, release)
+    };
+    drop(release);
+    run.recv().unwrap();
+    queue(&mut append);
+    let outside = Connection::open(folder.path().join("chats.db")).unwrap();
+    let count = "SELECT count(*) FROM entry";
+    let count = || outside.query_row(count, (), |row| row.get::<_, i64>(0));
+    assert_eq!(count(), Ok(0));
+    drop(release_last);
+    holding.await.unwrap();
+    holding_last.await.unwrap();
+    assert_eq!(append.await, grew(1));
+    assert_eq!(count(), Ok(1));
+}
+
+#[tokio::test]
+async fn a_transaction_that_an_error_ended_takes_nobody_with_it() {
+    let (store, _folder) = open().await;
+    let chat = ChatId::from("c");
+    let (holding, release) = hold(&store);
+    let mut append = store.append(&chat, 0, entry("one"));
+    queue(&mut append);
+    let mut ending = Box::pin(tamper(&store, |connection| {
+        connection.execute_batch("ROLLBACK")?;
+        connection.execute("no SQL", ())
+    }));
+    queue(&mut ending);
+    drop(release);
+    holding.await.unwrap();
+    assert_eq!(append.await, grew(1));
+    assert!(ending.await.is_err());
+    assert_eq!(store.append(&chat, 1, entry("two")).await, grew(2));
+}
+
+#[tokio::test]
+async fn a_database_that_another_holds_is_busy_and_then_works_again() {
+    let (store, folder) = open().await;
+    let chat = ChatId::from("c");
+    let briefly = |connection: &Connection| connection.busy_timeout(Duration::from_millis(1));
+    tamper(&store, briefly).await.unwrap();
+    let other = Connection::open(folder.path().join("chats.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let appends = [(); 3].map(|()| store.append(&chat, 0, entry("one")));
+    for append in appends {
+        assert_eq!(append.await, Err(StoreError::Busy));
+    }
+    // Reading goes on meanwhile.
+    assert_eq!(store.read(&chat, 0).await, Ok(Vec::new()));
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(store.append(&chat, 0, entry("one")).await, grew(1));
+}
+
+#[tokio::test]
+async fn a_writer_that_crashed_gives_errors_and_no_hangs() {
+    let (store, _folder) = open().await;
+    let chat = ChatId::from("c");
+    assert_eq!(store.append(&chat, 0, entry("one")).await, grew(1));
+    let mut tail = store.tail(&chat, 1);
+    let (holding, release) = hold(&store);
+    let mut before = store.append(&chat, 1, entry("two"));
+    queue(&mut before);
+    let crash = tamper(&store, |_| -> rusqlite::Result<()> {
+        panic!("a test crashes the writer")
+    });
+    let mut crash = Box::pin(crash);
+    queue(&mut crash);
+    let mut after = store.append(&chat, 2, entry("three"));
+    queue(&mut after);
+    drop(release);
+    assert_eq!(holding.await, Err(StoreError::Closed));
+    assert_eq!(before.await, Err(StoreError::Closed));
+    assert_eq!(crash.await, Err(StoreError::Closed));
+    assert_eq!(after.await, Err(StoreError::Closed));
+    let later = store.append(&chat, 1, entry("later")).await;
+    assert_eq!(later, Err(StoreError::Closed));
+    assert_eq!(tail.next().await, Ok(None));
+    assert_eq!(store.tail(&chat, 1).next().await, Ok(None));
+    // What was acknowledged can still be read, and nothing else.
+    assert_eq!(store.read(&chat, 0).await.map(|all| all.len()), Ok(1));
+}
+
+#[tokio::test]
+async fn whoever_finds_the_queue_full_waits_for_room() {
+    let (store, _folder) = open().await;
+    let (holding, release) = hold(&store);
+    let chats: Vec<_> = (0..QUEUE + 10)
+        .map(|n| ChatId::from(n.to_string()))
+        .collect();
+    let mut appends: Vec<_> = chats
+        .iter()
+        .map(|chat| store.append(chat, 0, entry("one")))
+        .collect();
+    appends.iter_mut().for_each(queue);
+    assert_eq!(store.writer.room.available_permits(), 0);
+    drop(release);
+    holding.await.unwrap();
+    for append in appends {
+        assert_eq!(append.await, grew(1));
+    }
+    assert_eq!(store.writer.room.available_permits(), QUEUE);
+}
+
+#[tokio::test]
+async fn dropping_the_store_stores_what_it_was_asked_and_closes_the_file() {
+    let (store, folder) = open().await;
+    let chat = ChatId::from("c");
+    {
+        let append = pin!(store.append(&chat, 0, entry("one")));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(append.poll(&mut context).is_pending());
+    }
+    drop(store);
+    // SQLite removes its log when the last connection closes.
+    assert!(!folder.path().join("chats.db-wal").exists());
+    let (store, chat) = (
+        SqliteStore::open(folder.path().join("chats.db")).await,
+        chat,
+    );
+    let read = store.unwrap().read(&chat, 0).await;
+    assert_eq!(read.map(|all| all.len()), Ok(1));
+}

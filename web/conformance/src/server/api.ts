@@ -1,0 +1,123 @@
+/** What a program can ask of the server, besides streams, as one principal. */
+import type { UIMessage } from 'ai-7';
+import type { Json } from '../stream.ts';
+import type { Principal } from './server.ts';
+
+export type ChatStatus = 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
+
+export type ServedChat = { id: string; status: ChatStatus; messages: UIMessage[] };
+
+export type OpenApproval = {
+  approvalId: string;
+  chatId: string;
+  toolCallId: string;
+  toolName: string;
+  input: Json;
+  question: string;
+  /** Milliseconds since 1970. */
+  askedAt: number;
+  expiresAt?: number;
+};
+
+/** What a person says to a question. */
+export type Answer = { approved: boolean; reason?: string; input?: Json };
+
+/** What was decided, in the words that both the winner and the loser are told. */
+export type Decision = Answer & { approvalId: string; decidedBy: string; decidedAt: number };
+
+export type Payment = {
+  transactionId: string;
+  toolCallId: string;
+  amount: number;
+  recipient: string;
+};
+
+export type Wallet = { balance: number; currency: string; payments: Payment[] };
+
+export type Refusal = { error: { code: string; message: string }; decision?: Decision };
+
+export class Api {
+  readonly #origin: () => string;
+  readonly #principal: Principal | undefined;
+
+  constructor(origin: () => string, principal: Principal | undefined) {
+    this.#origin = origin;
+    this.#principal = principal;
+  }
+
+  /** As `fetch`, at this server and as this principal. */
+  readonly fetch = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (this.#principal !== undefined) {
+      headers.set('authorization', `Bearer ${this.#principal.key}`);
+    }
+    return fetch(new URL(path, this.#origin()), { ...init, headers });
+  };
+
+  /** Posts a body to the chat, whatever is in it. */
+  post(body: unknown, path = '/api/chat'): Promise<Response> {
+    return this.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  /** The chat as the server has it, or nothing where it has none. */
+  async chat(id: string): Promise<ServedChat | undefined> {
+    const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}`);
+    return response.status === 404
+      ? this.#nothing(response)
+      : this.#expect<ServedChat>(response, 200);
+  }
+
+  async approvals(): Promise<OpenApproval[]> {
+    const response = await this.fetch('/api/approvals');
+    return (await this.#expect<{ approvals: OpenApproval[] }>(response, 200)).approvals;
+  }
+
+  /** Answers from anywhere; what came of it is for the test to judge. */
+  async answer(
+    approvalId: string,
+    answer: Answer,
+  ): Promise<{ status: number; body: Decision | Refusal }> {
+    const response = await this.fetch(`/api/approvals/${encodeURIComponent(approvalId)}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(answer),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  async wallet(): Promise<Wallet> {
+    return this.#expect<Wallet>(await this.fetch('/api/wallet'), 200);
+  }
+
+  /** Stops the turn, and says whether there was one to stop. */
+  async stop(id: string): Promise<boolean> {
+    const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}/stop`, {
+      method: 'POST',
+    });
+    return (await this.#expect<{ stopped: boolean }>(response, 200)).stopped;
+  }
+
+  async forget(id: string): Promise<void> {
+    const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    await response.arrayBuffer();
+    if (response.status !== 204) {
+      throw new Error(`DELETE answered ${response.status}`);
+    }
+  }
+
+  async #expect<T>(response: Response, status: number): Promise<T> {
+    const text = await response.text();
+    if (response.status !== status) {
+      throw new Error(`${response.url} answered ${response.status}: ${text}`);
+    }
+    return JSON.parse(text) as T;
+  }
+
+  async #nothing(response: Response): Promise<undefined> {
+    await response.arrayBuffer();
+  }
+}

@@ -1,0 +1,157 @@
+/** The real binary, on a free port, with a journal that outlives it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { projectRoot } from '../corpus.ts';
+
+const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
+
+/** Where the journals are left for other tests, if anybody wants them. */
+const recordFolder = process.env.ADK_STREAM_RECORD;
+
+/** Each test is a principal of its own, so that its wallet and its questions are nobody else's. */
+const principalCount = 256;
+
+export type ServerOptions = {
+  agent?: 'demo' | 'demo-live';
+  store?: 'memory' | 'sqlite';
+  /** Seconds until a question is taken back; never, if nothing is said. */
+  approvalTimeout?: number;
+  /** Milliseconds between two words of the demo. */
+  pace?: number;
+  /** Whether everybody is the one local principal, who needs no key. */
+  isOpen?: boolean;
+};
+
+export type Principal = { name: string; key: string };
+
+type Running = { child: ChildProcess; url: string; complaints: string[] };
+
+export class Server {
+  readonly #options: ServerOptions;
+  readonly #folder: string;
+  #running: Running | undefined;
+  #principalsTaken = 0;
+
+  private constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#folder = folder();
+  }
+
+  static async start(options: ServerOptions = {}): Promise<Server> {
+    const server = new Server(options);
+    server.#running = await server.#launch();
+    return server;
+  }
+
+  /** Changes when it is started again. */
+  get url(): string {
+    if (this.#running === undefined) {
+      throw new Error('the server does not run');
+    }
+    return this.#running.url;
+  }
+
+  /** A principal whom nobody has been yet; none where everybody is the same. */
+  newPrincipal(): Principal | undefined {
+    if (this.#options.isOpen === true) {
+      return undefined;
+    }
+    const principal = principals[this.#principalsTaken++];
+    if (principal === undefined) {
+      throw new Error('there are no more principals: raise their number');
+    }
+    return principal;
+  }
+
+  /** Ends it in the middle of whatever it does, and starts it again on the same journal. */
+  async crash(): Promise<void> {
+    await this.#end('SIGKILL');
+    this.#running = await this.#launch();
+  }
+
+  /** Ends it as an operator would. Throws if it did not end well, or had panicked before. */
+  async stop(): Promise<void> {
+    const running = await this.#end('SIGTERM');
+    if (recordFolder === undefined) {
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
+    if (running === undefined) {
+      return;
+    }
+    if (running.child.exitCode !== 0 || running.complaints.some(line => /panicked/.test(line))) {
+      const complaints = running.complaints.join('\n');
+      throw new Error(`the server ended with ${running.child.exitCode}, saying:\n${complaints}`);
+    }
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<Running | undefined> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running?.child.exitCode === null && running.child.signalCode === null) {
+      const ended = once(running.child, 'exit');
+      running.child.kill(signal);
+      await ended;
+    }
+    return running;
+  }
+
+  async #launch(): Promise<Running> {
+    const { agent = 'demo', store = 'sqlite', approvalTimeout, pace = 0 } = this.#options;
+    const args = ['serve', '--listen', '127.0.0.1:0', '--agent', agent, '--pace', String(pace)];
+    args.push(
+      '--store',
+      store === 'memory' ? store : `sqlite:${join(this.#folder, 'journal.sqlite')}`,
+    );
+    if (approvalTimeout !== undefined) {
+      args.push('--approval-timeout', String(approvalTimeout));
+    }
+    // In a folder of its own and without our variables, so that nobody's configuration has a say.
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith('ADK_STREAM_')),
+    );
+    if (this.#options.isOpen !== true) {
+      env.ADK_STREAM_KEYS = principals.map(({ name, key }) => `${name}=${key}`).join(',');
+    }
+    const child = spawn(binary, args, {
+      cwd: this.#folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    // A test run that is cut short must not leave servers behind.
+    const killWithUs = () => child.kill('SIGKILL');
+    process.once('exit', killWithUs);
+    child.once('exit', () => process.off('exit', killWithUs));
+
+    const complaints: string[] = [];
+    createInterface({ input: child.stderr }).on('line', line => complaints.push(line));
+    // Without a listener, a binary that is missing would end the whole test run.
+    const failed = once(child, 'error').then(([error]) => Promise.reject(error));
+    const listening = (async () => {
+      for await (const line of createInterface({ input: child.stdout })) {
+        const url = /^listening on (http:\S+)$/.exec(line)?.[1];
+        if (url !== undefined) {
+          return url;
+        }
+      }
+      throw new Error(`${binary} ended before it listened, saying:\n${complaints.join('\n')}`);
+    })();
+    return { child, url: await Promise.race([listening, failed]), complaints };
+  }
+}
+
+const principals: readonly Principal[] = Array.from({ length: principalCount }, (_, index) => ({
+  name: `person-${index + 1}`,
+  key: `secret-of-${index + 1}`,
+}));
+
+function folder(): string {
+  if (recordFolder === undefined) {
+    return mkdtempSync(join(tmpdir(), 'adk-stream-'));
+  }
+  mkdirSync(recordFolder, { recursive: true });
+  return mkdtempSync(join(recordFolder, 'journal-'));
+}

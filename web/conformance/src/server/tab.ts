@@ -1,0 +1,247 @@
+/** A browser's tab on a chat: the real client on the real server, and what a person does in it. */
+import type { UIMessage } from 'ai-7';
+import { untilIdle } from '../idle.ts';
+import { type AnnouncedCall, Page, type ToolRun } from '../page.ts';
+import { chatSdks, type Major, type Profile } from '../sdk.ts';
+import { StateWatch } from '../state-watch.ts';
+import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
+import { Api } from './api.ts';
+import { check, type Finding } from './checker.ts';
+import { Connection } from './connection.ts';
+import { Script, type WindowRecord } from './script.ts';
+import type { Server } from './server.ts';
+
+/** The tools that a page runs, by their names. */
+export type PageTools = Record<string, (input: unknown) => ToolRun>;
+
+export type TabOptions = {
+  server: Server;
+  major: Major;
+  /** Who sits in front of it; somebody new if nobody is named. */
+  api?: Api;
+  /** The chat; a new one if none is named. */
+  id?: string;
+  messages?: UIMessage[];
+  tools?: PageTools;
+  profile?: Profile;
+};
+
+/** Longer than any window stays open here. */
+const patienceMilliseconds = 8_000;
+
+let chats = 0;
+
+export class Tab {
+  readonly id: string;
+  readonly major: Major;
+  readonly api: Api;
+  readonly page: Page;
+  /** The calls that the page ran, in order. */
+  readonly ran: AnnouncedCall[] = [];
+
+  readonly #options: TabOptions;
+  readonly #script = new Script();
+  readonly #watch = new StateWatch();
+  readonly #connection: Connection;
+  #generated = 0;
+
+  constructor(options: TabOptions) {
+    const { server, major, messages, tools = {}, profile = 'shared' } = options;
+    this.#options = options;
+    this.major = major;
+    this.id = options.id ?? `chat-${++chats}`;
+    this.api = options.api ?? new Api(() => server.url, server.newPrincipal());
+    this.#connection = new Connection(
+      this.api,
+      this.#script,
+      profile === 'v7' ? { 'x-adk-stream-profile': 'v7' } : {},
+    );
+    if (messages !== undefined) {
+      this.#script.note({ messages: structuredClone(messages) });
+    }
+    this.page = new Page({
+      sdk: chatSdks[major],
+      id: this.id,
+      messages: messages ?? [],
+      runTool: call => this.#run(tools, call),
+      fetch: this.#connection.fetch,
+      generateId: () =>
+        `${this.id}-${options.messages === undefined ? 'a' : 'b'}${++this.#generated}`,
+      onWrite: this.#watch.see,
+    });
+  }
+
+  /** Another tab of the same person on the same chat, with the messages that the server has. */
+  async another(options: { tools?: PageTools } = {}): Promise<Tab> {
+    const chat = await this.api.chat(this.id);
+    return new Tab({
+      ...this.#options,
+      api: this.api,
+      id: this.id,
+      messages: chat?.messages ?? [],
+      ...options,
+    });
+  }
+
+  get messages(): UIMessage[] {
+    return this.page.state.messages;
+  }
+
+  get posts(): number {
+    return this.#connection.posts.length;
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  /** Its windows, in the order in which they were asked for. */
+  get windows(): WindowRecord[] {
+    return this.#script.windows;
+  }
+
+  /** Whether a call went back on what it had shown before. */
+  get sawBack(): boolean {
+    return this.#watch.sawBack;
+  }
+
+  /** What the last message of the agent says. */
+  get text(): string {
+    return textOf(this.messages.findLast(message => message.role === 'assistant'));
+  }
+
+  /** The parts of a tool's calls, over all messages. */
+  calls(tool: string): ToolPart[] {
+    return this.messages.flatMap(toolParts).filter(part => toolName(part) === tool);
+  }
+
+  /** The part of a tool that was called once. */
+  call(tool: string): ToolPart {
+    const [part, second] = this.calls(tool);
+    if (part === undefined || second !== undefined) {
+      throw new Error(`${tool} was called ${second === undefined ? 'never' : 'more than once'}`);
+    }
+    return part;
+  }
+
+  async say(text: string): Promise<void> {
+    this.begin(text);
+    await this.quiet();
+  }
+
+  /** Says something, and leaves the window open. */
+  begin(text: string): void {
+    this.#script.note({ say: text });
+    this.page.say(text);
+  }
+
+  async approve(part: ToolPart, reason?: string): Promise<void> {
+    this.answer(part, true, reason);
+    await this.quiet();
+  }
+
+  async deny(part: ToolPart, reason?: string): Promise<void> {
+    this.answer(part, false, reason);
+    await this.quiet();
+  }
+
+  /** Answers, and does not wait for what comes of it. */
+  answer(part: ToolPart, approved: boolean, reason?: string): void {
+    const approvalId = part.approval?.id;
+    if (approvalId === undefined) {
+      throw new Error(`nobody asked about ${toolName(part)}: it is ${part.state}`);
+    }
+    this.#script.note({
+      answer: { approvalId, approved, ...(reason === undefined ? {} : { reason }) },
+    });
+    this.page.answer(approvalId, approved, reason);
+  }
+
+  /** Gives the output of a call that was not run when it was announced. */
+  give(toolCallId: string, run: ToolRun): void {
+    this.#noteRun(toolCallId, run);
+    this.page.give(toolCallId, run);
+  }
+
+  /** Sends the answers that were given so far. */
+  async sendAnswers(): Promise<void> {
+    this.page.sendAnswers();
+    await this.quiet();
+  }
+
+  async edit(messageId: string, text: string): Promise<void> {
+    this.page.edit(messageId, text);
+    await this.quiet();
+  }
+
+  async regenerate(): Promise<void> {
+    this.page.regenerate();
+    await this.quiet();
+  }
+
+  async resume(): Promise<void> {
+    this.page.resume();
+    await this.quiet();
+  }
+
+  /** Closes the connection, as leaving the page does. */
+  async leave(): Promise<void> {
+    this.page.stop();
+    await this.quiet();
+  }
+
+  /** Resolves when the page does nothing more by itself. */
+  async quiet(): Promise<void> {
+    const idle = untilIdle({
+      isBusy: () => this.page.isBusy,
+      activity: () => this.#connection.activity + this.page.state.activity,
+      pending: () => this.#connection.pending(),
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('the window never closed')), patienceMilliseconds);
+    });
+    await Promise.race([idle, late]).finally(() => clearTimeout(timer));
+  }
+
+  /** What our own checker has to say about all that this tab was sent. */
+  findings(): Promise<Finding[]> {
+    const { major, tools = {}, profile = 'shared' } = this.#options;
+    return check(
+      this.#script.sessions.map(script => ({
+        sdk: major,
+        profile,
+        clientTools: Object.keys(tools),
+        script,
+      })),
+    );
+  }
+
+  /** All that happened, for a person who looks for the reason of a failure. */
+  get story(): string {
+    return this.#script.story;
+  }
+
+  #run(tools: PageTools, call: AnnouncedCall): ToolRun | undefined {
+    const tool = Object.hasOwn(tools, call.toolName) ? tools[call.toolName] : undefined;
+    if (tool === undefined) {
+      return undefined;
+    }
+    this.ran.push(call);
+    const run = tool(call.input);
+    this.#noteRun(call.toolCallId, run);
+    return run;
+  }
+
+  #noteRun(toolCallId: string, run: ToolRun): void {
+    this.#script.note(
+      'output' in run
+        ? { output: { toolCallId, output: run.output } }
+        : { outputError: { toolCallId, errorText: run.errorText } },
+    );
+  }
+}
+
+export function textOf(message: UIMessage | undefined): string {
+  return (message?.parts ?? []).map(part => (part.type === 'text' ? part.text : '')).join('');
+}

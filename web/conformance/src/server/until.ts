@@ -1,0 +1,24 @@
+/** Waits for a condition that another process brings about. */
+import { setTimeout as pause } from 'node:timers/promises';
+
+const pollMilliseconds = 5;
+
+const patienceMilliseconds = 10_000;
+
+/** Asks until the answer is neither undefined nor false, and gives it. */
+export async function until<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = performance.now() + patienceMilliseconds;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) {
+      return answer as Exclude<T, undefined | false>;
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`waited in vain until ${what}`);
+    }
+    await pause(pollMilliseconds);
+  }
+}

@@ -1,0 +1,38 @@
+/** An agent that fails: the turn says so, with a code, and can be tried again. */
+import { expect, test } from 'vitest';
+import { majors } from '../../src/sdk.ts';
+import { serve } from './served.ts';
+import { expectLastWord, expectServed, expectSound } from './sound.ts';
+
+const served = serve();
+
+test.each(majors)('the chat shows the error, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('fail with rate limit');
+
+  await expectSound(tab, { posts: 1, error: /rate_limit/ });
+  expect((await tab.api.chat(tab.id))?.status).toBe('failed');
+});
+
+test.each(majors)('the turn can be regenerated, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('fail with rate limit');
+  expect(tab.page.error).toBeDefined();
+  await tab.regenerate();
+
+  await expectSound(tab, { posts: 2, tolerated: ['throws'] });
+  expectLastWord(tab);
+  await expectServed(tab);
+});
+
+test.each(majors)('the chat can go on, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('fail with rate limit');
+  expect(tab.page.error).toBeDefined();
+  await tab.say('What is the weather in Oslo?');
+
+  expect(tab.page.error).toBeUndefined();
+  expect(tab.posts).toBe(2);
+  expectLastWord(tab, /Oslo/);
+  expect((await tab.api.chat(tab.id))?.status).toBe('finished');
+});

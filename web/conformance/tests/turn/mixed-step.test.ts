@@ -1,0 +1,68 @@
+/** Calls of different kinds in one step: each settles in its own time, the agent waits for all. */
+import { describe, expect, test } from 'vitest';
+import { majors } from '../../src/sdk.ts';
+import { pageTools } from './page-tools.ts';
+import { serve } from './served.ts';
+import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
+
+const served = serve();
+
+const ann = { amount: 5, recipient: 'Ann' };
+
+const cases = [true, false].flatMap(pay =>
+  [true, false].map(locate => ({
+    pay,
+    locate,
+    said: `${pay ? 'approved' : 'denied'}, ${locate ? 'approved' : 'denied'}`,
+  })),
+);
+
+describe.each(cases)('a payment beside a client tool that asks: $said', ({ pay, locate }) => {
+  test.each(majors)('on version %s', async major => {
+    const tab = served.open(major, { tools: pageTools });
+    await tab.say('Pay Ann $5 and tell me where I am');
+    expect(outline(tab.messages)).toEqual([
+      ['process_payment: approval-requested', 'get_location: approval-requested'],
+    ]);
+    expect(tab.ran).toEqual([]);
+    tab.answer(tab.call('process_payment'), pay);
+    tab.answer(tab.call('get_location'), locate);
+
+    await expectSound(tab, { posts: locate ? 3 : 2 });
+    expect(outline(tab.messages)).toEqual([
+      [
+        `process_payment: output-${pay ? 'available' : 'denied'}`,
+        `get_location: output-${locate ? 'available' : 'denied'}`,
+      ],
+    ]);
+    expect(tab.ran).toHaveLength(locate ? 1 : 0);
+    expectLastWord(tab);
+    await expectServed(tab);
+    await expectPaid(tab, pay ? [ann] : []);
+  });
+});
+
+describe.each([true, false])('a payment beside a client tool that asks nobody: %s', pay => {
+  test.each(majors)('on version %s', async major => {
+    const tab = served.open(major, { tools: pageTools });
+    await tab.say('Pay Ann $5 and play track 2');
+    // The page need not wait for the person.
+    expect(tab.ran).toMatchObject([{ toolName: 'change_bgm', input: { track: 2 } }]);
+    expect(outline(tab.messages)).toEqual([
+      ['process_payment: approval-requested', 'change_bgm: output-available'],
+    ]);
+    expect(tab.posts).toBe(1);
+    await (pay
+      ? tab.approve(tab.call('process_payment'))
+      : tab.deny(tab.call('process_payment'), 'too much'));
+
+    await expectSound(tab, { posts: 2 });
+    expect(outline(tab.messages)).toEqual([
+      [`process_payment: output-${pay ? 'available' : 'denied'}`, 'change_bgm: output-available'],
+    ]);
+    expect(tab.ran).toHaveLength(1);
+    expectLastWord(tab, pay ? /\S/ : /too much/);
+    await expectServed(tab);
+    await expectPaid(tab, pay ? [ann] : []);
+  });
+});

@@ -1,0 +1,121 @@
+/** Several questions in one window, answered in every combination and in every way. */
+import { describe, expect, test } from 'vitest';
+import { majors } from '../../src/sdk.ts';
+import { textOf } from '../../src/server/tab.ts';
+import { until } from '../../src/server/until.ts';
+import { serve } from './served.ts';
+import {
+  expectLastWord,
+  expectPaid,
+  expectServed,
+  expectSound,
+  outline,
+  servedAs,
+} from './sound.ts';
+
+const served = serve();
+
+const everybody = [
+  { amount: 1, recipient: 'Ann' },
+  { amount: 2, recipient: 'Ben' },
+  { amount: 3, recipient: 'Cy' },
+];
+
+const prompts: Record<number, string> = {
+  2: 'Pay Ann $1 and Ben $2',
+  3: 'Pay Ann $1, Ben $2 and Cy $3',
+};
+
+/** Every way to say yes or no to so many questions. */
+function combinations(count: number): boolean[][] {
+  return count === 0
+    ? [[]]
+    : combinations(count - 1).flatMap(rest => [
+        [true, ...rest],
+        [false, ...rest],
+      ]);
+}
+
+const cases = [2, 3].flatMap(count =>
+  combinations(count).flatMap(answers =>
+    majors.map(major => ({
+      major,
+      prompt: prompts[count] ?? '',
+      answers,
+      said: answers.map(approved => (approved ? 'yes' : 'no')).join(', '),
+      states: answers.map(
+        approved => `process_payment: output-${approved ? 'available' : 'denied'}`,
+      ),
+      paid: everybody.filter((_, index) => answers[index] === true),
+    })),
+  ),
+);
+
+describe.each(cases)('$said, on version $major', ({ major, prompt, answers, states, paid }) => {
+  test('answered together', async () => {
+    const tab = served.open(major);
+    await tab.say(prompt);
+    expect(outline(tab.messages)).toEqual([
+      answers.map(() => 'process_payment: approval-requested'),
+    ]);
+    tab.calls('process_payment').forEach((part, index) => {
+      tab.answer(part, answers[index] === true);
+    });
+
+    await expectSound(tab, { posts: 2 });
+    expect(outline(tab.messages)).toEqual([states]);
+    expectLastWord(tab);
+    await expectServed(tab);
+    await expectPaid(tab, paid);
+  });
+
+  test('answered one by one in the page, each answer sent at once', async () => {
+    const tab = served.open(major);
+    await tab.say(prompt);
+    const questions = tab.calls('process_payment');
+    for (const [index, part] of questions.entries()) {
+      tab.answer(part, answers[index] === true);
+      // The last answer makes the message complete, and the client sends it by itself.
+      if (index + 1 < questions.length) {
+        await tab.sendAnswers();
+        expect(outline(tab.messages)[0]?.slice(0, index + 1)).toEqual(states.slice(0, index + 1));
+      }
+    }
+
+    await expectSound(tab, { posts: 1 + answers.length });
+    expect(outline(tab.messages)).toEqual([states]);
+    expectLastWord(tab);
+    await expectServed(tab);
+    await expectPaid(tab, paid);
+  });
+
+  test('answered one by one from elsewhere, and then in the page once more', async () => {
+    const tab = served.open(major);
+    await tab.say(prompt);
+    const questions = tab.calls('process_payment');
+    // Backwards: the order of the answers is not that of the questions.
+    for (const [index, part] of [...questions.entries()].reverse()) {
+      const approved = answers[index] === true;
+      const approvalId = part.approval?.id ?? '';
+      const { status, body } = await tab.api.answer(approvalId, { approved });
+      expect({ status, body }).toMatchObject({ status: 200, body: { approvalId, approved } });
+      await until('an approved payment is made without waiting for the others', async () => {
+        const { payments } = await tab.api.wallet();
+        return payments.some(({ toolCallId }) => toolCallId === part.toolCallId) === approved;
+      });
+      expect(await tab.api.approvals()).toHaveLength(index);
+    }
+    const chat = await servedAs(tab, 'finished');
+    expect(outline(chat.messages)).toEqual([states]);
+    expect(textOf(chat.messages.at(-1))).toMatch(/\S/);
+    await expectSound(tab, { posts: 1 });
+    await expectPaid(tab, paid);
+
+    questions.forEach((part, index) => {
+      tab.answer(part, answers[index] === true);
+    });
+    await expectSound(tab, { posts: 2 });
+    await expectServed(tab);
+    await expectPaid(tab, paid);
+  });
+});

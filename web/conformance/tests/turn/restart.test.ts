@@ -1,0 +1,142 @@
+/** A server that is killed while a chat is parked, and started again on the same journal. */
+import { expect, test } from 'vitest';
+import { majors } from '../../src/sdk.ts';
+import { shown } from '../../src/server/shown.ts';
+import type { Tab } from '../../src/server/tab.ts';
+import { until } from '../../src/server/until.ts';
+import { pageTools } from './page-tools.ts';
+import { serve } from './served.ts';
+import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
+
+const served = serve({ store: 'sqlite' });
+
+/** Kills the server, and sees that nothing of the chat was lost with it. */
+async function crash(tab: Tab): Promise<void> {
+  const before = await tab.api.chat(tab.id);
+  const questions = await tab.api.approvals();
+  await served.server.crash();
+  const after = await tab.api.chat(tab.id);
+  expect(after?.status).toBe(before?.status);
+  expect(shown(after?.messages ?? [])).toEqual(shown(before?.messages ?? []));
+  expect(await tab.api.approvals()).toEqual(questions);
+}
+
+test.each(majors)('a payment waits for its answer, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Send $20 to Sam');
+  await crash(tab);
+  await tab.approve(tab.call('process_payment'));
+
+  await expectSound(tab, { posts: 2 });
+  expect(outline(tab.messages)).toEqual([['process_payment: output-available']]);
+  expectLastWord(tab, /Sam/);
+  await expectServed(tab);
+  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+});
+
+test.each(majors)('a denial after the restart, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Send $20 to Sam');
+  await crash(tab);
+  await tab.deny(tab.call('process_payment'), 'I changed my mind');
+
+  await expectSound(tab, { posts: 2 });
+  expect(outline(tab.messages)).toEqual([['process_payment: output-denied']]);
+  expectLastWord(tab, /I changed my mind/);
+  await expectServed(tab);
+  await expectPaid(tab, []);
+});
+
+test.each(majors)('an answer from elsewhere after the restart, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Send $20 to Sam');
+  await crash(tab);
+  const approvalId = tab.call('process_payment').approval?.id ?? '';
+  expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
+  await until('Sam is paid', async () => (await tab.api.wallet()).payments.length === 1);
+  await tab.approve(tab.call('process_payment'));
+
+  await expectSound(tab, { posts: 2 });
+  await expectServed(tab);
+  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+});
+
+test.each(majors)('a tool is between its two questions, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Book a flight to Oslo');
+  await tab.approve(tab.call('book_flight'));
+  await crash(tab);
+  await tab.approve(tab.call('book_flight'));
+
+  await expectSound(tab, { posts: 3 });
+  expect(outline(tab.messages)).toEqual([['book_flight: output-available']]);
+  expectLastWord(tab, /Oslo/);
+  await expectServed(tab);
+  const { payments, balance } = await tab.api.wallet();
+  expect(payments).toHaveLength(1);
+  expect(balance).toBe(880);
+});
+
+test.each(majors)('a tool is before its first question, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Book a flight to Oslo');
+  await crash(tab);
+  await tab.approve(tab.call('book_flight'));
+  await crash(tab);
+  await tab.deny(tab.call('book_flight'), 'it leaves too early');
+
+  await expectSound(tab, { posts: 3 });
+  expect(outline(tab.messages)).toEqual([['book_flight: output-denied']]);
+  expectLastWord(tab, /it leaves too early/);
+  await expectServed(tab);
+  await expectPaid(tab, []);
+});
+
+test.each(majors)('one of two payments is answered, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Pay Ann $1 and Ben $2');
+  const [ann] = tab.calls('process_payment');
+  await tab.api.answer(ann?.approval?.id ?? '', { approved: true });
+  await until('Ann is paid', async () => (await tab.api.wallet()).payments.length === 1);
+  await crash(tab);
+  for (const part of tab.calls('process_payment')) {
+    tab.answer(part, true);
+  }
+
+  await expectSound(tab, { posts: 2 });
+  expectLastWord(tab);
+  await expectServed(tab);
+  await expectPaid(tab, [
+    { amount: 1, recipient: 'Ann' },
+    { amount: 2, recipient: 'Ben' },
+  ]);
+});
+
+test.each(majors)('a tool waits for a page, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Set the mood for Tokyo');
+  await crash(tab);
+  const other = await served.reopen(tab, { tools: pageTools });
+  await other.resume();
+
+  await expectSound(tab, { posts: 1 });
+  await expectSound(other, { posts: 1 });
+  expect(outline(other.messages)).toEqual([
+    ['set_mood: output-available', 'change_bgm: output-available'],
+  ]);
+  expectLastWord(other);
+  await expectServed(other);
+});
+
+test.each(majors)('a chat that has ended is still there, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Send $20 to Sam');
+  await tab.approve(tab.call('process_payment'));
+  await crash(tab);
+  await tab.say('What is the weather in Oslo?');
+
+  await expectSound(tab, { posts: 3 });
+  expectLastWord(tab, /Oslo/);
+  await expectServed(tab);
+  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+});

@@ -1,0 +1,193 @@
+/** A second client joins: it is told the whole message from its start, and then what happens. */
+import { expect, test } from 'vitest';
+import { majors } from '../../src/sdk.ts';
+import { shown } from '../../src/server/shown.ts';
+import type { Tab } from '../../src/server/tab.ts';
+import { until } from '../../src/server/until.ts';
+import { toolParts } from '../../src/tool-part.ts';
+import { pageTools } from './page-tools.ts';
+import { serve } from './served.ts';
+import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
+
+const served = serve({ pace: 10 });
+
+async function untilWordsCame(tab: Tab): Promise<void> {
+  await until('some words have come', () => tab.text.split(' ').length > 3);
+  expect(tab.page.isBusy, 'there are more to come').toBe(true);
+}
+
+test.each(majors)('in the middle of a text, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('take your time');
+  await untilWordsCame(tab);
+  const other = await served.reopen(tab);
+  await other.resume();
+
+  await expectSound(tab, { posts: 1 });
+  await expectSound(other, { posts: 0 });
+  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  expectLastWord(other);
+  await expectServed(other);
+});
+
+test.each(majors)('any number of readers see the same, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('take your time');
+  await untilWordsCame(tab);
+  const others = await Promise.all([1, 2, 3, 4, 5].map(() => served.reopen(tab)));
+  await Promise.all(others.map(other => other.resume()));
+
+  await expectSound(tab, { posts: 1 });
+  for (const other of others) {
+    await expectSound(other, { posts: 0 });
+    expect(shown(other.messages)).toEqual(shown(tab.messages));
+  }
+});
+
+test.each(majors)('after the first client has left, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('take your time');
+  await untilWordsCame(tab);
+  await tab.leave();
+  await tab.resume();
+
+  // The text that broke off was begun anew.
+  await expectSound(tab, { posts: 1 });
+  expectLastWord(tab);
+  await expectServed(tab);
+});
+
+test.each(majors)('in the middle of a tool, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('first the weather in Tokyo, then pay Ann $5');
+  await until('a call is shown', () => tab.messages.flatMap(toolParts).length > 0);
+  expect(tab.page.isBusy, 'there is more to come').toBe(true);
+  const other = await served.reopen(tab);
+  await other.resume();
+  await tab.quiet();
+  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  await other.approve(other.call('process_payment'));
+
+  await expectSound(tab, { posts: 1 });
+  await expectSound(other, { posts: 1 });
+  expect(outline(other.messages)).toEqual([
+    ['get_weather: output-available', 'process_payment: output-available'],
+  ]);
+  expectLastWord(other);
+  await expectServed(other);
+  await expectPaid(tab, [{ amount: 5, recipient: 'Ann' }]);
+});
+
+test.each(majors)('while a tool waits for a page, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Set the mood for Tokyo');
+  const other = await served.reopen(tab, { tools: pageTools });
+  await other.resume();
+
+  await expectSound(tab, { posts: 1 });
+  await expectSound(other, { posts: 1 });
+  expect(other.ran).toMatchObject([{ toolName: 'change_bgm' }]);
+  expect(outline(other.messages)).toEqual([
+    ['set_mood: output-available', 'change_bgm: output-available'],
+  ]);
+  expectLastWord(other);
+  await expectServed(other);
+});
+
+test.each(majors)('while a question is open, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Send $20 to Sam');
+  const other = await served.reopen(tab);
+  await other.resume();
+  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  await other.approve(other.call('process_payment'));
+
+  await expectSound(other, { posts: 1 });
+  expectLastWord(other);
+  await expectServed(other);
+  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+
+  // The first client has not heard of it; its answer is the same and comes too late.
+  await tab.approve(tab.call('process_payment'));
+  await expectSound(tab, { posts: 2 });
+  await expectServed(tab);
+  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+});
+
+test.each(majors)('between two questions of a tool, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Book a flight to Oslo');
+  await tab.approve(tab.call('book_flight'));
+  const other = await served.reopen(tab);
+  await other.resume();
+  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  await other.approve(other.call('book_flight'));
+
+  await expectSound(tab, { posts: 2 });
+  await expectSound(other, { posts: 1 });
+  expect(outline(other.messages)).toEqual([['book_flight: output-available']]);
+  expectLastWord(other);
+  await expectServed(other);
+  expect((await tab.api.wallet()).balance).toBe(880);
+});
+
+test.each(majors)('when some questions are settled and one is open, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Pay Ann $1, Ben $2 and Cy $3');
+  const [ann, ben] = tab.calls('process_payment');
+  await tab.api.answer(ann?.approval?.id ?? '', { approved: true });
+  await tab.api.answer(ben?.approval?.id ?? '', { approved: false, reason: 'not him' });
+  await until('Ann is paid', async () => (await tab.api.wallet()).payments.length === 1);
+
+  const other = await served.reopen(tab);
+  await other.resume();
+  // Clients that know no answer of the server's are told of a denial as of an error.
+  expect(outline(other.messages)).toEqual([
+    [
+      'process_payment: output-available',
+      expect.stringMatching(/^process_payment: output-(denied|error)$/),
+      'process_payment: approval-requested',
+    ],
+  ]);
+  await other.approve(other.calls('process_payment')[2] ?? other.call('no third payment'));
+
+  await expectSound(other, { posts: 1 });
+  expectLastWord(other, /not him/);
+  const chat = await tab.api.chat(tab.id);
+  expect(outline(chat?.messages ?? [])).toEqual([
+    [
+      'process_payment: output-available',
+      'process_payment: output-denied',
+      'process_payment: output-available',
+    ],
+  ]);
+  await expectPaid(tab, [
+    { amount: 1, recipient: 'Ann' },
+    { amount: 3, recipient: 'Cy' },
+  ]);
+});
+
+test.each(majors)(
+  'there is nothing to resume once the turn has ended, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('What is the weather in Oslo?');
+    const other = await served.reopen(tab);
+    await other.resume();
+
+    expect(other.connection.nothingToResume).toBe(1);
+    await expectSound(other, { posts: 0 });
+    expect(shown(other.messages)).toEqual(shown(tab.messages));
+  },
+);
+
+test.each(majors)(
+  'there is nothing to resume where there is no chat, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.resume();
+
+    expect(tab.connection.nothingToResume).toBe(1);
+    await expectSound(tab, { posts: 0 });
+  },
+);

@@ -1,0 +1,134 @@
+/** What holds at the end of every conversation, whatever was said in it. */
+import type { UIMessage } from 'ai-7';
+import { expect } from 'vitest';
+import { done, eventData } from '../../src/event-stream.ts';
+import { faultsOf } from '../../src/faults.ts';
+import { chatSdks, majors } from '../../src/sdk.ts';
+import type { ChatStatus, Payment } from '../../src/server/api.ts';
+import type { WindowRecord } from '../../src/server/script.ts';
+import { shown } from '../../src/server/shown.ts';
+import type { Tab } from '../../src/server/tab.ts';
+import { until } from '../../src/server/until.ts';
+import type { Chunk } from '../../src/stream.ts';
+import { toolParts } from '../../src/tool-part.ts';
+
+export type Sound = {
+  /** How many requests the client made: one more is the beginning of an endless loop. */
+  posts: number;
+  /** What the chat shows as its error, if it ends with one. */
+  error?: RegExp;
+  /** What the chat may show as its error, or not. */
+  excuse?: RegExp;
+  /** Faults that nobody can prevent in this case; the test says why. */
+  tolerated?: string[];
+};
+
+/** The real client and our own checker have nothing to complain of. */
+export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = [] }: Sound) {
+  await tab.quiet();
+  const shownError = tab.page.error?.message;
+  const expectedError = error ?? (shownError === undefined ? undefined : excuse);
+  if (expectedError === undefined) {
+    expect(shownError).toBeUndefined();
+  } else {
+    expect(shownError).toMatch(expectedError);
+  }
+  expect(tab.posts, 'requests').toBe(posts);
+  expect(tab.connection.refusals, 'refused requests').toEqual([]);
+  expect(tab.sawBack, 'a call went back').toBe(false);
+  for (const window of tab.windows) {
+    expectWellFormed(window);
+  }
+  const faults = await faultsOf(tab.messages, chatSdks[tab.major]);
+  expect(faults.filter(fault => !tolerated.includes(fault))).toEqual([]);
+  expectNoTextTwice(tab.messages);
+  const expected = [...tolerated, ...(expectedError === undefined ? [] : ['throws'])];
+  const findings = await tab.findings();
+  expect(findings.filter(({ kind }) => !expected.includes(kind))).toEqual([]);
+}
+
+/** A window opens with its message's id and ends with its finish, whatever is between. */
+function expectWellFormed({ state, text }: WindowRecord) {
+  expect(state, 'the window').not.toBe('open');
+  const events = eventData(text);
+  if (events.length > 0) {
+    expect(JSON.parse(events[0] ?? '')).toMatchObject({
+      type: 'start',
+      messageId: expect.any(String),
+    });
+  }
+  if (state === 'ended') {
+    expect(events.at(-1)).toBe(done);
+    const last = JSON.parse(events.at(-2) ?? '') as Chunk;
+    expect(['finish', 'error']).toContain(last.type);
+  }
+}
+
+function expectNoTextTwice(messages: UIMessage[]) {
+  for (const { parts } of messages) {
+    const texts = parts.flatMap(part => (part.type === 'text' ? [part.text] : []));
+    expect(new Set(texts).size, JSON.stringify(texts)).toBe(texts.length);
+    expect(texts).not.toContain('');
+  }
+}
+
+/** The server has what the page shows, and every client could go on with it. */
+export async function expectServed(tab: Tab, status: ChatStatus = 'finished') {
+  const chat = await tab.api.chat(tab.id);
+  expect(chat?.status).toBe(status);
+  expect(shown(chat?.messages ?? [])).toEqual(shown(tab.messages));
+  await expectValid(chat?.messages ?? []);
+}
+
+export async function expectValid(messages: UIMessage[]) {
+  for (const major of majors) {
+    expect(await faultsOf(messages, chatSdks[major]), `on version ${major}`).toEqual([]);
+  }
+}
+
+/** The chat as the server has it, once its turn has come to a status. */
+export function servedAs(tab: Tab, status: ChatStatus) {
+  return until(`the chat is ${status}`, async () => {
+    const chat = await tab.api.chat(tab.id);
+    return chat?.status === status && chat;
+  });
+}
+
+/** What was paid, in any order, and nothing else; each payment once. */
+export async function expectPaid(
+  tab: Tab,
+  payments: Pick<Payment, 'amount' | 'recipient'>[],
+): Promise<void> {
+  const wallet = await tab.api.wallet();
+  const paid = wallet.payments.map(({ amount, recipient }) => ({ amount, recipient }));
+  expect(sorted(paid)).toEqual(sorted(payments));
+  const total = payments.reduce((sum, { amount }) => sum + amount, 0);
+  expect(wallet.balance).toBeCloseTo(1000 - total, 6);
+  for (const field of ['transactionId', 'toolCallId'] as const) {
+    const ids = wallet.payments.map(payment => payment[field]);
+    expect(new Set(ids).size, field).toBe(ids.length);
+  }
+}
+
+function sorted(payments: Pick<Payment, 'amount' | 'recipient'>[]) {
+  return payments
+    .map(({ amount, recipient }) => ({ amount, recipient }))
+    .sort((a, b) => a.recipient.localeCompare(b.recipient) || a.amount - b.amount);
+}
+
+/** The calls of each message of the agent, as `tool: state`. */
+export function outline(messages: UIMessage[]): string[][] {
+  return messages
+    .filter(message => message.role === 'assistant')
+    .map(message =>
+      toolParts(message).map(part => `${part.type.replace(/^tool-/, '')}: ${part.state}`),
+    );
+}
+
+/** The agent's last word is a text, after all its calls. */
+export function expectLastWord(tab: Tab, words: RegExp = /\S/) {
+  const last = tab.messages.at(-1);
+  expect(last?.role).toBe('assistant');
+  expect(last?.parts.at(-1)?.type).toBe('text');
+  expect(tab.text).toMatch(words);
+}

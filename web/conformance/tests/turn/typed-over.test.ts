@@ -1,0 +1,138 @@
+/** A person who says something else instead of answering. */
+import { expect, test } from 'vitest';
+import { majors } from '../../src/sdk.ts';
+import type { Tab } from '../../src/server/tab.ts';
+import { pageTools } from './page-tools.ts';
+import { serve } from './served.ts';
+import { expectLastWord, expectPaid, expectSound, expectValid, outline } from './sound.ts';
+
+const served = serve();
+
+async function typeOver(tab: Tab, prompt: string): Promise<void> {
+  await tab.say(prompt);
+  await tab.say('What is the weather in Oslo?');
+}
+
+test.each(majors)('the old question is denied, the new turn starts, on version %s', async major => {
+  const tab = served.open(major);
+  await typeOver(tab, 'Send $20 to Sam');
+
+  await expectSound(tab, { posts: 2 });
+  // The page was told nothing about its old message: a client throws at that.
+  expect(outline(tab.messages)).toEqual([
+    ['process_payment: approval-requested'],
+    ['get_weather: output-available'],
+  ]);
+  expect(tab.windows[1]?.text).not.toContain(tab.call('process_payment').toolCallId);
+  expect(tab.windows[1]?.text).not.toContain(tab.messages[1]?.id);
+  expectLastWord(tab, /Oslo/);
+
+  const chat = await tab.api.chat(tab.id);
+  expect(chat?.status).toBe('finished');
+  expect(outline(chat?.messages ?? [])).toEqual([
+    ['process_payment: output-denied'],
+    ['get_weather: output-available'],
+  ]);
+  await expectValid(chat?.messages ?? []);
+  expect(await tab.api.approvals()).toEqual([]);
+  await expectPaid(tab, []);
+});
+
+test.each(majors)(
+  'an answer to the old question is told what was decided, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await typeOver(tab, 'Send $20 to Sam');
+    const approvalId = tab.call('process_payment').approval?.id ?? '';
+
+    expect(await tab.api.answer(approvalId, { approved: true })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'already_decided' }, decision: { approvalId } },
+    });
+    await expectPaid(tab, []);
+  },
+);
+
+test.each(majors)(
+  'an answer in the page runs nothing and hinders nothing, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await typeOver(tab, 'Send $20 to Sam');
+    // The client keeps an answer to an older message, and sends it along with what comes next.
+    await tab.approve(tab.call('process_payment'));
+    expect(tab.posts).toBe(2);
+    await tab.say('What is the weather in Tokyo?');
+
+    await expectSound(tab, { posts: 3 });
+    expectLastWord(tab, /Tokyo/);
+    await expectPaid(tab, []);
+  },
+);
+
+test.each(majors)(
+  'answers that were given go along with the new message, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Pay Ann $1 and Ben $2');
+    const [ann] = tab.calls('process_payment');
+    await tab.approve(ann ?? tab.call('no payment'));
+    expect(tab.posts).toBe(1);
+    await tab.say('What is the weather in Oslo?');
+
+    await expectSound(tab, { posts: 2 });
+    expectLastWord(tab, /Oslo/);
+    const chat = await tab.api.chat(tab.id);
+    const [calls] = outline(chat?.messages ?? []);
+    expect(calls?.[1]).toBe('process_payment: output-denied');
+    await expectValid(chat?.messages ?? []);
+    // Whether the yes still counts is the server's to say; what it says must be what it did.
+    await expectPaid(
+      tab,
+      calls?.[0] === 'process_payment: output-available' ? [{ amount: 1, recipient: 'Ann' }] : [],
+    );
+  },
+);
+
+test.each(majors)(
+  'a client tool that waits for its answer is never run, on version %s',
+  async major => {
+    const tab = served.open(major, { tools: pageTools });
+    await typeOver(tab, 'Where am I?');
+
+    await expectSound(tab, { posts: 2 });
+    expect(tab.ran).toEqual([]);
+    expectLastWord(tab, /Oslo/);
+    const chat = await tab.api.chat(tab.id);
+    expect(outline(chat?.messages ?? [])[0]).toEqual(['get_location: output-denied']);
+    await expectValid(chat?.messages ?? []);
+  },
+);
+
+test.each(majors)('a client tool that no page ran is given up, on version %s', async major => {
+  const tab = served.open(major);
+  await typeOver(tab, 'play track 1');
+
+  await expectSound(tab, { posts: 2 });
+  expectLastWord(tab, /Oslo/);
+  const chat = await tab.api.chat(tab.id);
+  expect(chat?.status).toBe('finished');
+  expect(outline(chat?.messages ?? [])[0]).toEqual(['change_bgm: output-error']);
+  await expectValid(chat?.messages ?? []);
+});
+
+test.each(majors)(
+  'a tool that asks in the middle of its work is ended, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Book a flight to Oslo');
+    await tab.approve(tab.call('book_flight'));
+    await tab.say('What is the weather in Tokyo?');
+
+    await expectSound(tab, { posts: 3 });
+    expectLastWord(tab, /Tokyo/);
+    const chat = await tab.api.chat(tab.id);
+    expect(outline(chat?.messages ?? [])[0]).toEqual(['book_flight: output-denied']);
+    await expectValid(chat?.messages ?? []);
+    await expectPaid(tab, []);
+  },
+);
