@@ -1,5 +1,6 @@
 //! The API: chats, approvals and the demo's wallet.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -15,6 +16,7 @@ use engine::engine::Answered;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Ledger, OpenGate};
+use tokio::net::TcpListener;
 use turn::gate::{Decision, GateKind};
 use turn::{ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
@@ -60,6 +62,17 @@ impl Api {
             .route("/api/approvals/{id}", post(answer))
             .route("/api/wallet", get(wallet))
             .with_state(self)
+    }
+}
+
+impl Api {
+    /// Serves the routes on a listener, until it fails. For more than that, take the
+    /// [`Api::router`] and serve it with `into_make_service_with_connect_info::<SocketAddr>()`:
+    /// without keys, the API must know who is at the other end.
+    pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
+        let service = self.router();
+        let service = service.into_make_service_with_connect_info::<SocketAddr>();
+        axum::serve(listener, service).await
     }
 }
 

@@ -6,6 +6,9 @@
 //! **Does not own** what a turn does (`turn`), how it is driven (`engine`), where it is kept (`store`)
 //! or what its bytes look like (`wire`).
 //!
+//! It is also the library's front door: the rooms that an application needs are re-exported here, and
+//! `examples/typed_tool.rs` shows a tool with a policy and the server around it.
+//!
 //! # Layout
 //!
 //! - `cli`: the subcommands and flags, and what each does.
@@ -45,6 +48,8 @@ mod serve;
 mod signals;
 mod speaker;
 mod store_url;
+
+pub use {agents, engine, store, turn, wire};
 
 pub use api::Api;
 pub use cli::run;

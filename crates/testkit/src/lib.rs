@@ -9,6 +9,7 @@
 //!
 //! - [`corpus`]: good and bad streams, each with the verdict of the real clients.
 //! - [`specimen`]: every chunk, message and frame that the wire can emit, for the real schemas.
+//! - [`journal`]: journals of real runs, every prefix of them judged.
 //! - [`replay`]: sessions of real clients, played to the checker.
 //! - [`scenario`]: the seeds' scenarios, in the order of their dialect.
 //! - [`arbitrary`]: generators for property tests.
@@ -20,6 +21,7 @@
 
 pub mod arbitrary;
 pub mod corpus;
+pub mod journal;
 pub mod replay;
 pub mod scenario;
 pub mod specimen;

@@ -1,12 +1,12 @@
 //! Prints what the wire can say, one JSON value a line, for the TypeScript tests to judge.
 //!
-//! `specimens chunks | messages | frames | streams FOLDER | check`
+//! `specimens chunks | messages | frames | streams FOLDER | check | journals FILE…`
 
 use std::io::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit_lib::{corpus, replay, specimen};
+use testkit_lib::{corpus, journal, replay, specimen};
 use wire::Profile;
 use wire::assembler::Sdk;
 
@@ -37,6 +37,11 @@ fn main() -> std::io::Result<()> {
             .iter()
             .flat_map(|stream| [judge(stream, "6", Sdk::V6), judge(stream, "7", Sdk::V7)])
             .collect(),
+        // The journals of SQLite files, by the principal of a server without keys.
+        ["journals", files @ ..] => files
+            .iter()
+            .map(|file| judge_journals(Path::new(file)))
+            .collect(),
         // One session a line in, its findings out, for as long as there are any.
         ["check"] => {
             let mut out = std::io::stdout().lock();
@@ -48,7 +53,9 @@ fn main() -> std::io::Result<()> {
             return Ok(());
         }
         _ => {
-            eprintln!("usage: specimens chunks | messages | frames | streams FOLDER | check");
+            eprintln!(
+                "usage: specimens chunks | messages | frames | streams FOLDER | check | journals FILE…"
+            );
             std::process::exit(2);
         }
     };
@@ -58,6 +65,36 @@ fn main() -> std::io::Result<()> {
 
 fn profiles() -> impl Iterator<Item = (&'static str, Profile)> {
     [("shared", Profile::Shared), ("v7", Profile::V7)].into_iter()
+}
+
+fn judge_journals(file: &Path) -> Value {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let judged = runtime
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| {
+            let judged = runtime.block_on(read_journals(file));
+            judged.map_err(|error| error.to_string())
+        });
+    match judged {
+        Ok((chats, entries, faults)) => {
+            json!({"file": file, "chats": chats, "entries": entries, "faults": faults})
+        }
+        Err(error) => json!({"file": file, "chats": 0, "entries": 0, "faults": [error]}),
+    }
+}
+
+async fn read_journals(file: &Path) -> Result<(usize, usize, Vec<String>), store::StoreError> {
+    let stores = store::open(store::Location::Sqlite(file.to_owned())).await?;
+    let owner = turn::Principal::from("local");
+    let chats = stores.journal.chats(&owner).await?;
+    let (mut entries, mut faults) = (0, Vec::new());
+    for chat in &chats {
+        let journal = stores.journal.read(&chat.id, 0).await?;
+        entries += journal.len();
+        let found = journal::faults(&journal).into_iter();
+        faults.extend(found.map(|fault| format!("{}: {fault}", chat.id)));
+    }
+    Ok((chats.len(), entries, faults))
 }
 
 fn judge(stream: &corpus::Stream, name: &str, sdk: Sdk) -> Value {

@@ -15,6 +15,8 @@ pub struct Window {
     /// Where in the transcript it reads next.
     position: usize,
     has_started: bool,
+    /// Whether it has told anything beyond that it is open.
+    has_told: bool,
     is_closed: bool,
     history: History,
 }
@@ -42,6 +44,7 @@ impl Window {
             message_id: message_id.to_owned(),
             position,
             has_started: false,
+            has_told: false,
             is_closed: false,
             history: History::default(),
         }
@@ -93,10 +96,19 @@ impl Window {
             self.position += 1;
             let is_last = self.position == transcript.len();
             match item {
-                Item::Chunk(chunk) => chunks.extend(self.history.tell(chunk, self.profile)),
+                Item::Chunk(chunk) => {
+                    let told = self.history.tell(chunk, self.profile);
+                    self.has_told |= told.is_some();
+                    chunks.extend(told);
+                }
                 // A park that the turn has left again is not for this window.
                 Item::Close(closing) if is_last || closing.is_final() => {
                     self.is_closed = true;
+                    if closing.is_final() && !self.has_told {
+                        // A client that had no reason to send must not be left with one: after an
+                        // empty step, there are no calls for it to look at.
+                        chunks.extend([Chunk::StartStep, Chunk::FinishStep]);
+                    }
                     chunks.extend(self.profile.narrow(closing.chunk()));
                 }
                 Item::Close(_) => {}
@@ -220,7 +232,54 @@ pub fn seen(transcript: &[Item], message: &Message) -> usize {
             break;
         }
     }
-    seen
+    steps_seen(transcript, message, seen)
+}
+
+/// How far a client has come that has begun steps beyond the last park: it lost its connection in
+/// the middle of a window, or has it all and sends again.
+fn steps_seen(transcript: &[Item], message: &Message, park: usize) -> usize {
+    let starts = |items: &[Item]| {
+        let is_start = |item: &Item| matches!(item, Item::Chunk(Chunk::StartStep));
+        let starts = items.iter().enumerate().filter(|(_, item)| is_start(item));
+        starts.map(|(index, _)| index).collect::<Vec<_>>()
+    };
+    let is_start = |part: &wire::Part| matches!(part, wire::Part::StepStart(_));
+    let begun = message.parts.iter().filter(|part| is_start(part)).count();
+    let steps = starts(transcript);
+    if begun <= starts(&transcript[..park]).len() || begun > steps.len() {
+        return park;
+    }
+    let (start, end) = (steps[begun - 1], steps.get(begun).copied());
+    let end = end.unwrap_or_else(|| {
+        let is_close = |item: &Item| matches!(item, Item::Close(closing) if closing.is_final());
+        transcript
+            .iter()
+            .position(is_close)
+            .unwrap_or(transcript.len())
+    });
+    let mut told = String::new();
+    for (_, chunk) in transcript[start..end]
+        .iter()
+        .enumerate()
+        .filter_map(as_chunk)
+    {
+        match chunk {
+            Chunk::TextDelta(delta) => told.push_str(&delta.delta),
+            // What became of calls is for the parks to say.
+            Chunk::ToolInputStart(_) => return park.max(start),
+            _ => {}
+        }
+    }
+    let last = message.parts.iter().rposition(is_start).unwrap_or(0);
+    let has = message.parts[last..].iter().map(|part| match part {
+        wire::Part::Text(text) => text.text.as_str(),
+        _ => "",
+    });
+    if has.collect::<String>() == told {
+        end
+    } else {
+        start
+    }
 }
 
 fn as_chunk((index, item): (usize, &Item)) -> Option<(usize, &Chunk)> {
@@ -240,5 +299,51 @@ fn settles(chunk: &Chunk) -> Option<&str> {
         Chunk::ToolOutputDenied(denied) => Some(&denied.tool_call_id),
         Chunk::ToolInputError(error) => Some(&error.tool_call_id),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn transcript() -> Vec<Item> {
+        let chunk = |value| Item::Chunk(Chunk::decode(value).unwrap());
+        vec![
+            chunk(json!({"type": "start-step"})),
+            chunk(json!({"type": "text-start", "id": "1"})),
+            chunk(json!({"type": "text-delta", "id": "1", "delta": "Hello."})),
+            chunk(json!({"type": "text-end", "id": "1"})),
+            chunk(json!({"type": "finish-step"})),
+            Item::Close(Closing::Stopped),
+        ]
+    }
+
+    fn seen_of(text: Option<&str>) -> usize {
+        let mut parts = Vec::new();
+        if let Some(text) = text {
+            parts = vec![
+                json!({"type": "step-start"}),
+                json!({"type": "text", "text": text}),
+            ];
+        }
+        let message = json!({"id": "m", "role": "assistant", "parts": parts});
+        seen(&transcript(), &Message::decode(message).unwrap())
+    }
+
+    #[test]
+    fn step_that_was_cut_off_is_told_again_and_a_whole_one_is_not() {
+        assert_eq!(seen_of(None), 0);
+        assert_eq!(seen_of(Some("Hel")), 0);
+        assert_eq!(seen_of(Some("Hello.")), 5);
+    }
+
+    #[test]
+    fn client_that_has_it_all_is_given_no_reason_to_send_again() {
+        let mut window = Window::continuing(Profile::Shared, "m", 5);
+        let told = window.read(&transcript());
+        let names: Vec<_> = told.iter().map(Chunk::type_name).collect();
+        assert_eq!(names, ["start", "start-step", "finish-step", "finish"]);
+        assert!(window.is_closed());
     }
 }
