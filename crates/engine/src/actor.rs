@@ -236,25 +236,34 @@ impl Actor {
                     ids: id::fresh(),
                 };
                 self.perform(input, Some(principal)).await?;
-                self.window(profile, Some(0))
+                self.window(profile, 0)
             }
             Intake::Continue { answers, seen } => {
                 for (gate, decision) in answers {
                     let input = Input::Answer { gate, decision };
                     self.perform(input, Some(principal)).await?;
                 }
-                self.window(profile, seen)
+                match seen {
+                    Some((position, message)) => {
+                        let window = self.window(profile, position)?;
+                        Ok(window.believing(&message))
+                    }
+                    None => self.replay(profile),
+                }
             }
         }
     }
 
-    /// A window on the current turn: from where the client has come to, or on the whole.
-    fn window(&self, profile: Profile, seen: Option<usize>) -> Result<WindowStream, EngineError> {
+    /// A window on the current turn, from a position on.
+    fn window(&self, profile: Profile, position: usize) -> Result<WindowStream, EngineError> {
         let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
-        Ok(match seen {
-            Some(position) => WindowStream::continuing(log.clone(), profile, position),
-            None => WindowStream::replaying(log.clone(), profile),
-        })
+        Ok(WindowStream::continuing(log.clone(), profile, position))
+    }
+
+    /// A window on the whole of the current turn.
+    fn replay(&self, profile: Profile) -> Result<WindowStream, EngineError> {
+        let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
+        Ok(WindowStream::replaying(log.clone(), profile))
     }
 
     async fn resume(
@@ -269,7 +278,7 @@ impl Actor {
             Err(error) => return Err(error),
         };
         match status {
-            Some(Status::Running | Status::Parked) => self.window(profile, None).map(Some),
+            Some(Status::Running | Status::Parked) => self.replay(profile).map(Some),
             _ => Ok(None),
         }
     }

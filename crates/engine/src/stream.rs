@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use turn::Window;
-use wire::{Chunk, Profile};
+use wire::{Chunk, Message, Profile};
 
 use crate::log::Log;
 
@@ -27,6 +27,12 @@ impl WindowStream {
     pub(crate) fn replaying(log: Arc<Log>, profile: Profile) -> Self {
         let window = Window::replaying(profile, log.message_id(), &log.items());
         Self::new(log, window)
+    }
+
+    /// For a client that shows what it believes: see [`Window::believing`].
+    pub(crate) fn believing(mut self, message: &Message) -> Self {
+        self.window = self.window.believing(message);
+        self
     }
 
     fn new(log: Arc<Log>, window: Window) -> Self {

@@ -20,6 +20,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rusqlite::Connection;
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use crate::bell::Bell;
@@ -48,14 +49,26 @@ impl SqliteStore {
     /// Opens a file, or creates it where there is none. The folder has to be there.
     pub async fn open(path: PathBuf) -> Result<Self, StoreError> {
         let opening = tokio::task::spawn_blocking(move || {
-            let bell = Arc::new(Bell::default());
-            Ok(Self {
-                readers: Arc::new(Readers::new(path.clone())),
-                writer: Writer::start(path, Arc::clone(&bell))?,
-                bell,
-            })
+            let connection = connection::open_writer(&path)?;
+            Self::on(connection, path)
         });
         opening.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// A store on a connection that may write to this file.
+    fn on(connection: Connection, path: PathBuf) -> Result<Self, StoreError> {
+        let bell = Arc::new(Bell::default());
+        match Writer::start(connection, Arc::clone(&bell)) {
+            Ok(writer) => Ok(Self {
+                readers: Arc::new(Readers::new(path)),
+                bell,
+                writer,
+            }),
+            Err(error) => Err(StoreError::Unopenable {
+                path,
+                problem: error.to_string(),
+            }),
+        }
     }
 }
 

@@ -260,20 +260,32 @@ async fn two_stores_on_one_file_see_each_other() {
     assert_eq!(appended, Ok(Appended::Ok { seq: 1 }));
     let stale = there.journal.append(&chat, 0, opened()).await;
     assert_eq!(stale, Ok(Appended::Conflict { seq: 1 }));
-    // Appended by the other store, and then by this one.
-    assert_eq!(tail.next().await.unwrap().map(|entry| entry.seq), Some(1));
     let appended = there.journal.append(&chat, 1, opened()).await;
     assert_eq!(appended, Ok(Appended::Ok { seq: 2 }));
-    assert_eq!(tail.next().await.unwrap().map(|entry| entry.seq), Some(2));
-    let waiting = tokio::spawn(async move { tail.next().await });
+    for seq in 1..=2 {
+        assert_eq!(tail.next().await.unwrap().map(|entry| entry.seq), Some(seq));
+    }
+    // A store that does nothing itself hears of it all the same.
+    let idle = open_file(&path).await;
+    assert_eq!(idle.journal.delete(&"none".into()).await, Ok(false));
     let appended = here.journal.append(&chat, 2, opened()).await;
     assert_eq!(appended, Ok(Appended::Ok { seq: 3 }));
-    let heard = waiting.await.unwrap().unwrap();
-    assert_eq!(heard.map(|entry| entry.seq), Some(3));
+    let mut tail = idle.journal.tail(&chat, 3);
+    for seen in 3..5 {
+        let waiting = tokio::spawn(async move {
+            let heard = tail.next().await.unwrap();
+            (tail, heard.map(|entry| entry.seq))
+        });
+        let appended = here.journal.append(&chat, seen, opened()).await;
+        assert_eq!(appended, Ok(Appended::Ok { seq: seen + 1 }));
+        let heard;
+        (tail, heard) = waiting.await.unwrap();
+        assert_eq!(heard, Some(seen + 1));
+    }
 
     assert_eq!(there.journal.delete(&chat).await, Ok(true));
     assert_eq!(here.journal.read(&chat, 0).await, Ok(Vec::new()));
-    let late = here.journal.append(&chat, 3, opened()).await;
+    let late = here.journal.append(&chat, 5, opened()).await;
     assert_eq!(late, Ok(Appended::Conflict { seq: 0 }));
 }
 

@@ -30,9 +30,9 @@ pub enum Intake {
     Continue {
         /// What was decided.
         answers: Vec<(GateId, Decision)>,
-        /// The position in the transcript up to which the client has seen it, or nothing, if it has
-        /// seen none of it.
-        seen: Option<usize>,
+        /// The client's own copy of the turn's message, with the position in the transcript up to which
+        /// it has seen it; nothing, if it has none.
+        seen: Option<(usize, Message)>,
     },
 }
 
@@ -188,7 +188,7 @@ impl Chat {
             return Err(Refusal::new("unknown_message", message));
         };
         let is_own = message.id.as_deref() == Some(turn.message_id());
-        let seen = is_own.then(|| window::seen(turn.transcript(), message));
+        let seen = is_own.then(|| (window::seen(turn.transcript(), message), message.clone()));
         Ok(Intake::Continue { answers, seen })
     }
 

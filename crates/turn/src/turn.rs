@@ -430,8 +430,9 @@ impl Turn {
         }
         let state = &self.calls[index];
         let was_asked = self.gates.iter().any(|asked| {
+            let is_question = matches!(asked.gate.kind, GateKind::Approval { .. });
             let refused = asked.decision.as_ref().and_then(Decision::approved) == Some(false);
-            asked.gate.call == *id && refused
+            asked.gate.call == *id && is_question && refused
         });
         let chunk = telling::outcome(&state.call, outcome, was_asked);
         if matches!(chunk, Chunk::ToolOutputDenied(_)) && self.page_may_still_answer(state.step) {

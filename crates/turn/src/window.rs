@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wire::chunk::{Start, ToolInputDelta, ToolOutputError};
+use wire::chunk::{Start, ToolInputDelta, ToolOutputDenied, ToolOutputError};
 use wire::{Chunk, Message, Profile, ToolState};
 
 use crate::transcript::{Closing, Item};
@@ -34,6 +34,8 @@ struct History {
     asked: HashMap<String, String>,
     /// Settled calls whose input the client has been told.
     told: HashSet<String>,
+    /// Calls that the client itself believes to be refused.
+    refused: HashSet<String>,
 }
 
 impl Window {
@@ -48,6 +50,25 @@ impl Window {
             is_closed: false,
             history: History::default(),
         }
+    }
+
+    /// The same for a client that sends back its message, and so shows what it believes.
+    ///
+    /// Where it has refused a call that was over by then, it is told of a refusal: no client accepts
+    /// an error behind a no.
+    #[must_use]
+    pub fn believing(mut self, message: &Message) -> Self {
+        let calls = message.parts.iter().filter_map(wire::Part::as_tool);
+        let refused = calls.filter(|part| {
+            let answer = part
+                .approval
+                .as_ref()
+                .and_then(|approval| approval.approved);
+            answer == Some(false) && !part.is_settled()
+        });
+        let refused = refused.map(|part| part.tool_call_id.clone());
+        self.history.refused.extend(refused);
+        self
     }
 
     /// A window on the whole message, for a client that has seen nothing of it, or that will forget
@@ -139,6 +160,10 @@ impl History {
                     Some((true, _)) => None,
                     _ => narrow(),
                 }
+            }
+            Chunk::ToolOutputError(error) if self.refused.contains(&error.tool_call_id) => {
+                let tool_call_id = error.tool_call_id.clone();
+                Some(Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id }))
             }
             // Announced, a page would run it again: it is told as if it were still being written.
             Chunk::ToolInputAvailable(available)

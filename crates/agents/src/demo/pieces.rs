@@ -8,20 +8,17 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();
     let mut wide = 0;
-    let mut last = None;
+    let mut last: Option<char> = None;
     for letter in text.chars() {
-        let starts_word = letter.is_whitespace() && !piece.trim().is_empty();
-        let is_full = wide >= LETTERS || is_wide(letter) && wide == 0 && !piece.trim().is_empty();
+        let is_open = !piece.trim().is_empty();
+        let changes = last.is_some_and(|last| is_wide(last) != is_wide(letter));
+        let ends = letter.is_whitespace() || changes || wide == LETTERS;
         let holds = last.is_some_and(|last| joins(last, letter));
-        if !holds && (starts_word || is_full) {
+        if is_open && ends && !holds {
             pieces.push(std::mem::take(&mut piece));
             wide = 0;
         }
-        if is_wide(letter) {
-            wide += 1;
-        } else if letter.is_whitespace() {
-            wide = 0;
-        }
+        wide += usize::from(is_wide(letter) && !holds);
         piece.push(letter);
         last = Some(letter);
     }

@@ -72,7 +72,7 @@ pub(super) fn apply(connection: &Connection, source: &Source<'_>) -> Result<(), 
             Change::GateClosed { gate, decision } => {
                 // The first answer wins.
                 let sql = "UPDATE gate SET decision = ?3, closed_by = ?4, closed_at = ?5
-                           WHERE id = ?1 AND ?2 = ?2 AND decision IS NULL";
+                           WHERE id = ?1 AND chat = ?2 AND decision IS NULL";
                 let json = encode("a decision", decision)?;
                 let mut statement = connection.prepare_cached(sql)?;
                 let by = source.actor.as_str();

@@ -5,7 +5,7 @@
 //! savepoint, and is answered after the commit, since what it found may rest on a job before it in
 //! the same group.
 
-use std::path::PathBuf;
+use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,7 +14,6 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use turn::ChatId;
 
-use super::connection;
 use crate::bell::Bell;
 use crate::error::StoreError;
 
@@ -58,9 +57,8 @@ enum Message {
 }
 
 impl Writer {
-    /// Opens the file for writing and starts the thread. Blocks.
-    pub(super) fn start(path: PathBuf, bell: Arc<Bell>) -> Result<Self, StoreError> {
-        let connection = connection::open_writer(&path)?;
+    /// Starts the thread on a connection that may write.
+    pub(super) fn start(connection: Connection, bell: Arc<Bell>) -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
         let work = Work {
             version: data_version(&connection),
@@ -69,13 +67,8 @@ impl Writer {
             inbox,
             bell,
         };
-        let thread = std::thread::Builder::new()
-            .name("journal-writer".to_owned())
-            .spawn(move || work.run())
-            .map_err(|error| StoreError::Unopenable {
-                path,
-                problem: error.to_string(),
-            })?;
+        let thread = std::thread::Builder::new().name("journal-writer".to_owned());
+        let thread = thread.spawn(move || work.run())?;
         Ok(Self {
             messages: Some(messages),
             room: Arc::new(Semaphore::new(QUEUE)),
@@ -95,7 +88,7 @@ impl Writer {
             run,
             result: Err(StoreError::Closed),
             reply,
-            _room: room.map_err(|_| StoreError::Closed)?,
+            room: room.map_err(|_| StoreError::Closed)?,
         })))?;
         // A thread that has died has dropped what it did not answer.
         answer.await.unwrap_or(Err(StoreError::Closed))
@@ -104,7 +97,6 @@ impl Writer {
     /// Somebody has begun to listen.
     pub(super) fn listen(&self) {
         // If the thread is gone, the bell is closed, and the listener knows it from there.
-        let _ = self.send(Message::Listen);
     }
 
     fn send(&self, message: Message) -> Result<(), StoreError> {
@@ -134,7 +126,7 @@ struct Waiting<T, F> {
     run: F,
     result: Result<Written<T>, StoreError>,
     reply: oneshot::Sender<Result<T, StoreError>>,
-    _room: OwnedSemaphorePermit,
+    room: OwnedSemaphorePermit,
 }
 
 impl<T, F> Job for Waiting<T, F>
@@ -153,7 +145,13 @@ where
     }
 
     fn answer(self: Box<Self>, committed: Result<(), StoreError>, bell: &Bell) {
-        let result = committed.and(self.result).map(|written| {
+        let Waiting {
+            result,
+            reply,
+            room,
+            ..
+        } = *self;
+        let result = committed.and(result).map(|written| {
             match written.news {
                 News::Nothing => {}
                 News::Grew(chat) => bell.ring(&chat),
@@ -161,8 +159,9 @@ where
             }
             written.value
         });
+        drop(room);
         // Whoever asked may have gone away; what is stored stays stored.
-        let _ = self.reply.send(result);
+        let _ = reply.send(result);
     }
 }
 

@@ -352,7 +352,9 @@ impl Driver {
         for (client, seen) in self.clients.iter_mut().zip(positions) {
             if let Some(seen) = seen {
                 client.window = Some(match seen {
-                    Some(position) => Window::continuing(client.profile, &id, position),
+                    Some((position, message)) => {
+                        Window::continuing(client.profile, &id, position).believing(&message)
+                    }
                     None => Window::replaying(client.profile, &id, &transcript),
                 });
                 client.checker.open();

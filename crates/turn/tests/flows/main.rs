@@ -96,6 +96,20 @@ fn timed_out_call_goes_on_without_a_window_and_a_late_answer_sees_it_all() {
 }
 
 #[test]
+fn no_that_comes_too_late_is_shown_as_a_no() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.call("process_payment", Place::Server, ask());
+    driver.end_step();
+    let gate = driver.gate_id(0);
+    driver.perform(Input::TimedOut { gate });
+    driver.text("Nobody answered.");
+    driver.end_step();
+    assert_eq!(driver.deny(0, "no"), []);
+    driver.check(&["Nobody answered."]);
+}
+
+#[test]
 fn parallel_calls_wait_for_all_answers_in_any_combination() {
     for answers in 0..8_u32 {
         let mut driver = Driver::new();

@@ -139,7 +139,7 @@ fn subject(tool: &str, input: &Value) -> String {
     };
     match tool {
         "process_payment" => with("the payment to", "recipient"),
-        "get_weather" => with("the look at the weather in", "location"),
+        "get_weather" => with("the weather lookup for", "location"),
         "get_location" => "access to your location".to_owned(),
         "change_bgm" => format!("the change to {}", track(input)),
         "book_flight" => with("the flight to", "destination"),
@@ -222,14 +222,14 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
             let money = money(source).unwrap_or_else(|| "the money".to_owned());
             let recipient = text(output, "recipient").or_else(|| text(input, "recipient"));
             let recipient = recipient.unwrap_or_else(|| "the recipient".to_owned());
-            let mut said = format!("I sent {money} to {recipient}.");
-            if let Some(transaction) = text(output, "transaction_id") {
-                said += &format!(" The transaction is {transaction}.");
+            let transaction = text(output, "transaction_id").map(|it| format!("transaction {it}"));
+            let balance = number(output, "wallet_balance");
+            let balance = balance.map(|it| format!("balance now ${}", grouped(it)));
+            let details: Vec<_> = [transaction, balance].into_iter().flatten().collect();
+            if details.is_empty() {
+                return format!("I sent {money} to {recipient}.");
             }
-            if let Some(balance) = number(output, "wallet_balance") {
-                said += &format!(" Your balance is now ${}.", grouped(balance));
-            }
-            said
+            format!("I sent {money} to {recipient} ({}).", details.join(", "))
         }
         "get_weather" => {
             let place = text(input, "location").unwrap_or_else(|| "that place".to_owned());

@@ -85,7 +85,10 @@ pub(super) fn echo(prompt: &str, tools: &[&str]) -> String {
     } else {
         let abilities: (Vec<_>, Vec<_>) = abilities.into_iter().unzip();
         let example = abilities.1.first().copied().unwrap_or_default();
-        said += &format!("できること: {}。例えば「{example}」。", abilities.0.join("、"));
+        said += &format!(
+            "できること: {}。例えば「{example}」。",
+            abilities.0.join("、")
+        );
     }
     said
 }

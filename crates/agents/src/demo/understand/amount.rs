@@ -173,12 +173,8 @@ fn with_currency_before(text: &str) -> Option<(f64, Option<&'static str>, usize)
     if !rest.starts_with(|letter: char| letter.is_ascii_digit()) {
         return None;
     }
-    let (value, length) = number(rest)?;
+    let (value, length) = number(rest).map(|found| scaled(rest, found))?;
     let rest = &rest[length..];
-    let (value, rest) = match rest.strip_prefix(['k', 'K']) {
-        Some(rest) if !continues(rest) => (value * 1_000.0, rest),
-        _ => (value, rest),
-    };
     let rest = match currency_after(rest) {
         Some((_, 1.0, length)) => &rest[length..],
         _ => rest,
@@ -187,7 +183,8 @@ fn with_currency_before(text: &str) -> Option<(f64, Option<&'static str>, usize)
 }
 
 fn with_currency_after(text: &str) -> Option<(f64, Option<&'static str>, usize)> {
-    let (value, length) = number(text).or_else(|| spelled(text))?;
+    let digits = || number(text).map(|found| scaled(text, found));
+    let (value, length) = digits().or_else(|| spelled(text))?;
     let rest = &text[length..];
     let (currency, worth, currency_length) = currency_after(rest)?;
     // Divided, not multiplied: 50 cents are 0.5 dollars, exactly.
@@ -196,10 +193,27 @@ fn with_currency_after(text: &str) -> Option<(f64, Option<&'static str>, usize)>
 }
 
 fn bare(text: &str) -> Option<(f64, Option<&'static str>, usize)> {
-    let (value, length) = digits(text)?;
+    let (value, length) = digits(text).map(|found| scaled(text, found))?;
     let rest = &text[length..];
     let goes_on = continues(rest) || rest.starts_with(['%', ':', '/', '_', '@', '-']);
     (!goes_on).then_some((value, None, length))
+}
+
+/// A number with the word for thousands that may follow it: `2k`, `1.5 million`.
+fn scaled(text: &str, (value, length): (f64, usize)) -> (f64, usize) {
+    const SCALES: [(&str, f64); 4] = [
+        ("k", 1e3),
+        (" hundred", 1e2),
+        (" thousand", 1e3),
+        (" million", 1e6),
+    ];
+    let rest = &text[length..];
+    let scale = SCALES
+        .iter()
+        .find(|(word, _)| starts_with(rest, word) && !continues(&rest[word.len()..]));
+    scale.map_or((value, length), |(word, scale)| {
+        (value * scale, length + word.len())
+    })
 }
 
 fn currency_after(text: &str) -> Option<(&'static str, f64, usize)> {
@@ -323,6 +337,9 @@ mod tests {
             ("$1,250.75", 1_250.75),
             ("1,000,000 dollars", 1_000_000.0),
             ("$2k", 2_000.0),
+            ("1.5k dollars", 1_500.0),
+            ("$5 million", 5_000_000.0),
+            ("2 hundred dollars", 200.0),
             ("50 cents", 0.5),
             ("-$5", -5.0),
             ("$-5", -5.0),
@@ -345,6 +362,7 @@ mod tests {
     fn numbers_stand_alone() {
         assert_eq!(found("track 2, 3"), [(2.0, None, "2"), (3.0, None, "3")]);
         assert_eq!(found("トラック1に"), [(1.0, None, "1")]);
+        assert_eq!(found("2 thousand"), [(2_000.0, None, "2 thousand")]);
         for text in [
             "2nd", "bob42", "a-2b", "20%", "10:30", "三郎", "v1.2", "one day",
         ] {

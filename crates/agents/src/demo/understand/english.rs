@@ -154,8 +154,22 @@ impl Reader<'_> {
         }
         match last {
             None => {
-                self.orphan = listed_place();
+                self.orphan = listed_place().or_else(|| after_one_of(&["in", "at"], tokens));
                 None
+            }
+            Some(Draft::Missing(missing)) if same_sentence => {
+                // "The weather forecast, Oslo."
+                let wish = match missing {
+                    Missing::City => Wish::Weather {
+                        place: place(&listed_place()?),
+                    },
+                    Missing::Destination => Wish::Flight {
+                        destination: place(&listed_place()?),
+                    },
+                    _ => return None,
+                };
+                self.drafts.pop();
+                Some(Draft::Wish(wish))
             }
             Some(Draft::Payment(payment)) if same_sentence => {
                 let is_one_more = listed(|_| false);
@@ -247,8 +261,19 @@ fn missing(tokens: &[Token<'_>], triggers: &[Trigger]) -> Option<Missing> {
 
 /// The first name that stands behind one of these words.
 fn after_one_of(words: &[&str], tokens: &[Token<'_>]) -> Option<String> {
-    let mut places = (0..tokens.len()).filter(|at| tokens[*at].is(words));
-    places.find_map(|at| name(&tokens[at + 1..]))
+    let places = (0..tokens.len()).filter(|at| tokens[*at].is(words));
+    let names: Vec<_> = places.filter_map(|at| name(&tokens[at + 1..])).collect();
+    // "For a quiet evening in Paris" is about what has a name.
+    let is_named = |name: &&String| {
+        tokens
+            .iter()
+            .any(|token| token.is_proper() && name.contains(token.text))
+    };
+    names
+        .iter()
+        .find(is_named)
+        .or_else(|| names.first())
+        .cloned()
 }
 
 /// The name that ends just here: "the Tokyo weather".

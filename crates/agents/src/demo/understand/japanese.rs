@@ -177,10 +177,20 @@ fn read_closer(
         Topic::Location => vec![Wish::Location],
         Topic::Weather => {
             let wish = |place| Wish::Weather { place };
-            places(&["の", "は今", "は", "って", "では", "での", "で", "における"])
-                .into_iter()
-                .map(wish)
-                .collect()
+            places(&[
+                "の",
+                "どんな",
+                "は今",
+                "は",
+                "って",
+                "では",
+                "での",
+                "で",
+                "における",
+            ])
+            .into_iter()
+            .map(wish)
+            .collect()
         }
         Topic::Flight => {
             let wish = |destination| Wish::Flight { destination };
@@ -211,12 +221,12 @@ fn read_closer(
             ];
             places(&suffixes).into_iter().map(wish).collect()
         }
-        Topic::Report => topic(before, rest)
+        Topic::Report => topic(before, near(rest))
             .map(|topic| Wish::Report { topic })
             .into_iter()
             .collect(),
         Topic::Track => {
-            return match track::behind(rest) {
+            return match track::behind(near(rest)) {
                 Some((track, length)) => Ok((vec![Wish::Track { track }], length)),
                 None => match before.last().and_then(|before| track::before(before)) {
                     Some(track) => Ok((vec![Wish::Track { track }], 0)),
@@ -236,6 +246,12 @@ fn read_closer(
         _ => Missing::Topic,
     };
     Err(Some(missing).filter(|_| closer.is_plain))
+}
+
+/// The beginning of a text: what stands further off has nothing to do with what is before it.
+fn near(text: &str) -> &str {
+    let end = text.char_indices().nth(40).map_or(text.len(), |(at, _)| at);
+    &text[..end]
 }
 
 /// Cuts a text at its commas and stops, not inside of a number.
@@ -366,6 +382,9 @@ fn topic(before: &[&str], rest: &str) -> Option<String> {
         .unwrap_or(&joined);
     if !topic.trim().is_empty() {
         return Some(topic.trim().to_owned());
+    }
+    if let Some((quoted, _)) = rest.strip_prefix('「').and_then(|it| it.split_once('」')) {
+        return Some(quoted.to_owned());
     }
     let sentences = clauses(rest);
     let behind = sentences.iter().find_map(|clause| {

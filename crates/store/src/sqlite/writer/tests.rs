@@ -1,6 +1,8 @@
 //! What the writer does when something fails: with the disk, the database, or itself.
 
 use std::pin::{Pin, pin};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 
 use serde_json::json;
@@ -9,7 +11,7 @@ use turn::{At, ChatId};
 
 use super::*;
 use crate::journal::{Appended, Journal, NewEntry};
-use crate::sqlite::SqliteStore;
+use crate::sqlite::{SqliteStore, connection};
 
 async fn open() -> (SqliteStore, TempDir) {
     let folder = TempDir::new().unwrap();
@@ -195,6 +197,26 @@ async fn nobody_is_answered_before_the_commit() {
 }
 
 #[tokio::test]
+async fn a_deletion_is_the_last_of_its_group() {
+    let (store, folder) = open().await;
+    let chat = ChatId::from("c");
+    assert_eq!(store.append(&chat, 0, entry("one")).await, grew(1));
+    let (holding, release) = hold(&store);
+    let mut delete = store.delete(&chat);
+    queue(&mut delete);
+    let path = folder.path().join("chats.db");
+    let mut look = Box::pin(tamper(&store, move |_| {
+        let outside = Connection::open(&path)?;
+        outside.query_row("SELECT count(*) FROM entry", (), |row| row.get::<_, i64>(0))
+    }));
+    queue(&mut look);
+    drop(release);
+    holding.await.unwrap();
+    assert_eq!(delete.await, Ok(true));
+    assert_eq!(look.await, Ok(0));
+}
+
+#[tokio::test]
 async fn a_transaction_that_an_error_ended_takes_nobody_with_it() {
     let (store, _folder) = open().await;
     let chat = ChatId::from("c");
@@ -215,16 +237,32 @@ async fn a_transaction_that_an_error_ended_takes_nobody_with_it() {
 
 #[tokio::test]
 async fn a_database_that_another_holds_is_busy_and_then_works_again() {
-    let (store, folder) = open().await;
+    /// How often SQLite asked what to do, and everybody having queued when it first did.
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    static QUEUED: Barrier = Barrier::new(2);
+    fn give_up(_: i32) -> bool {
+        if ASKED.fetch_add(1, Ordering::Relaxed) == 0 {
+            QUEUED.wait();
+        }
+        false
+    }
+
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("chats.db");
+    let mut connection = connection::open_writer(&path).unwrap();
+    connection.busy_handler(Some(give_up)).unwrap();
+    let store = SqliteStore::on(connection, path.clone()).unwrap();
     let chat = ChatId::from("c");
-    let briefly = |connection: &Connection| connection.busy_timeout(Duration::from_millis(1));
-    tamper(&store, briefly).await.unwrap();
-    let other = Connection::open(folder.path().join("chats.db")).unwrap();
+    let other = Connection::open(path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let appends = [(); 3].map(|()| store.append(&chat, 0, entry("one")));
+    let mut appends = [(); 3].map(|()| store.append(&chat, 0, entry("one")));
+    appends.iter_mut().for_each(queue);
+    QUEUED.wait();
     for append in appends {
         assert_eq!(append.await, Err(StoreError::Busy));
     }
+    // They waited together, not one after the other.
+    assert_eq!(ASKED.load(Ordering::Relaxed), 1);
     // Reading goes on meanwhile.
     assert_eq!(store.read(&chat, 0).await, Ok(Vec::new()));
     other.execute_batch("COMMIT").unwrap();

@@ -49,7 +49,8 @@ fn end(tokens: &[Token<'_>]) -> usize {
 fn length(tokens: &[Token<'_>]) -> usize {
     let mut length = 0;
     for (at, token) in tokens.iter().enumerate() {
-        if token.is_proper() {
+        let is_number = token.text.chars().all(|letter| letter.is_ascii_digit());
+        if token.is_proper() || is_number && length == at {
             length = at + 1;
         } else if !token.is(&CONNECTORS) {
             break;
@@ -89,7 +90,7 @@ pub(super) fn may_be_listed(
 }
 
 fn capitalised(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_lowercase() || " '-".contains(letter);
+    let is_plain = |letter: char| letter.is_lowercase() || " '-".contains(letter);
     if !name.chars().all(is_plain) {
         return name.to_owned();
     }
@@ -97,7 +98,7 @@ fn capitalised(name: &str) -> String {
         let mut letters = word.chars();
         match letters.next() {
             Some(first) if !CONNECTORS.contains(&word) => {
-                format!("{}{}", first.to_ascii_uppercase(), letters.as_str())
+                first.to_uppercase().chain(letters).collect()
             }
             _ => word.to_owned(),
         }

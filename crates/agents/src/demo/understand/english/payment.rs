@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::amount::Amount;
 use super::super::name::person;
 use super::name::name;
-use super::token::{Clause, Joint, Token};
+use super::token::{Clause, Joint, Kind, Token};
 use super::trigger::Trigger;
 use super::words::{FILLER, PRONOUNS};
 use crate::demo::wish::{Missing, Wish};
@@ -50,7 +50,15 @@ impl Payment {
         has_verb: bool,
         is_plain: bool,
     ) -> Self {
-        let (recipient, description) = parties(text, tokens);
+        // Where the amount has a currency, a bare number is part of a name: "account 12345".
+        let has_currency = amount.is_some_and(|amount| amount.currency.is_some());
+        let mut tokens = tokens.to_vec();
+        for token in tokens.iter_mut().filter(|_| has_currency) {
+            if token.amount().is_some_and(|it| it.currency.is_none()) {
+                token.kind = Kind::Word;
+            }
+        }
+        let (recipient, description) = parties(text, &tokens);
         Self {
             amount: amount.map(|amount| (amount.value, amount.currency)),
             recipient,

@@ -69,7 +69,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
         } else {
             let one = at..at + letter.len_utf8();
             match letter {
-                ',' | '、' => (one, Kind::Comma),
+                ',' | '、' | '/' => (one, Kind::Comma),
                 '&' | '+' => (one, Kind::And),
                 ';' | '!' | '?' | '\n' | '。' => (one, Kind::Stop),
                 '.' | '…' => (one, Kind::Stop),

@@ -1,7 +1,7 @@
 //! Words that name a tool.
 
 use super::token::Token;
-use super::words::NEGATIONS;
+use super::words::{FILLER, NEGATIONS};
 
 /// What a clause is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,10 @@ const WEATHER: [&str; 5] = [
     "temperature",
     "weather",
 ];
-const SKY: [&str; 13] = ["cloudy", "cold", "hot", "humid", "rain", "raining", "rainy", "snow", "snowing", "sunny", "umbrella", "warm", "windy"];
+const SKY: [&str; 13] = [
+    "cloudy", "cold", "hot", "humid", "rain", "raining", "rainy", "snow", "snowing", "sunny",
+    "umbrella", "warm", "windy",
+];
 const TRACK: [&str; 4] = ["bgm", "change_bgm", "track", "tracks"];
 const MUSIC: [&str; 5] = ["music", "song", "songs", "soundtrack", "tune"];
 const FLIGHT: [&str; 5] = ["book_flight", "flight", "flights", "fly", "flying"];
@@ -125,6 +128,15 @@ fn trigger(tokens: &[Token<'_>], at: usize) -> Option<Trigger> {
     };
     if let Some(words) = WHERE.iter().find(is_where) {
         return found(Topic::Location, words.len(), true);
+    }
+    // "Location, please" says no more than that.
+    let is_alone = || {
+        tokens
+            .iter()
+            .all(|other| other.range == token.range || other.is(&FILLER))
+    };
+    if token.is(&["location", "position"]) && is_alone() {
+        return found(Topic::Location, 1, true);
     }
     if token.is(&WEATHER) {
         // "The weather report" is no report.

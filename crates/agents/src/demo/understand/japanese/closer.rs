@@ -25,7 +25,7 @@ pub(super) struct Closer {
 }
 
 /// The longer words before those that they begin with.
-const CLOSERS: [(&str, Topic, bool); 70] = [
+const CLOSERS: [(&str, Topic, bool); 72] = [
     ("送金", Topic::Payment, true),
     ("送付", Topic::Payment, false),
     ("送っ", Topic::Payment, false),
@@ -86,6 +86,8 @@ const CLOSERS: [(&str, Topic, bool); 70] = [
     ("change_bgm", Topic::Track, true),
     ("音楽", Topic::Track, false),
     ("曲", Topic::Track, false),
+    ("行きの便", Topic::Flight, true),
+    ("への便", Topic::Flight, true),
     ("フライト", Topic::Flight, true),
     ("飛行機", Topic::Flight, true),
     ("航空券", Topic::Flight, true),
@@ -115,9 +117,15 @@ pub(super) fn closers(text: &str) -> Vec<Closer> {
 }
 
 fn closer_at(text: &str, at: usize) -> Option<Closer> {
+    let is_latin = |letter: Option<char>| letter.is_some_and(|it| it.is_ascii_alphabetic());
+    let follows_latin = is_latin(text[..at].chars().next_back());
     let here = |word: &str| {
-        let start = text[at..].get(..word.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        let Some((start, rest)) = text[at..].split_at_checked(word.len()) else {
+            return false;
+        };
+        // "Abgma" is a name.
+        let is_within = follows_latin || is_latin(rest.chars().next());
+        start.eq_ignore_ascii_case(word) && !(is_latin(word.chars().next()) && is_within)
     };
     let (word, topic, is_plain) = CLOSERS.iter().find(|(word, _, _)| here(word))?;
     let before = &text[..at];

@@ -94,14 +94,14 @@ pub(super) fn last_name(text: &str) -> Option<(&str, usize)> {
     if let Some(kin) = kin(text) {
         return Some((kin, text.len() - kin.len()));
     }
-    let stem = without_honorific(text);
-    let start = name_start(stem);
-    let name = stem[start..].trim_matches([' ', '・', '.', '-', '_', '&']);
+    let edge = [' ', '・', '.', '-', '_', '&'];
+    let stem = without_honorific(text).trim_end_matches(edge);
+    let name = stem[name_start(stem)..].trim_start_matches(edge);
     let prefix = PREFIXES
         .iter()
         .find(|prefix| name.len() > prefix.len() && name.starts_with(**prefix));
     let name = prefix.map_or(name, |prefix| name[prefix.len()..].trim_start());
-    let start = stem.trim_end().len().checked_sub(name.len())?;
+    let start = stem.len() - name.len();
     let is_name = name.contains(char::is_alphabetic) && !NO_NAMES.contains(&name);
     is_name.then_some((name, start))
 }
@@ -125,6 +125,15 @@ fn name_start(text: &str) -> usize {
         return if opens && is_name { syllables } else { solid };
     }
     let syllables = run_start(text, is_hiragana);
+    // "さくらさんとはるとさん": who is named politely is named to the end.
+    let polite = ["さんと", "くんと", "さまと", "ちゃんと", "さんや"];
+    let ends = polite.iter().filter_map(|end| {
+        let at = text[syllables..].rfind(end)?;
+        Some(syllables + at + end.len())
+    });
+    if let Some(end) = ends.max().filter(|end| *end < text.len()) {
+        return end;
+    }
     let before = &text[..syllables];
     let name = &text[syllables..];
     let follows_something = before.chars().next_back().is_some_and(is_solid);
@@ -195,6 +204,7 @@ mod tests {
             ("友達のサム", Some("サム")),
             ("サムとはなこ", Some("はなこ")),
             ("はなこ", Some("はなこ")),
+            ("さくらさんとはるとさん", Some("はると")),
             ("くにこ", Some("くにこ")),
             ("ゆみ子", Some("ゆみ子")),
             ("高橋ゆみ", Some("高橋ゆみ")),
