@@ -4,22 +4,23 @@ mod tasks;
 
 use std::time::Duration;
 
+use serde_json::Value;
 use store::{Appended, NewEntry};
 use tokio::sync::{mpsc, oneshot};
 use turn::agent::AgentEvent;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::intake::Intake;
+use turn::seeds::after_last_park;
 use turn::transcript::{Closing, Item};
 use turn::{CallId, Chat, ChatId, Effect, GateId, Input, Principal, Status, TurnId};
-use wire::Profile;
 
 use self::tasks::Tasks;
 use crate::engine::{Engine, Request, View, now};
 use crate::error::EngineError;
 use crate::id;
 use crate::log::Log;
-use crate::stream::WindowStream;
+use crate::stream::{Speech, WindowStream};
 use crate::work::{Ask, Work};
 
 /// How long the task of a chat stays that nothing happens to.
@@ -35,12 +36,12 @@ pub(crate) enum Command {
     Send {
         principal: Principal,
         request: Request,
-        profile: Profile,
+        speech: Speech,
         reply: Reply<WindowStream>,
     },
     Resume {
         principal: Principal,
-        profile: Profile,
+        speech: Speech,
         reply: Reply<Option<WindowStream>>,
     },
     Stop {
@@ -59,6 +60,13 @@ pub(crate) enum Command {
         principal: Principal,
         gate: GateId,
         decision: Decision,
+        reply: Reply<()>,
+    },
+    /// A page ran a call, and says so by itself.
+    Output {
+        principal: Principal,
+        call: CallId,
+        output: Result<Value, String>,
         reply: Reply<()>,
     },
     TimedOut {
@@ -142,14 +150,14 @@ impl Actor {
             Command::Send {
                 principal,
                 request,
-                profile,
+                speech,
                 reply,
-            } => drop(reply.send(self.send(&principal, request, profile).await)),
+            } => drop(reply.send(self.send(&principal, request, speech).await)),
             Command::Resume {
                 principal,
-                profile,
+                speech,
                 reply,
-            } => drop(reply.send(self.resume(&principal, profile).await)),
+            } => drop(reply.send(self.resume(&principal, speech).await)),
             Command::Stop { principal, reply } => drop(reply.send(self.stop(&principal).await)),
             Command::View { principal, reply } => drop(reply.send(self.view(&principal).await)),
             Command::Forget { principal, reply } => drop(reply.send(self.forget(&principal).await)),
@@ -159,6 +167,12 @@ impl Actor {
                 decision,
                 reply,
             } => drop(reply.send(self.answer(&principal, gate, decision).await)),
+            Command::Output {
+                principal,
+                call,
+                output,
+                reply,
+            } => drop(reply.send(self.output(&principal, &call, output).await)),
             Command::TimedOut { gate } => {
                 let done = self.perform(Input::TimedOut { gate }, None).await;
                 self.note(done);
@@ -215,7 +229,7 @@ impl Actor {
         &mut self,
         principal: &Principal,
         request: Request,
-        profile: Profile,
+        speech: Speech,
     ) -> Result<WindowStream, EngineError> {
         let chat = self.chat().await?;
         if chat.owner().is_some_and(|owner| owner != principal) {
@@ -236,40 +250,44 @@ impl Actor {
                     ids: id::fresh(),
                 };
                 self.perform(input, Some(principal)).await?;
-                self.window(profile, 0)
+                self.window(speech, 0)
             }
             Intake::Continue { answers, seen } => {
+                // A page of the seeds sends no history: it has seen what led to its question.
+                let turn = self.chat.as_ref().and_then(Chat::current);
+                let parked = turn.map_or(0, |turn| after_last_park(turn.transcript()));
                 for (gate, decision) in answers {
                     let input = Input::Answer { gate, decision };
                     self.perform(input, Some(principal)).await?;
                 }
                 match seen {
                     Some((position, message)) => {
-                        let window = self.window(profile, position)?;
+                        let window = self.window(speech, position)?;
                         Ok(window.believing(&message))
                     }
-                    None => self.replay(profile),
+                    None if speech == Speech::Seeds => self.window(speech, parked),
+                    None => self.replay(speech),
                 }
             }
         }
     }
 
     /// A window on the current turn, from a position on.
-    fn window(&self, profile: Profile, position: usize) -> Result<WindowStream, EngineError> {
+    fn window(&self, speech: Speech, position: usize) -> Result<WindowStream, EngineError> {
         let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
-        Ok(WindowStream::continuing(log.clone(), profile, position))
+        Ok(WindowStream::continuing(log.clone(), speech, position))
     }
 
     /// A window on the whole of the current turn.
-    fn replay(&self, profile: Profile) -> Result<WindowStream, EngineError> {
+    fn replay(&self, speech: Speech) -> Result<WindowStream, EngineError> {
         let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
-        Ok(WindowStream::replaying(log.clone(), profile))
+        Ok(WindowStream::replaying(log.clone(), speech))
     }
 
     async fn resume(
         &mut self,
         principal: &Principal,
-        profile: Profile,
+        speech: Speech,
     ) -> Result<Option<WindowStream>, EngineError> {
         let status = match self.chat_of(principal).await {
             Ok(chat) => chat.status(),
@@ -278,7 +296,7 @@ impl Actor {
             Err(error) => return Err(error),
         };
         match status {
-            Some(Status::Running | Status::Parked) => self.replay(profile).map(Some),
+            Some(Status::Running | Status::Parked) => self.replay(speech).map(Some),
             _ => Ok(None),
         }
     }
@@ -333,6 +351,23 @@ impl Actor {
         }
         let input = Input::Answer { gate, decision };
         self.perform(input, Some(principal)).await
+    }
+
+    async fn output(
+        &mut self,
+        principal: &Principal,
+        call: &CallId,
+        output: Result<Value, String>,
+    ) -> Result<(), EngineError> {
+        let chat = self.chat_of(principal).await?;
+        match chat.take_output(call, output)? {
+            Some((gate, decision)) => {
+                let input = Input::Answer { gate, decision };
+                self.perform(input, Some(principal)).await
+            }
+            // Somebody else was first.
+            None => Ok(()),
+        }
     }
 
     async fn work(&mut self, work: Work) {

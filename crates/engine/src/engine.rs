@@ -9,12 +9,12 @@ use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
 use turn::gate::{Decision, GateKind};
-use turn::{At, ChatId, GateId, Principal, Status};
-use wire::{Message, Profile, Trigger};
+use turn::{At, CallId, ChatId, GateId, Principal, Status};
+use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
 use crate::error::EngineError;
-use crate::stream::WindowStream;
+use crate::stream::{Speech, WindowStream};
 use crate::tools::Tools;
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
@@ -91,13 +91,13 @@ impl Engine {
         &self,
         principal: &Principal,
         request: Request,
-        profile: Profile,
+        speech: Speech,
     ) -> Result<WindowStream, EngineError> {
         let chat = request.chat.clone();
         self.ask(&chat, |reply| Command::Send {
             principal: principal.clone(),
             request,
-            profile,
+            speech,
             reply,
         })
         .await
@@ -108,11 +108,11 @@ impl Engine {
         &self,
         principal: &Principal,
         chat: &ChatId,
-        profile: Profile,
+        speech: Speech,
     ) -> Result<Option<WindowStream>, EngineError> {
         self.ask(chat, |reply| Command::Resume {
             principal: principal.clone(),
-            profile,
+            speech,
             reply,
         })
         .await
@@ -179,6 +179,28 @@ impl Engine {
         let agrees = closed.decision.approved() == approved
             && (input.is_none() || crate::engine::input(&closed.decision) == input.as_ref());
         Ok(Answered { closed, agrees })
+    }
+
+    /// A page ran a call, and gives its output, or why it failed, without a window.
+    pub async fn output(
+        &self,
+        principal: &Principal,
+        call: &CallId,
+        output: Result<Value, String>,
+    ) -> Result<(), EngineError> {
+        let chat = self.shared.journal.call(call).await?;
+        let chat = chat.ok_or(EngineError::UnknownCall)?;
+        let given = self.ask(&chat, |reply| Command::Output {
+            principal: principal.clone(),
+            call: call.clone(),
+            output,
+            reply,
+        });
+        // A call of somebody else's chat is as unknown as one that was never made.
+        given.await.map_err(|error| match error {
+            EngineError::UnknownChat => EngineError::UnknownCall,
+            error => error,
+        })
     }
 
     /// Sends a command that is answered.

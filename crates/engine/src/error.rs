@@ -13,6 +13,8 @@ pub enum EngineError {
     UnknownChat,
     /// There is no such approval, or it is somebody else's.
     UnknownApproval,
+    /// There is no such call, or it is somebody else's.
+    UnknownCall,
     /// The request contradicts the journal.
     Refused(Refusal),
     /// An edited input is not one that the tool takes.
@@ -29,6 +31,7 @@ impl EngineError {
         match self {
             Self::UnknownChat => "unknown_chat",
             Self::UnknownApproval => "unknown_approval",
+            Self::UnknownCall => "unknown_call",
             Self::Refused(refusal) => refusal.code,
             Self::InvalidInput(_) => "invalid_input",
             Self::Store(_) => "store_unavailable",
@@ -42,6 +45,7 @@ impl fmt::Display for EngineError {
         match self {
             Self::UnknownChat => out.write_str("There is no such chat."),
             Self::UnknownApproval => out.write_str("There is no such approval."),
+            Self::UnknownCall => out.write_str("There is no such call."),
             Self::Refused(refusal) => out.write_str(&refusal.message),
             Self::InvalidInput(why) => {
                 write!(out, "The input is not one that the tool takes: {why}")

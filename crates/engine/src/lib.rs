@@ -28,7 +28,7 @@ mod work;
 pub use context::{Context, Refused};
 pub use engine::Engine;
 pub use error::EngineError;
-pub use stream::WindowStream;
+pub use stream::{Speech, WindowStream};
 pub use tool::{Later, Tool, ToolError, long_running, page_tool, tool};
 pub use tools::Tools;
 pub use turn::live::Verdict;

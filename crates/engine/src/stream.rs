@@ -4,50 +4,91 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use turn::Window;
+use turn::seeds::SeedsWindow;
 use wire::{Chunk, Message, Profile};
 
 use crate::log::Log;
+
+/// In which words a window is to speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speech {
+    /// The AI SDK's order, for some releases of it: the window closes when the turn parks.
+    Sdk(Profile),
+    /// The seeds' order: the window lasts for the whole turn.
+    Seeds,
+}
 
 /// A window on a turn: chunks as they come, until it closes. Dropping it leaves the turn alone.
 #[derive(Debug)]
 pub struct WindowStream {
     log: Arc<Log>,
-    window: Window,
+    view: View,
     bell: watch::Receiver<usize>,
+}
+
+#[derive(Debug)]
+enum View {
+    Sdk(Window),
+    Seeds(SeedsWindow),
 }
 
 impl WindowStream {
     /// On what a client lacks that has seen the transcript up to a position.
-    pub(crate) fn continuing(log: Arc<Log>, profile: Profile, position: usize) -> Self {
-        let window = Window::continuing(profile, log.message_id(), position);
-        Self::new(log, window)
+    pub(crate) fn continuing(log: Arc<Log>, speech: Speech, position: usize) -> Self {
+        let view = match speech {
+            Speech::Sdk(profile) => {
+                View::Sdk(Window::continuing(profile, log.message_id(), position))
+            }
+            Speech::Seeds => View::Seeds(SeedsWindow::new(log.message_id(), position)),
+        };
+        Self::new(log, view)
     }
 
     /// On the whole message.
-    pub(crate) fn replaying(log: Arc<Log>, profile: Profile) -> Self {
-        let window = Window::replaying(profile, log.message_id(), &log.items());
-        Self::new(log, window)
+    pub(crate) fn replaying(log: Arc<Log>, speech: Speech) -> Self {
+        let view = match speech {
+            Speech::Sdk(profile) => {
+                let window = Window::replaying(profile, log.message_id(), &log.items());
+                View::Sdk(window)
+            }
+            Speech::Seeds => View::Seeds(SeedsWindow::new(log.message_id(), 0)),
+        };
+        Self::new(log, view)
     }
 
     /// For a client that shows what it believes: see [`Window::believing`].
     pub(crate) fn believing(mut self, message: &Message) -> Self {
-        self.window = self.window.believing(message);
+        if let View::Sdk(window) = self.view {
+            self.view = View::Sdk(window.believing(message));
+        }
         self
     }
 
-    fn new(log: Arc<Log>, window: Window) -> Self {
+    fn new(log: Arc<Log>, view: View) -> Self {
         let bell = log.listen();
-        Self { log, window, bell }
+        Self { log, view, bell }
+    }
+
+    /// The id of the assistant message that the turn streams.
+    pub fn message_id(&self) -> &str {
+        self.log.message_id()
     }
 
     /// The chunks that have come since, or nothing once the window is closed.
     pub async fn next(&mut self) -> Option<Vec<Chunk>> {
         loop {
-            if self.window.is_closed() {
+            let is_closed = match &self.view {
+                View::Sdk(window) => window.is_closed(),
+                View::Seeds(window) => window.is_closed(),
+            };
+            if is_closed {
                 return None;
             }
             self.bell.borrow_and_update();
-            let chunks = self.window.read(&self.log.items());
+            let chunks = match &mut self.view {
+                View::Sdk(window) => window.read(&self.log.items()),
+                View::Seeds(window) => window.read(&self.log.items()),
+            };
             if !chunks.is_empty() {
                 return Some(chunks);
             }

@@ -11,20 +11,24 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, body};
-use engine::Engine;
 use engine::engine::Answered;
+use engine::{Engine, Speech};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Ledger, OpenGate};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use turn::gate::{Decision, GateKind};
 use turn::{ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
 use crate::event_stream;
 use crate::keys::Keys;
+use crate::live::{self, SocketLimits};
+use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::speaker::Speaker;
+use crate::ticket::Secret;
 
 /// What the API serves.
 #[derive(Clone)]
@@ -37,6 +41,14 @@ pub struct Api {
     pub limits: Limits,
     /// The demo's wallets, where the demo is served.
     pub ledger: Option<Arc<dyn Ledger>>,
+    /// How sockets are kept.
+    pub sockets: SocketLimits,
+    /// Sites that may open a socket, besides the one that is served here.
+    pub origins: Arc<Origins>,
+    /// What tickets are signed with.
+    pub secret: Secret,
+    /// Becomes true when the server goes away: sockets then tell their clients to come back.
+    pub closing: watch::Receiver<bool>,
 }
 
 impl Api {
@@ -47,6 +59,10 @@ impl Api {
             keys: Arc::default(),
             limits: Limits::default(),
             ledger: None,
+            sockets: SocketLimits::default(),
+            origins: Arc::default(),
+            secret: Secret::fresh(),
+            closing: watch::channel(false).1,
         }
     }
 
@@ -58,6 +74,9 @@ impl Api {
             .route("/api/chat/{id}", get(view).delete(forget))
             .route("/api/chat/{id}/stream", get(resume))
             .route("/api/chat/{id}/stop", post(stop))
+            .route("/api/chat/live", get(live::open))
+            .route("/live", get(live::open))
+            .route("/api/ticket", post(live::issue))
             .route("/api/approvals", get(approvals))
             .route("/api/approvals/{id}", post(answer))
             .route("/api/wallet", get(wallet))
@@ -118,7 +137,10 @@ async fn send(
         message_id: request.message_id,
         messages: request.messages,
     };
-    let window = api.engine.send(&principal, request, profile).await?;
+    let window = api
+        .engine
+        .send(&principal, request, Speech::Sdk(profile))
+        .await?;
     Ok(event_stream::response(window))
 }
 
@@ -131,7 +153,7 @@ async fn resume(
 ) -> Result<Response, Problem> {
     let Asked(profile) = Asked::of(&headers, &uri)?;
     let window = engine
-        .resume(&principal, &ChatId::from(id), profile)
+        .resume(&principal, &ChatId::from(id), Speech::Sdk(profile))
         .await?;
     Ok(match window {
         Some(window) => event_stream::response(window),

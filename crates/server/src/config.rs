@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::keys::Keys;
 use crate::listen_address::ListenAddress;
 use crate::log;
+use crate::origin::Origins;
 use crate::store_url::StoreUrl;
 
 /// What the server was told, checked, and possible in this version.
@@ -26,6 +27,8 @@ pub(crate) struct Config {
     pub(crate) agent: AgentName,
     /// Who may speak.
     pub(crate) keys: Keys,
+    /// Which sites may open a socket, besides the one that is served here.
+    pub(crate) origins: Origins,
     /// How long the demo's approvals wait.
     pub(crate) approval_timeout: Seconds,
     /// How fast the demo speaks.
@@ -52,6 +55,9 @@ pub(crate) struct Settings {
     /// Who may speak, as NAME=KEY,… or NAME=sha256:HEX,… [env: ADK_STREAM_KEYS] [default: only this machine]
     #[arg(long, value_name = "KEYS")]
     pub(crate) keys: Option<String>,
+    /// Sites whose pages may open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
+    #[arg(long, value_name = "ORIGINS")]
+    pub(crate) origins: Option<String>,
     /// How long the demo's approvals wait, in seconds [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: for ever]
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "approval-timeout")]
@@ -98,6 +104,7 @@ impl Config {
             store: environment.text("STORE")?,
             agent: environment.text("AGENT")?,
             keys: environment.text("KEYS")?,
+            origins: environment.text("ORIGINS")?,
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             pace: environment.text("PACE")?,
         };
@@ -111,6 +118,7 @@ impl Config {
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
             agent: pick(&layers, "agent", |layer| layer.agent.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
+            origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             approval_timeout: pick(&layers, "approval-timeout", |layer| {
                 layer.approval_timeout.as_deref()
             })?,

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store::Ledger;
 
 use self::payment::Payment;
+pub(crate) use self::payment::random;
 
 /// Pays somebody.
 #[derive(Deserialize, JsonSchema)]
@@ -139,9 +140,7 @@ async fn book_flight(
     let destination = input.destination;
     let question = format!("Hold a seat to {destination}?");
     context.approve_within(question, timeout).await?;
-    let seat = context
-        .once("seat", async { Ok(payment::random("seat_")) })
-        .await?;
+    let seat = context.once("seat", async { Ok(random("seat_")) }).await?;
     let question = format!("Pay 120 USD for seat {seat} to {destination}?");
     context.approve_within(question, timeout).await?;
     let paid = payment::pay(

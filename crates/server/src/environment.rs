@@ -6,13 +6,14 @@ use std::ffi::OsString;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CONFIG",
     "KEYS",
     "LISTEN",
     "LOG",
+    "ORIGINS",
     "PACE",
     "STORE",
 ];

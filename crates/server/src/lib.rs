@@ -19,6 +19,7 @@
 //! - `log`: what goes to stderr.
 //! - [`keys`]: who may speak; `speaker`: who does.
 //! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
+//! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
 //! - `duration`: spans of time, as an operator writes them.
 //! - `serve`: from the socket to the last connection.
@@ -40,7 +41,9 @@ mod error;
 mod event_stream;
 pub mod keys;
 mod listen_address;
+pub mod live;
 mod log;
+pub mod origin;
 mod page;
 mod problem;
 mod routes;
@@ -48,6 +51,7 @@ mod serve;
 mod signals;
 mod speaker;
 mod store_url;
+pub mod ticket;
 
 pub use {agents, engine, store, turn, wire};
 

@@ -75,6 +75,18 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "loopback_only", message)
     }
 
+    /// The path speaks WebSocket, and the request does not.
+    pub(crate) fn upgrade_required() -> Self {
+        let message = "this path speaks WebSocket";
+        Self::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", message)
+    }
+
+    /// A browser says that it comes from a site that is not allowed.
+    pub(crate) fn origin_refused() -> Self {
+        let message = "this site may not open a socket here: see --origins";
+        Self::new(StatusCode::FORBIDDEN, "origin_refused", message)
+    }
+
     /// Somebody else answered before.
     pub(crate) fn already_decided(decision: Value) -> Self {
         let message = "this was decided before, and otherwise";
@@ -98,7 +110,9 @@ impl From<DecodeError> for Problem {
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
         let status = match &error {
-            EngineError::UnknownChat | EngineError::UnknownApproval => StatusCode::NOT_FOUND,
+            EngineError::UnknownChat | EngineError::UnknownApproval | EngineError::UnknownCall => {
+                StatusCode::NOT_FOUND
+            }
             EngineError::Refused(refusal) => match refusal.code {
                 "bad_request" => StatusCode::BAD_REQUEST,
                 "unknown_message" => StatusCode::NOT_FOUND,

@@ -13,7 +13,7 @@ use axum::serve::ListenerExt;
 use engine::Engine;
 use store::Location;
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use crate::agent_name::AgentName;
@@ -58,12 +58,16 @@ async fn start(config: &Config) -> Result<(), Error> {
         attempt: "listen for signals",
         source,
     })?;
-    let api = assemble(config).await?;
+    let (closing, is_closing) = watch::channel(false);
+    let api = Api {
+        closing: is_closing,
+        ..assemble(config).await?
+    };
     for warning in &config.warnings {
         warn!("{warning}");
     }
     announce(address);
-    serve(listener, routes::router(api), signals)
+    serve(listener, routes::router(api), signals, closing)
         .await
         .map_err(|source| Error::System {
             attempt: "go on serving",
@@ -89,6 +93,7 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
     engine.recover().await.map_err(Error::Recover)?;
     Ok(Api {
         keys: Arc::new(config.keys.clone()),
+        origins: Arc::new(config.origins.clone()),
         ledger: Some(stores.ledger),
         ..Api::new(engine)
     })
@@ -111,6 +116,7 @@ async fn serve(
     listener: TcpListener,
     router: Router,
     mut signals: mpsc::Receiver<&'static str>,
+    closing: watch::Sender<bool>,
 ) -> io::Result<()> {
     let listener = listener.tap_io(|stream| {
         // Deltas are small and must leave at once.
@@ -135,6 +141,8 @@ async fn serve(
         GRACE.as_secs()
     );
     drop(drain);
+    // Sockets would stay for ever; they tell their clients to come back.
+    closing.send_replace(true);
     tokio::select! {
         result = &mut server => return result,
         signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
@@ -178,7 +186,7 @@ mod tests {
                 "done"
             }),
         );
-        let server = tokio::spawn(serve(listener, router, received));
+        let server = tokio::spawn(serve(listener, router, received, watch::Sender::new(false)));
         client
             .write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
             .await

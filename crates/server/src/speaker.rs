@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 use turn::Principal;
 
 use crate::api::Api;
@@ -18,39 +19,40 @@ impl FromRequestParts<Api> for Speaker {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        if api.keys.is_empty() {
-            return local(parts);
-        }
-        let header = |name: &str| {
-            parts
-                .headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-        };
-        let bearer = header(AUTHORIZATION.as_str()).and_then(|value| {
-            let (scheme, key) = value.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
-        });
-        let key = bearer.or_else(|| header("x-api-key"));
-        let principal = key.and_then(|key| api.keys.principal(key));
-        principal
-            .cloned()
-            .map(Self)
-            .ok_or_else(Problem::unauthorized)
+        identify(api, &parts.headers, &parts.extensions).map(Self)
     }
+}
+
+/// The principal of a request, by its headers and by where it came from.
+pub(crate) fn identify(
+    api: &Api,
+    headers: &HeaderMap,
+    extensions: &Extensions,
+) -> Result<Principal, Problem> {
+    if api.keys.is_empty() {
+        return local(headers, extensions);
+    }
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = header(AUTHORIZATION.as_str()).and_then(|value| {
+        let (scheme, key) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
+    });
+    let key = bearer.or_else(|| header("x-api-key"));
+    let principal = key.and_then(|key| api.keys.principal(key));
+    principal.cloned().ok_or_else(Problem::unauthorized)
 }
 
 /// Without keys only this machine is served, as one principal.
 ///
 /// A page of another site may still make a browser here speak to us, under a name that it has made
 /// point at this machine: the name that the browser asked for gives it away.
-fn local(parts: &Parts) -> Result<Speaker, Problem> {
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+fn local(headers: &HeaderMap, extensions: &Extensions) -> Result<Principal, Problem> {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     let is_local =
         peer.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
-    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     if is_local && host.is_none_or(is_local_name) {
-        Ok(Speaker(Principal::from("local")))
+        Ok(Principal::from("local"))
     } else {
         Err(Problem::loopback_only())
     }

@@ -27,6 +27,8 @@ pub trait Journal: Send + Sync + 'static {
     /// or was deleted since, nothing is appended and that is a [`Appended::Conflict`]. The first
     /// entry opens the chat: its first event is [`Event::ChatOpened`], or
     /// [`StoreError::OwnerMissing`].
+    ///
+    /// Whoever stops waiting does not take the append back: it may be stored all the same.
     fn append<'a>(
         &'a self,
         chat: &'a ChatId,

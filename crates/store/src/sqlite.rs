@@ -1,6 +1,6 @@
 //! Journals in one SQLite file: the store for everybody who has one server.
 //!
-//! One thread writes and commits in groups ([`writer`]); a few connections read beside it. Several
+//! One thread writes and commits in groups (`writer`); a few connections read beside it. Several
 //! processes may have the file open: the lock that comes with a transaction decides between their
 //! appends, and what another process appended reaches tails within a quarter of a second. What
 //! another process deleted does not end them.

@@ -262,6 +262,15 @@ impl Chat {
         Some(gate.gate.id.clone())
     }
 
+    /// The output of a page's call, if that is news.
+    pub fn take_output(
+        &self,
+        call: &CallId,
+        output: Result<Value, String>,
+    ) -> Result<Option<(GateId, Decision)>, Refusal> {
+        self.output(call.as_str(), output, &[])
+    }
+
     fn output(
         &self,
         call: &str,

@@ -17,6 +17,7 @@
 //! - [`input`]: what can happen to a chat, and what follows; `decide` says which.
 //! - [`live`]: the step that is running, and what tools and policies say of its calls.
 //! - [`transcript`]: what a turn has said; `telling` puts it in chunks; [`window`] is one client's view.
+//! - [`seeds`]: the same view in the order of the seeds' dialect.
 //! - [`intake`]: what is new in what a client sends, and what is refused.
 
 pub mod agent;
@@ -29,6 +30,7 @@ pub mod id;
 pub mod input;
 pub mod intake;
 pub mod live;
+pub mod seeds;
 pub mod telling;
 pub mod time;
 pub mod transcript;

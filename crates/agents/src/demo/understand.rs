@@ -42,14 +42,26 @@ impl Reading {
     fn is_empty(&self) -> bool {
         self.stages.is_empty() && self.missing.is_empty()
     }
+
+    /// What one clause leaves out, another may say: "Change the BGM, play track 2".
+    fn without_answered(mut self) -> Self {
+        let wishes = self.stages.iter().flatten();
+        let plays = wishes
+            .into_iter()
+            .any(|wish| matches!(wish, Wish::Track { .. }));
+        self.missing
+            .retain(|missing| !(plays && *missing == Missing::Track));
+        self.missing.dedup();
+        self
+    }
 }
 
 /// Reads a prompt.
 pub(super) fn understand(prompt: &str) -> Reading {
     let text = plain::plain(prompt);
     let read = |language| match language {
-        Language::English => english::read(&text),
-        Language::Japanese => japanese::read(&text),
+        Language::English => english::read(&text).without_answered(),
+        Language::Japanese => japanese::read(&text).without_answered(),
     };
     let language = language(prompt);
     let reading = read(language);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use adk_stream_engine::engine::{Request, View};
-use adk_stream_engine::{Engine, Tools, WindowStream};
+use adk_stream_engine::{Engine, Speech, Tools, WindowStream};
 use agents::{Agent, AgentStream};
 use serde_json::Value;
 use store::{Journal, Location};
@@ -122,7 +122,7 @@ impl House {
             messages,
         };
         self.engine
-            .send(&self.ann, request, Profile::Shared)
+            .send(&self.ann, request, Speech::Sdk(Profile::Shared))
             .await
             .unwrap()
     }

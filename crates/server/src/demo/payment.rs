@@ -115,7 +115,7 @@ fn cents(amount: f64) -> Result<u64, &'static str> {
 }
 
 /// A fresh id.
-pub(super) fn random(prefix: &str) -> String {
+pub(crate) fn random(prefix: &str) -> String {
     let mut bytes = [0_u8; 6];
     // Without randomness the ledger refuses the second payment of the same id: better than to pay.
     let _ = getrandom::fill(&mut bytes);

@@ -4,7 +4,7 @@
 //! makes a test of each, given a function that opens a new, empty store and returns it with
 //! whatever has to live as long:
 //!
-//! ```ignore
+//! ```text
 //! async fn open() -> (store::Stores, tempfile::TempDir) { … }
 //! store::conformance!(open);
 //! ```

@@ -164,13 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_not_a_store() {
+    fn a_folder_is_not_a_store_and_the_system_says_so() {
         let folder = TempDir::new().unwrap();
         let refused = open_writer(folder.path()).unwrap_err();
-        assert!(
-            matches!(refused, StoreError::Unopenable { .. }),
-            "{refused:?}"
-        );
+        let StoreError::Unopenable { path, problem } = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(path, folder.path());
+        assert!(problem.contains("directory"), "{problem}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What SQLite says when it fails, in the words of [`StoreError`].
 
+use std::fs::OpenOptions;
 use std::path::Path;
 
 use rusqlite::ErrorCode;
@@ -29,11 +30,21 @@ pub(super) fn while_opening(error: rusqlite::Error, path: &Path) -> StoreError {
         Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             error.into()
         }
-        _ => StoreError::Unopenable {
+        code => StoreError::Unopenable {
+            problem: (code == Some(ErrorCode::CannotOpen))
+                .then(|| system_problem(&path))
+                .flatten()
+                .unwrap_or_else(|| error.to_string()),
             path,
-            problem: error.to_string(),
         },
     }
+}
+
+/// Why the system does not let the file be opened, which SQLite does not pass on.
+fn system_problem(path: &Path) -> Option<String> {
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).create(true).open(path);
+    opened.err().map(|error| error.to_string())
 }
 
 /// Writes a value for a column of JSON.

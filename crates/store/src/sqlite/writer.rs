@@ -97,6 +97,7 @@ impl Writer {
     /// Somebody has begun to listen.
     pub(super) fn listen(&self) {
         // If the thread is gone, the bell is closed, and the listener knows it from there.
+        let _ = self.send(Message::Listen);
     }
 
     fn send(&self, message: Message) -> Result<(), StoreError> {

@@ -13,7 +13,7 @@ use self::name::{may_be_listed, name};
 use self::payment::Payment;
 use self::token::{Clause, Joint, Kind, Token, clauses, stages, tokens};
 use self::trigger::{Topic, Trigger, triggers};
-use self::words::{FILLER, REGIONS, STOP};
+use self::words::{FILLER, NEGATIONS, REGIONS, STOP};
 use super::Reading;
 use super::amount::spelled_word;
 use super::name::{is_known_latin_place, known_place, place};
@@ -137,10 +137,7 @@ impl Reader<'_> {
         if tokens.iter().all(is_filler) {
             return None;
         }
-        if words::NEGATIONS
-            .iter()
-            .any(|no| tokens.iter().any(|token| token.is(&[no])))
-        {
+        if tokens.iter().any(|token| token.is(&NEGATIONS)) {
             return Some(Draft::Nothing);
         }
         let same_sentence = clause.joint != Joint::Stop;
@@ -208,9 +205,9 @@ impl Reader<'_> {
             _ => None,
         });
         payment::share_amounts(payments.collect());
-        let mut reading = Reading::default();
-        let mut last_stage = None;
-        for (stage, draft) in drafts {
+        let mut missing = Vec::new();
+        let mut stages: Vec<(usize, Vec<Wish>)> = Vec::new();
+        for (number, draft) in drafts {
             let wish = match draft {
                 Draft::Payment(payment) => payment.wish(self.text),
                 Draft::Report(range) => Ok(Wish::Report {
@@ -220,23 +217,14 @@ impl Reader<'_> {
                 Draft::Missing(missing) => Err(Some(missing)),
                 Draft::Nothing => Err(None),
             };
-            match wish {
-                Ok(wish) if last_stage == Some(stage) => {
-                    reading
-                        .stages
-                        .last_mut()
-                        .into_iter()
-                        .for_each(|it| it.push(wish.clone()));
-                }
-                Ok(wish) => {
-                    last_stage = Some(stage);
-                    reading.stages.push(vec![wish]);
-                }
-                Err(missing) => reading.missing.extend(missing),
+            match (wish, stages.last_mut()) {
+                (Err(left_out), _) => missing.extend(left_out),
+                (Ok(wish), Some((last, wishes))) if *last == number => wishes.push(wish),
+                (Ok(wish), _) => stages.push((number, vec![wish])),
             }
         }
-        reading.missing.dedup();
-        reading
+        let stages = stages.into_iter().map(|(_, wishes)| wishes).collect();
+        Reading { stages, missing }
     }
 }
 

@@ -1,16 +1,19 @@
 //! Reads Japanese prompts: from one word that names a tool to the next, since what a tool is asked
 //! for stands before the word that names it.
 
+mod clause;
 mod closer;
 mod name;
 mod payment;
 mod place;
+mod predicate;
 mod track;
 
+use self::clause::{clauses, money_apart, stages};
 use self::closer::{Closer, Topic, closers};
 use self::payment::Payments;
+use self::predicate::without_predicate;
 use super::Reading;
-use super::amount::amounts;
 use crate::demo::wish::{Missing, Wish};
 
 /// Reads a Japanese prompt.
@@ -23,58 +26,6 @@ pub(super) fn read(text: &str) -> Reading {
         }
     }
     reading
-}
-
-/// Cuts a text into the stages that the person wants one after the other.
-fn stages(text: &str) -> Vec<&str> {
-    const BETWEEN: [&str; 12] = [
-        "それから",
-        "その後",
-        "そのあと",
-        "終わったら",
-        "おわったら",
-        "済んだら",
-        "できたら",
-        "次に",
-        "つぎに",
-        "続いて",
-        "続けて",
-        "最後に",
-    ];
-    /// The first letter still belongs to the verb before it.
-    const BEHIND_VERB: [&str; 9] = [
-        "てから",
-        "でから",
-        "た後",
-        "たあと",
-        "ったら",
-        "したら",
-        "えたら",
-        "べたら",
-        "んだら",
-    ];
-    let mut stages = Vec::new();
-    let mut from = 0;
-    let mut at = 0;
-    while let Some(letter) = text[at..].chars().next() {
-        let find = |markers: &[&'static str]| {
-            let found = markers
-                .iter()
-                .find(|marker| text[at..].starts_with(**marker));
-            found.map(|marker| marker.len())
-        };
-        let verb = || find(&BEHIND_VERB).map(|length| (letter.len_utf8(), length));
-        match find(&BETWEEN).map(|length| (0, length)).or_else(verb) {
-            Some((kept, length)) => {
-                stages.push(&text[from..at + kept]);
-                at += length;
-                from = at;
-            }
-            None => at += letter.len_utf8(),
-        }
-    }
-    stages.push(&text[from..]);
-    stages
 }
 
 fn read_stage(text: &str, missing: &mut Vec<Missing>) -> Vec<Wish> {
@@ -136,23 +87,11 @@ fn read_stage(text: &str, missing: &mut Vec<Missing>) -> Vec<Wish> {
     settle(wishes, missing)
 }
 
-/// What a clause says of money, and what it says besides: "Annに5ドルと東京の".
-fn money_apart(clause: &str) -> (Option<&str>, Option<&str>) {
-    let amounts = amounts(clause).into_iter();
-    let Some(money) = amounts.filter(|it| it.currency.is_some()).last() else {
-        return (None, Some(clause));
-    };
-    let rest = clause[money.range.end..].trim_start().strip_prefix('と');
-    let end = rest.map_or(clause.len(), |_| money.range.end);
-    (Some(&clause[..end]), rest.filter(|rest| !rest.is_empty()))
-}
-
-/// What the closer of one thing leaves open, another may have said: "BGMをトラック2に".
+/// Where the person is, is asked for once: "私は今どこにいる". Whose weather it is that is asked for
+/// besides, nobody can say.
 fn settle(mut wishes: Vec<Wish>, missing: &mut Vec<Missing>) -> Vec<Wish> {
-    let plays = wishes.iter().any(|wish| matches!(wish, Wish::Track { .. }));
     let locates = wishes.contains(&Wish::Location);
-    missing.retain(|it| !(plays && *it == Missing::Track || locates && *it == Missing::City));
-    missing.dedup();
+    missing.retain(|missing| !(locates && *missing == Missing::City));
     let mut located = false;
     wishes.retain(|wish| *wish != Wish::Location || !std::mem::replace(&mut located, true));
     wishes
@@ -252,116 +191,6 @@ fn read_closer(
 fn near(text: &str) -> &str {
     let end = text.char_indices().nth(40).map_or(text.len(), |(at, _)| at);
     &text[..end]
-}
-
-/// Cuts a text at its commas and stops, not inside of a number.
-fn clauses(text: &str) -> Vec<&str> {
-    let amounts = amounts(text);
-    let is_inside = |at: usize| amounts.iter().any(|it| it.range.contains(&at));
-    let is_end = |at: usize, letter: char| {
-        let next = text[at + letter.len_utf8()..].chars().next();
-        let is_stop = letter != '.' || next.is_none_or(char::is_whitespace);
-        "、。,.!?;\n".contains(letter) && is_stop && !is_inside(at)
-    };
-    let mut clauses = Vec::new();
-    let mut from = 0;
-    for (at, letter) in text
-        .char_indices()
-        .filter(|(at, letter)| is_end(*at, *letter))
-    {
-        clauses.push(text[from..at].trim());
-        from = at + letter.len_utf8();
-    }
-    clauses.push(text[from..].trim());
-    clauses.retain(|clause| !clause.is_empty());
-    clauses
-}
-
-/// What stands before a closer, without the end of the sentence before it: "を教えて、".
-fn without_predicate(text: &str, follows_closer: bool) -> &str {
-    const PREDICATES: [&str; 44] = [
-        "教えてください",
-        "教えて",
-        "調べて",
-        "見せて",
-        "見て",
-        "知らせて",
-        "確認して",
-        "変更して",
-        "変えて",
-        "切り替えて",
-        "かけて",
-        "流して",
-        "再生して",
-        "予約して",
-        "手配して",
-        "取って",
-        "書いて",
-        "作成して",
-        "作って",
-        "まとめて",
-        "して",
-        "って",
-        "んで",
-        "いで",
-        "て",
-        "を",
-        "ください",
-        "下さい",
-        "くれますか",
-        "くれる",
-        "ほしい",
-        "欲しい",
-        "お願いします",
-        "お願い",
-        "どうですか",
-        "どう",
-        "ですか",
-        "です",
-        "そして",
-        "それと",
-        "さらに",
-        "ついでに",
-        "また",
-        "あと",
-    ];
-    const OPENERS: [&str; 16] = [
-        "すみません",
-        "こんにちは",
-        "お願いがあります",
-        "ねえ",
-        "では",
-        "じゃあ",
-        "まず",
-        "最初に",
-        "はじめに",
-        "初めに",
-        "ところで",
-        "同時に",
-        "一緒に",
-        "とりあえず",
-        "えっと",
-        "ちょっと",
-    ];
-    let edge = |letter: char| letter.is_whitespace() || "、。,.!?;:".contains(letter);
-    let mut text = text;
-    if follows_closer {
-        let particle = ['を', 'は', 'が', 'も', 'に', 'の', 'と', 'や'];
-        text = text.strip_prefix(particle).unwrap_or(text);
-    }
-    loop {
-        let trimmed = text.trim_start_matches(edge);
-        let words = PREDICATES.iter().filter(|_| follows_closer).chain(&OPENERS);
-        let rest = words
-            .copied()
-            .find_map(|word| trimmed.strip_prefix(word))
-            // A joint between two things that are asked for.
-            .or_else(|| trimmed.strip_prefix('と').filter(|_| follows_closer));
-        match rest {
-            Some(rest) => text = rest,
-            None => return trimmed,
-        }
-    }
 }
 
 /// What a report is about.

@@ -167,9 +167,9 @@ const PLACES: [(&str, &str); 77] = [
     ("シドニー", "Sydney"),
 ];
 
-/// A name without what politeness adds to it.
+/// A text without what politeness adds to the name at its end.
 pub(super) fn without_honorific(name: &str) -> &str {
-    let name = name.trim();
+    let name = name.trim_end();
     if kin(name).is_some() {
         return name;
     }
@@ -189,7 +189,7 @@ pub(super) fn kin(text: &str) -> Option<&'static str> {
 
 /// Whom a payment goes to: in Latin letters where the table has the name, else as it is written.
 pub(super) fn person(name: &str) -> String {
-    let name = without_honorific(name);
+    let name = without_honorific(name.trim());
     let known = PEOPLE.iter().find(|(japanese, _)| *japanese == name);
     known.map_or(name, |(_, latin)| latin).to_owned()
 }

@@ -215,6 +215,8 @@ mod tests {
             ("「塩と砂糖」", Some("塩と砂糖")),
             ("ABC商事", Some("ABC商事")),
             ("20ドルをお母さん", Some("お母さん")),
+            ("花子- ", Some("花子")),
+            (" と Tokyo ", Some("Tokyo")),
             ("最初", None),
             ("すぐ", None),
             ("", None),

@@ -1,0 +1,106 @@
+//! The WebSocket: one socket, many chats, two dialects.
+
+mod official;
+mod seeds;
+mod socket;
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, http::header::CACHE_CONTROL};
+use serde_json::json;
+use turn::Principal;
+
+use crate::api::Api;
+use crate::problem::Problem;
+use crate::speaker::{self, Speaker};
+use crate::ticket;
+
+/// The subprotocol by which a page may bring a ticket: `adk-stream.ticket.TICKET`.
+const TICKET_PROTOCOL: &str = "adk-stream.ticket.";
+
+/// How a socket is kept, and when it is given up.
+#[derive(Debug, Clone, Copy)]
+pub struct SocketLimits {
+    /// How often the client is asked for a sign of life.
+    pub ping: Duration,
+    /// How long it may give none.
+    pub silence: Duration,
+    /// How long a socket may have no window and no message.
+    pub idle: Duration,
+    /// How long a client may take to read what it is sent.
+    pub stall: Duration,
+    /// How many windows it may have open at once.
+    pub windows: usize,
+}
+
+impl Default for SocketLimits {
+    fn default() -> Self {
+        Self {
+            ping: Duration::from_secs(20),
+            silence: Duration::from_secs(60),
+            idle: Duration::from_secs(600),
+            stall: Duration::from_secs(30),
+            windows: 64,
+        }
+    }
+}
+
+/// Opens a socket.
+pub(crate) async fn open(
+    State(api): State<Api>,
+    headers: HeaderMap,
+    uri: Uri,
+    extensions: axum::http::Extensions,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let upgrade = upgrade.map_err(|_| Problem::upgrade_required())?;
+    if !api.origins.allow(&headers) {
+        return Err(Problem::origin_refused());
+    }
+    let (principal, protocol) = admit(&api, &headers, &uri, &extensions)?;
+    let bytes = api.limits.bytes;
+    let upgrade = upgrade.max_message_size(bytes).max_frame_size(bytes);
+    let upgrade = match protocol {
+        Some(protocol) => upgrade.protocols([protocol]),
+        None => upgrade,
+    };
+    Ok(upgrade.on_upgrade(move |socket| socket::run(socket, api, principal)))
+}
+
+/// Who opens it: by a header, by a ticket in the query, or by one in a subprotocol, which is then to
+/// be chosen.
+fn admit(
+    api: &Api,
+    headers: &HeaderMap,
+    uri: &Uri,
+    extensions: &axum::http::Extensions,
+) -> Result<(Principal, Option<String>), Problem> {
+    let query = uri.query().unwrap_or_default().split('&');
+    let in_query = query.filter_map(|pair| pair.strip_prefix("ticket=")).next();
+    let protocols = headers.get("sec-websocket-protocol");
+    let protocols = protocols
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let mut protocols = protocols.split(',').map(str::trim);
+    let in_protocol = protocols.find(|name| name.starts_with(TICKET_PROTOCOL));
+    let ticket =
+        in_query.or_else(|| in_protocol.and_then(|name| name.strip_prefix(TICKET_PROTOCOL)));
+    let principal = match ticket {
+        Some(ticket) => api.secret.check(ticket).ok_or_else(Problem::unauthorized)?,
+        None => speaker::identify(api, headers, extensions)?,
+    };
+    Ok((principal, in_protocol.map(str::to_owned)))
+}
+
+/// Gives a ticket to whoever is known by other means.
+pub(crate) async fn issue(State(api): State<Api>, Speaker(principal): Speaker) -> Response {
+    let ticket = json!({
+        "ticket": api.secret.issue(&principal),
+        "expiresIn": ticket::LIFE.as_secs(),
+    });
+    ([(CACHE_CONTROL, "no-store")], Json(ticket)).into_response()
+}

@@ -1,0 +1,125 @@
+//! The AI SDK's own frames.
+
+use axum::extract::ws::Message;
+use engine::engine::Request;
+use engine::{Speech, WindowStream};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use turn::ChatId;
+use wire::Profile;
+use wire::frame::{ClientFrame, ServerFrame};
+
+use super::socket::Socket;
+
+/// Takes a frame in.
+pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
+    match frame {
+        ClientFrame::Send(send) => {
+            if !socket.has_room() {
+                let problem = "too many requests are open on this socket".to_owned();
+                return fail(socket, send.request_id, problem).await;
+            }
+            let speech = speech(&send.body);
+            let request = Request {
+                chat: ChatId::from(send.id),
+                trigger: send.trigger,
+                message_id: send.message_id,
+                messages: send.messages,
+            };
+            let engine = &socket.api.engine;
+            match engine.send(&socket.principal, request, speech).await {
+                Ok(window) => watch(socket, send.request_id, window),
+                Err(error) => {
+                    let problem = format!("{}: {error}", error.code());
+                    fail(socket, send.request_id, problem).await;
+                }
+            }
+        }
+        ClientFrame::Resume(resume) => {
+            if !socket.has_room() {
+                let problem = "too many requests are open on this socket".to_owned();
+                return fail(socket, resume.request_id, problem).await;
+            }
+            let chat = ChatId::from(resume.id);
+            let engine = &socket.api.engine;
+            let speech = speech(&resume.body);
+            match engine.resume(&socket.principal, &chat, speech).await {
+                Ok(Some(window)) => watch(socket, resume.request_id, window),
+                Ok(None) => {
+                    let request_id = resume.request_id;
+                    socket
+                        .say(ServerFrame::NoActive { request_id }.to_json())
+                        .await;
+                }
+                Err(error) => {
+                    let problem = format!("{}: {error}", error.code());
+                    fail(socket, resume.request_id, problem).await;
+                }
+            }
+        }
+        ClientFrame::Abort { request_id } => {
+            if let Some(window) = socket.windows.remove(&request_id) {
+                window.abort();
+            }
+        }
+    }
+}
+
+/// Which releases the client speaks for. The official transport came with 7, and yet 6 may use it.
+fn speech(body: &serde_json::Map<String, Value>) -> Speech {
+    let profile = body.get("profile").and_then(Value::as_str);
+    Speech::Sdk(match profile {
+        Some("v7") => Profile::V7,
+        _ => Profile::Shared,
+    })
+}
+
+/// Tells one request that it failed.
+pub(super) async fn fail(socket: &Socket, request_id: String, problem: String) {
+    let error_text = Some(problem);
+    let frame = ServerFrame::Error {
+        request_id,
+        error_text,
+    };
+    socket.say(frame.to_json()).await;
+}
+
+/// The request that a frame which could not be read is about.
+pub(super) fn request_of(text: &str) -> Option<String> {
+    let frame: Value = serde_json::from_str(text).ok()?;
+    frame.get("requestId")?.as_str().map(str::to_owned)
+}
+
+/// Opens a window for a request.
+fn watch(socket: &mut Socket, request_id: String, window: WindowStream) {
+    let task = tokio::spawn(forward(window, request_id.clone(), socket.out.clone()));
+    // The same id again is the client's mistake; the older window is the one to go.
+    if let Some(old) = socket.windows.insert(request_id, task.abort_handle()) {
+        old.abort();
+    }
+}
+
+async fn forward(mut window: WindowStream, request_id: String, out: mpsc::Sender<Message>) {
+    let frame = |frame: ServerFrame| Message::Text(frame.to_json().into());
+    let start = ServerFrame::Start {
+        request_id: request_id.clone(),
+    };
+    if out.send(frame(start)).await.is_err() {
+        return;
+    }
+    let mut sequence = 0;
+    while let Some(chunks) = window.next().await {
+        for chunk in chunks {
+            let chunk = ServerFrame::Chunk {
+                request_id: request_id.clone(),
+                sequence,
+                chunk,
+            };
+            sequence += 1;
+            if out.send(frame(chunk)).await.is_err() {
+                return;
+            }
+        }
+    }
+    let _ = out.send(frame(ServerFrame::End { request_id })).await;
+}

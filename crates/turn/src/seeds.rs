@@ -1,0 +1,185 @@
+//! The seeds' order: a turn as pages of the seeds' system expect it on their socket.
+//!
+//! There, one stream lasts for the whole turn. Only a question has a step around it, by which the
+//! page knows that it may answer; a refusal is an error; and a page's call is shown with its input
+//! before anybody has approved it.
+
+use std::collections::{HashMap, HashSet};
+
+use wire::chunk::{
+    BlockDelta, BlockStart, ReasoningEnd, Start, TextEnd, ToolInputAvailable, ToolOutputError,
+};
+use wire::{Chunk, Profile};
+
+use crate::transcript::{Closing, Item};
+
+/// One page's view of a turn, in the seeds' order.
+#[derive(Debug, Clone)]
+pub struct SeedsWindow {
+    message_id: String,
+    position: usize,
+    has_started: bool,
+    is_closed: bool,
+    tools: HashMap<String, String>,
+    announced: HashSet<String>,
+    /// The seeds' names for the blocks of text and reasoning.
+    blocks: HashMap<String, String>,
+    texts: usize,
+    reasonings: usize,
+}
+
+impl SeedsWindow {
+    /// A view from a position of the transcript on.
+    pub fn new(message_id: &str, position: usize) -> Self {
+        Self {
+            message_id: message_id.to_owned(),
+            position,
+            has_started: false,
+            is_closed: false,
+            tools: HashMap::new(),
+            announced: HashSet::new(),
+            blocks: HashMap::new(),
+            texts: 0,
+            reasonings: 0,
+        }
+    }
+
+    /// Whether the turn is over.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Reads on in the transcript as it now is: the chunks that the page is to be sent.
+    pub fn read(&mut self, transcript: &[Item]) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        if !self.has_started {
+            self.has_started = true;
+            // What came before the position is not told, and yet known.
+            for item in &transcript[..self.position.min(transcript.len())] {
+                if let Item::Chunk(chunk) = item {
+                    self.tell(chunk);
+                }
+            }
+            chunks.push(Chunk::Start(Start {
+                message_id: Some(self.message_id.clone()),
+                message_metadata: None,
+            }));
+        }
+        while let Some(item) = transcript.get(self.position)
+            && !self.is_closed
+        {
+            self.position += 1;
+            match item {
+                Item::Chunk(chunk) => chunks.extend(self.tell(chunk)),
+                Item::Close(Closing::Parked) => {}
+                Item::Close(closing) => {
+                    self.is_closed = true;
+                    chunks.extend(Profile::Shared.narrow(closing.chunk()));
+                }
+            }
+        }
+        chunks
+    }
+
+    fn tell(&mut self, chunk: &Chunk) -> Vec<Chunk> {
+        match chunk {
+            Chunk::StartStep | Chunk::FinishStep => Vec::new(),
+            Chunk::ToolApprovalRequest(_) => {
+                let request = Profile::Shared.narrow(chunk.clone());
+                let step = [Some(Chunk::StartStep), request, Some(Chunk::FinishStep)];
+                step.into_iter().flatten().collect()
+            }
+            Chunk::ToolInputStart(start) => {
+                let (call, tool) = (&start.tool_call_id, &start.tool_name);
+                self.tools.insert(call.clone(), tool.clone());
+                vec![chunk.clone()]
+            }
+            Chunk::ToolInputDelta(delta) => {
+                let call = delta.tool_call_id.clone();
+                let tool_name = self.tools.get(&call).cloned().unwrap_or_default();
+                let input = serde_json::from_str(&delta.input_text_delta).unwrap_or_default();
+                self.announced.insert(call.clone());
+                vec![Chunk::ToolInputAvailable(ToolInputAvailable {
+                    tool_call_id: call,
+                    tool_name,
+                    input,
+                    ..ToolInputAvailable::default()
+                })]
+            }
+            Chunk::ToolInputAvailable(available) => {
+                let is_first = self.announced.insert(available.tool_call_id.clone());
+                is_first.then(|| chunk.clone()).into_iter().collect()
+            }
+            Chunk::ToolOutputDenied(denied) => {
+                let tool = self.tools.get(&denied.tool_call_id).map(String::as_str);
+                let error_text = match tool {
+                    Some("process_payment") => "User denied the payment".to_owned(),
+                    Some("get_location") => "User denied location access".to_owned(),
+                    tool => format!("User denied {}", tool.unwrap_or("the call")),
+                };
+                vec![Chunk::ToolOutputError(ToolOutputError {
+                    tool_call_id: denied.tool_call_id.clone(),
+                    error_text,
+                    ..ToolOutputError::default()
+                })]
+            }
+            Chunk::TextStart(start) => {
+                self.texts += 1;
+                let mut name = format!("{}_output_text", self.message_id);
+                if self.texts > 1 {
+                    name = format!("{name}_{}", self.texts);
+                }
+                self.blocks.insert(start.id.clone(), name.clone());
+                vec![Chunk::TextStart(block(name))]
+            }
+            Chunk::ReasoningStart(start) => {
+                let name = self.reasonings.to_string();
+                self.reasonings += 1;
+                self.blocks.insert(start.id.clone(), name.clone());
+                vec![Chunk::ReasoningStart(block(name))]
+            }
+            Chunk::TextDelta(delta) => vec![Chunk::TextDelta(self.more(delta))],
+            Chunk::ReasoningDelta(delta) => vec![Chunk::ReasoningDelta(self.more(delta))],
+            Chunk::TextEnd(end) => vec![Chunk::TextEnd(TextEnd {
+                id: self.name(&end.id),
+                ..TextEnd::default()
+            })],
+            Chunk::ReasoningEnd(end) => vec![Chunk::ReasoningEnd(ReasoningEnd {
+                id: self.name(&end.id),
+                ..ReasoningEnd::default()
+            })],
+            _ => Profile::Shared.narrow(chunk.clone()).into_iter().collect(),
+        }
+    }
+
+    fn name(&self, id: &str) -> String {
+        self.blocks
+            .get(id)
+            .cloned()
+            .unwrap_or_else(|| id.to_owned())
+    }
+
+    fn more(&self, delta: &BlockDelta) -> BlockDelta {
+        BlockDelta {
+            id: self.name(&delta.id),
+            delta: delta.delta.clone(),
+            provider_metadata: None,
+        }
+    }
+}
+
+fn block(id: String) -> BlockStart {
+    BlockStart {
+        id,
+        provider_metadata: None,
+    }
+}
+
+/// Where a page goes on that has seen all up to the last question: after the last park.
+pub fn after_last_park(transcript: &[Item]) -> usize {
+    let is_park = |item: &Item| matches!(item, Item::Close(Closing::Parked));
+    transcript
+        .iter()
+        .rposition(is_park)
+        .map_or(0, |index| index + 1)
+}
