@@ -18,6 +18,8 @@ export default defineConfig({
   },
   test: {
     include: ['tests/**/*.test.ts'],
+    // Browsers mostly wait: more of them than processors are no burden.
+    maxWorkers: 3,
     // A browser starts and the server goes away: seconds, where a machine is busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,

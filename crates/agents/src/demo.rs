@@ -1,8 +1,14 @@
 //! The built-in demo: an agent without a model, a key or a network.
 //!
 //! It answers the same to the same history, in English or Japanese, knows every scenario of the
-//! seeds, and plays faults on request. [`understand`] reads a prompt, [`plan`] decides the next step
-//! from the history alone, [`say`] finds the words, and [`paced`] streams them.
+//! seeds, and plays faults on request.
+//!
+//! # Layout
+//!
+//! - `understand`: what a prompt asks for; `wish`: one such thing, as a call.
+//! - `plan`: the next step, decided from the history alone; `fault`: prompts that play a fault.
+//! - `say`: the words, in both languages.
+//! - `pieces`: the words cut into deltas; `paced`: the deltas in their time.
 
 mod fault;
 mod paced;

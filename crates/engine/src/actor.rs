@@ -2,6 +2,7 @@
 
 mod tasks;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -98,7 +99,7 @@ struct Actor {
     /// The chat, once it is read.
     chat: Option<Chat>,
     /// What windows on the current turn read from.
-    log: Option<(TurnId, std::sync::Arc<Log>)>,
+    log: Option<(TurnId, Arc<Log>)>,
     tasks: Tasks,
     /// Results of long-running calls that wait for the turn to end.
     results: Vec<(CallId, Outcome)>,
@@ -200,7 +201,13 @@ impl Actor {
             self.publish();
             // Nothing of it runs here: it is this process that goes on with it.
             let idempotent = self.idempotent_calls();
+            let awaited = self.chat.as_ref().map(Chat::awaited_results);
             Box::pin(self.perform(Input::Recover { idempotent }, None)).await?;
+            // What went on in another process has ended with it, and nobody knows how.
+            let lost = awaited.unwrap_or_default().into_iter();
+            self.results
+                .extend(lost.map(|call| (call, Outcome::Unknown)));
+            Box::pin(self.open_result()).await?;
         }
         self.chat.as_mut().ok_or(EngineError::Closed)
     }
@@ -250,32 +257,47 @@ impl Actor {
                     ids: id::fresh(),
                 };
                 self.perform(input, Some(principal)).await?;
-                self.window(speech, 0)
+                self.window(speech, None, 0)
             }
-            Intake::Continue { answers, seen } => {
+            Intake::Continue {
+                turn,
+                answers,
+                seen,
+            } => {
                 // A page of the seeds sends no history: it has seen what led to its question.
-                let turn = self.chat.as_ref().and_then(Chat::current);
-                let parked = turn.map_or(0, |turn| after_last_park(turn.transcript()));
+                let current = self.chat.as_ref().and_then(Chat::current);
+                let parked = current.map_or(0, |turn| after_last_park(turn.transcript()));
                 for (gate, decision) in answers {
                     let input = Input::Answer { gate, decision };
                     self.perform(input, Some(principal)).await?;
                 }
                 match seen {
                     Some((position, message)) => {
-                        let window = self.window(speech, position)?;
+                        let window = self.window(speech, Some(&turn), position)?;
                         Ok(window.believing(&message))
                     }
-                    None if speech == Speech::Seeds => self.window(speech, parked),
+                    None if speech == Speech::Seeds => self.window(speech, None, parked),
                     None => self.replay(speech),
                 }
             }
         }
     }
 
-    /// A window on the current turn, from a position on.
-    fn window(&self, speech: Speech, position: usize) -> Result<WindowStream, EngineError> {
-        let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
-        Ok(WindowStream::continuing(log.clone(), speech, position))
+    /// A window on a turn, the current one if none is named, from a position on.
+    fn window(
+        &self,
+        speech: Speech,
+        turn: Option<&TurnId>,
+        position: usize,
+    ) -> Result<WindowStream, EngineError> {
+        let (current, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
+        let older = turn.filter(|turn| *turn != current);
+        let log = match older.and_then(|id| self.chat.as_ref()?.turn(id)) {
+            // Nothing more is said in it: its window closes where it ends.
+            Some(turn) => Arc::new(Log::new(turn.message_id(), turn.transcript())),
+            None => log.clone(),
+        };
+        Ok(WindowStream::continuing(log, speech, position))
     }
 
     /// A window on the whole of the current turn.
@@ -568,7 +590,7 @@ impl Actor {
                     log.follow(turn.transcript());
                 }
                 let log = Log::new(current.message_id(), current.transcript());
-                self.log = Some((current.id().clone(), std::sync::Arc::new(log)));
+                self.log = Some((current.id().clone(), Arc::new(log)));
             }
         }
     }

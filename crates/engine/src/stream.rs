@@ -37,7 +37,13 @@ impl WindowStream {
     pub(crate) fn continuing(log: Arc<Log>, speech: Speech, position: usize) -> Self {
         let view = match speech {
             Speech::Sdk(profile) => {
-                View::Sdk(Window::continuing(profile, log.message_id(), position))
+                let items = log.items();
+                View::Sdk(Window::continuing(
+                    profile,
+                    log.message_id(),
+                    &items,
+                    position,
+                ))
             }
             Speech::Seeds => View::Seeds(SeedsWindow::new(log.message_id(), position)),
         };

@@ -19,6 +19,7 @@ use crate::context::{Context, Refused};
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<Returned> + Send + Sync>;
 type Policy<I> = Arc<dyn Fn(&I, &Principal) -> Verdict + Send + Sync>;
+type Judge = Policy<Value>;
 
 /// What a tool's function came to.
 pub(crate) enum Returned {
@@ -168,7 +169,7 @@ pub struct AnyTool {
     pub(crate) is_idempotent: bool,
     pub(crate) is_long_running: bool,
     pub(crate) run: Option<Run>,
-    judge: Arc<dyn Fn(&Value, &Principal) -> Verdict + Send + Sync>,
+    judge: Judge,
 }
 
 impl AnyTool {

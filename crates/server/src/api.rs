@@ -320,7 +320,7 @@ async fn wallet(State(api): State<Api>, Speaker(principal): Speaker) -> Result<R
 
 /// Cents as dollars: a number that JSON prints as people write it.
 pub(crate) fn dollars(cents: u64) -> Value {
-    if cents % 100 == 0 {
+    if cents.is_multiple_of(100) {
         json!(cents / 100)
     } else {
         // Amounts of money are far below what a double holds exactly.

@@ -153,7 +153,8 @@ async fn book_flight(
         },
     )
     .await?;
-    Ok(json!({"success": true, "seat": seat, "destination": destination, "payment": paid}))
+    let success = &paid["success"];
+    Ok(json!({"success": success, "seat": seat, "destination": destination, "payment": paid}))
 }
 
 /// Has the page do something while it works.

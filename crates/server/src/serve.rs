@@ -3,7 +3,6 @@
 use std::future::IntoFuture;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,7 +129,7 @@ async fn serve(
         // The sender never sends: it is dropped.
         let _ = told_to_drain.await;
     });
-    let mut server = pin!(server.into_future());
+    let mut server = Box::pin(server.into_future());
 
     let signal = tokio::select! {
         result = &mut server => return result,
@@ -143,8 +142,15 @@ async fn serve(
     drop(drain);
     // Sockets would stay for ever; they tell their clients to come back.
     closing.send_replace(true);
+    let drained = async {
+        let result = (&mut server).await;
+        // What is left holds on to `closing`: the sockets that still say farewell.
+        drop(server);
+        closing.closed().await;
+        result
+    };
     tokio::select! {
-        result = &mut server => return result,
+        result = drained => return result,
         signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
         () = tokio::time::sleep(GRACE) => warn!("the time is over: cut what was open"),
     }

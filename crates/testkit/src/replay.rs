@@ -22,6 +22,8 @@ pub struct Session {
 enum Step {
     /// The person typed.
     Say(String),
+    /// The page sent by hand, about a message.
+    SendAbout(String),
     /// The body of a window that answered a request.
     Window(String),
     /// The body of a window that resumed.
@@ -79,6 +81,7 @@ pub fn check(session: Session) -> Value {
     for step in session.script {
         match step {
             Step::Say(text) => checker.say(&text),
+            Step::SendAbout(message) => checker.send_about(&message),
             Step::Window(body) => checker.window(body.as_bytes()),
             Step::Resume(body) => {
                 checker.resume();

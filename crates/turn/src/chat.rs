@@ -5,7 +5,7 @@ use wire::assembler::{Assembler, Sdk};
 
 use crate::agent::Past;
 use crate::call::Call;
-use crate::event::{Entry, Event};
+use crate::event::{Cause, Entry, Event};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::transcript::Item;
@@ -130,6 +130,19 @@ impl Chat {
     pub fn call(&self, id: &CallId) -> Option<(&Turn, &Call)> {
         let mut turns = self.turns.iter().rev();
         turns.find_map(|turn| Some((turn, turn.call(id)?)))
+    }
+
+    /// Calls whose results were to open turns, and have opened none yet.
+    pub fn awaited_results(&self) -> Vec<CallId> {
+        let pending = self.turns.iter().flat_map(Turn::pending_calls);
+        let has_come = |id: &CallId| {
+            let mut turns = self.turns.iter();
+            turns.any(|turn| matches!(turn.cause(), Cause::Result { call, .. } if call == id))
+        };
+        pending
+            .map(|call| call.id.clone())
+            .filter(|id| !has_come(id))
+            .collect()
     }
 
     /// What was said before the model speaks next.

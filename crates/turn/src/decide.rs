@@ -347,11 +347,15 @@ impl Chat {
         };
         let id = turn.id().clone();
         let gates: Vec<GateId> = turn.open_gates().map(|gate| gate.id.clone()).collect();
-        let calls: Vec<(CallId, bool)> = turn
+        let at_work: Vec<CallId> = turn
+            .calls_at_work()
+            .map(|state| state.call.id.clone())
+            .collect();
+        let calls: Vec<CallId> = turn
             .calls
             .iter()
             .filter(|state| state.outcome.is_none())
-            .map(|state| (state.call.id.clone(), turn.is_waiting(&state.call.id)))
+            .map(|state| state.call.id.clone())
             .collect();
         for gate in gates {
             let (turn, decision) = (id.clone(), decision.clone());
@@ -364,12 +368,13 @@ impl Chat {
                 }],
             );
         }
-        for (call, was_waiting) in calls {
+        for call in calls {
             let outcome = match decision {
-                Decision::Superseded if was_waiting => Outcome::Denied {
+                // Whatever it was doing when it was let go may have been done.
+                _ if at_work.contains(&call) => Outcome::Unknown,
+                Decision::Superseded => Outcome::Denied {
                     reason: Some(telling::SUPERSEDED.to_owned()),
                 },
-                // Whatever it was doing when it was let go may have been done.
                 _ => Outcome::Error {
                     error: "The turn was stopped.".to_owned(),
                 },

@@ -39,7 +39,7 @@ macro_rules! id {
 }
 
 id! {
-    /// One conversation. The client chooses it, so it is unique only within its owner's chats.
+    /// One conversation. The client chooses it; the first who speaks under it owns it.
     ChatId
 }
 

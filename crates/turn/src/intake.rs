@@ -26,8 +26,10 @@ pub enum Intake {
         /// The turn to follow.
         after: Option<TurnId>,
     },
-    /// Answers, maybe none, to gates of the current turn; and how far the client has come in it.
+    /// Answers, maybe none, to gates of a turn; and how far the client has come in it.
     Continue {
+        /// The turn.
+        turn: TurnId,
         /// What was decided.
         answers: Vec<(GateId, Decision)>,
         /// The client's own copy of the turn's message, with the position in the transcript up to which
@@ -128,9 +130,9 @@ impl Chat {
                     .is_some_and(|known| known.parts == message.parts);
                 if same && index + 1 == path.len() && message_id.is_none() {
                     // The same request again: the same turn.
-                    let answers = Vec::new();
                     return Ok(Intake::Continue {
-                        answers,
+                        turn: turn.id().clone(),
+                        answers: Vec::new(),
                         seen: None,
                     });
                 }
@@ -183,13 +185,21 @@ impl Chat {
         message: &Message,
         answers: Vec<(GateId, Decision)>,
     ) -> Result<Intake, Refusal> {
-        let Some(turn) = self.current() else {
+        // A client may go on with a message that is not the last: one that was typed over.
+        let path = self.path();
+        let is_own = |turn: &&Turn| message.id.as_deref() == Some(turn.message_id());
+        let own = path.iter().copied().find(is_own);
+        let Some(turn) = own.or(self.current()) else {
             let message = "The journal has no turn to go on with.";
             return Err(Refusal::new("unknown_message", message));
         };
-        let is_own = message.id.as_deref() == Some(turn.message_id());
-        let seen = is_own.then(|| (window::seen(turn.transcript(), message), message.clone()));
-        Ok(Intake::Continue { answers, seen })
+        let seen = own.map(|turn| (window::seen(turn.transcript(), message), message.clone()));
+        let turn = turn.id().clone();
+        Ok(Intake::Continue {
+            turn,
+            answers,
+            seen,
+        })
     }
 
     /// The answers of a message that are news.

@@ -185,6 +185,16 @@ impl Turn {
         self.gates.last().map(|state| &state.gate)
     }
 
+    /// Calls that go on by themselves, and whose results open turns of their own.
+    pub fn pending_calls(&self) -> impl Iterator<Item = &Call> {
+        let is_pending =
+            |state: &&CallState| matches!(state.outcome, Some(Outcome::Pending { .. }));
+        self.calls
+            .iter()
+            .filter(is_pending)
+            .map(|state| &state.call)
+    }
+
     /// The gates that wait.
     pub fn open_gates(&self) -> impl Iterator<Item = &Gate> {
         let open = self.gates.iter().filter(|state| state.decision.is_none());

@@ -34,13 +34,18 @@ struct History {
     asked: HashMap<String, String>,
     /// Settled calls whose input the client has been told.
     told: HashSet<String>,
-    /// Calls that the client itself believes to be refused.
-    refused: HashSet<String>,
+    /// What the client itself believes to have been answered about calls that are not settled for it.
+    beliefs: HashMap<String, bool>,
 }
 
 impl Window {
     /// A window on what a client lacks that has seen the transcript up to a position.
-    pub fn continuing(profile: Profile, message_id: &str, position: usize) -> Self {
+    pub fn continuing(
+        profile: Profile,
+        message_id: &str,
+        transcript: &[Item],
+        position: usize,
+    ) -> Self {
         Self {
             profile,
             message_id: message_id.to_owned(),
@@ -48,52 +53,27 @@ impl Window {
             has_started: false,
             has_told: false,
             is_closed: false,
-            history: History::default(),
+            history: History::of(transcript, position),
         }
     }
 
-    /// The same for a client that sends back its message, and so shows what it believes.
-    ///
-    /// Where it has refused a call that was over by then, it is told of a refusal: no client accepts
-    /// an error behind a no.
+    /// The same for a client that sends back its message, and so shows what it believes: no client
+    /// accepts an error behind a no, nor a refusal behind a yes.
     #[must_use]
     pub fn believing(mut self, message: &Message) -> Self {
         let calls = message.parts.iter().filter_map(wire::Part::as_tool);
-        let refused = calls.filter(|part| {
-            let answer = part
-                .approval
-                .as_ref()
-                .and_then(|approval| approval.approved);
-            answer == Some(false) && !part.is_settled()
+        let beliefs = calls.filter(|part| !part.is_settled()).filter_map(|part| {
+            let approved = part.approval.as_ref()?.approved?;
+            Some((part.tool_call_id.clone(), approved))
         });
-        let refused = refused.map(|part| part.tool_call_id.clone());
-        self.history.refused.extend(refused);
+        self.history.beliefs.extend(beliefs);
         self
     }
 
     /// A window on the whole message, for a client that has seen nothing of it, or that will forget
     /// what it has seen.
     pub fn replaying(profile: Profile, message_id: &str, transcript: &[Item]) -> Self {
-        let mut history = History::default();
-        for (_, chunk) in transcript.iter().enumerate().filter_map(as_chunk) {
-            match chunk {
-                Chunk::ToolApprovalRequest(request) => {
-                    let (call, question) = (&request.tool_call_id, &request.approval_id);
-                    history.asked.insert(call.clone(), question.clone());
-                }
-                Chunk::ToolApprovalResponse(response) => {
-                    let answer = (response.approved, response.reason.clone());
-                    history
-                        .answered
-                        .insert(response.approval_id.clone(), answer);
-                }
-                chunk => history.settled.extend(settles(chunk).map(str::to_owned)),
-            }
-        }
-        Self {
-            history,
-            ..Self::continuing(profile, message_id, 0)
-        }
+        Self::continuing(profile, message_id, transcript, 0)
     }
 
     /// Whether the client is sent nothing more.
@@ -140,11 +120,38 @@ impl Window {
 }
 
 impl History {
+    /// What is over in a transcript that a client has seen up to a position.
+    fn of(transcript: &[Item], position: usize) -> Self {
+        let mut history = Self::default();
+        let chunks = transcript.iter().enumerate().filter_map(as_chunk);
+        for (index, chunk) in chunks {
+            match chunk {
+                Chunk::ToolInputStart(start) if index < position => {
+                    history.told.insert(start.tool_call_id.clone());
+                }
+                Chunk::ToolApprovalRequest(request) => {
+                    let (call, question) = (&request.tool_call_id, &request.approval_id);
+                    history.asked.insert(call.clone(), question.clone());
+                }
+                Chunk::ToolApprovalResponse(response) => {
+                    let answer = (response.approved, response.reason.clone());
+                    history
+                        .answered
+                        .insert(response.approval_id.clone(), answer);
+                }
+                chunk => history.settled.extend(settles(chunk).map(str::to_owned)),
+            }
+        }
+        history
+    }
+
     /// The chunk as it is told to the client, if it is.
     fn tell(&mut self, chunk: &Chunk, profile: Profile) -> Option<Chunk> {
         let narrow = || profile.narrow(chunk.clone());
         match chunk {
             Chunk::ToolApprovalRequest(request) => {
+                let (call, question) = (&request.tool_call_id, &request.approval_id);
+                self.asked.insert(call.clone(), question.clone());
                 let is_settled = self.settled.contains(&request.tool_call_id);
                 match self.answered.get(&request.approval_id) {
                     None if is_settled => None,
@@ -154,14 +161,19 @@ impl History {
                     Some(_) => narrow(),
                 }
             }
-            Chunk::ToolApprovalResponse(response) => {
-                let answer = self.answered.get(&response.approval_id);
-                match answer {
-                    Some((true, _)) => None,
-                    _ => narrow(),
+            Chunk::ToolApprovalResponse(response) => match self.answered.get(&response.approval_id)
+            {
+                // A client that believes otherwise is set right.
+                Some((true, _)) if !self.is_disbelieved(&response.approval_id) => None,
+                Some(_) => narrow(),
+                // It came while the client watched.
+                None => {
+                    let answer = (response.approved, response.reason.clone());
+                    self.answered.insert(response.approval_id.clone(), answer);
+                    narrow()
                 }
-            }
-            Chunk::ToolOutputError(error) if self.refused.contains(&error.tool_call_id) => {
+            },
+            Chunk::ToolOutputError(error) if self.believes(&error.tool_call_id, false) => {
                 let tool_call_id = error.tool_call_id.clone();
                 Some(Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id }))
             }
@@ -181,21 +193,34 @@ impl History {
                 let is_first = self.told.insert(delta.tool_call_id.clone());
                 is_first.then(|| chunk.clone())
             }
-            // Every client accepts an error without its question; a denial only with it.
-            Chunk::ToolOutputDenied(denied)
-                if profile == Profile::Shared && self.settled.contains(&denied.tool_call_id) =>
-            {
-                let question = self.asked.get(&denied.tool_call_id);
+            // A refusal is only to be seen behind a no: one that the client has said itself, or has
+            // been told of. An error is accepted without a question, and behind a yes.
+            Chunk::ToolOutputDenied(denied) => {
+                let call = &denied.tool_call_id;
+                if profile == Profile::V7 || self.believes(call, false) {
+                    return narrow();
+                }
+                let question = self.asked.get(call);
                 let answer = question.and_then(|question| self.answered.get(question));
                 let reason = answer.and_then(|(_, reason)| reason.as_deref());
                 Some(Chunk::ToolOutputError(ToolOutputError {
-                    tool_call_id: denied.tool_call_id.clone(),
+                    tool_call_id: call.clone(),
                     error_text: denial(reason),
                     ..ToolOutputError::default()
                 }))
             }
             _ => narrow(),
         }
+    }
+
+    /// Whether the client has said no to a question that was answered with a yes.
+    fn is_disbelieved(&self, question: &str) -> bool {
+        let mut asked = self.asked.iter();
+        asked.any(|(call, last)| last == question && self.believes(call, false))
+    }
+
+    fn believes(&self, call: &str, approved: bool) -> bool {
+        self.beliefs.get(call) == Some(&approved)
     }
 }
 
@@ -365,7 +390,7 @@ mod tests {
 
     #[test]
     fn client_that_has_it_all_is_given_no_reason_to_send_again() {
-        let mut window = Window::continuing(Profile::Shared, "m", 5);
+        let mut window = Window::continuing(Profile::Shared, "m", &transcript(), 5);
         let told = window.read(&transcript());
         let names: Vec<_> = told.iter().map(Chunk::type_name).collect();
         assert_eq!(names, ["start", "start-step", "finish-step", "finish"]);

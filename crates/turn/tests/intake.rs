@@ -209,6 +209,7 @@ fn answer_in_a_user_message_of_the_seeds_is_an_answer() {
     assert_eq!(
         taken,
         Ok(Intake::Continue {
+            turn: "t".into(),
             answers: denied,
             seen: None
         })
@@ -232,6 +233,7 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
     assert_eq!(
         taken,
         Ok(Intake::Continue {
+            turn: "t".into(),
             answers: Vec::new(),
             seen: None
         })

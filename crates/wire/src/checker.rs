@@ -222,6 +222,13 @@ impl Checker {
         self.send(None);
     }
 
+    /// The page sends by hand, about a message that need not be its last.
+    pub fn send_about(&mut self, message_id: &str) {
+        if self.request.is_none() {
+            self.send(Some(message_id.to_owned()));
+        }
+    }
+
     /// The person answers an approval.
     pub fn answer(&mut self, approval_id: &str, approved: bool, reason: Option<&str>) {
         let is_asked = |part: &ToolPart| {

@@ -151,14 +151,15 @@ impl ToolPart {
         if self.state == ToolState::OutputAvailable {
             self.output.get_or_insert_default();
         }
-        // An output may only carry an approval that was granted: one that timed out was not.
-        if matches!(
-            self.state,
-            ToolState::OutputAvailable | ToolState::OutputError
-        ) {
-            let approval = self.approval.take();
-            self.approval = approval.filter(|approval| approval.approved == Some(true));
-        }
+        // An output may only carry an approval that was granted: one that timed out was not. A call
+        // that is announced may carry none at all, though clients themselves keep it.
+        let may_carry = |approved: Option<bool>| match self.state {
+            ToolState::InputStreaming | ToolState::InputAvailable => false,
+            ToolState::OutputAvailable | ToolState::OutputError => approved == Some(true),
+            _ => true,
+        };
+        let approval = self.approval.take();
+        self.approval = approval.filter(|approval| may_carry(approval.approved));
     }
 
     pub(crate) fn take_dynamic(mut fields: Fields<'_>) -> Result<Self, DecodeError> {

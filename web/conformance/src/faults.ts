@@ -22,6 +22,10 @@ export async function faultsOf(messages: UIMessage[], sdk: ChatSdk): Promise<Wro
 }
 
 async function isInvalid(messages: UIMessage[], sdk: ChatSdk): Promise<boolean> {
+  if (messages.length === 0) {
+    // Refused by the check, and yet how every chat begins.
+    return false;
+  }
   try {
     // As a server receives them: a field that is undefined here is a missing key there.
     await sdk.validateUIMessages({ messages: JSON.parse(JSON.stringify(messages)) });

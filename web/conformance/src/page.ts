@@ -69,8 +69,9 @@ export class Page {
     this.#begin(this.#chat.sendMessage({ text, messageId }));
   }
 
-  regenerate(): void {
-    this.#begin(this.#chat.regenerate());
+  /** Asks for the last answer once more, or for an earlier one. */
+  regenerate(messageId?: string): void {
+    this.#begin(this.#chat.regenerate(messageId === undefined ? {} : { messageId }));
   }
 
   resume(): void {

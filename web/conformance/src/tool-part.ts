@@ -6,6 +6,7 @@ export type ToolPart = {
   toolCallId: string;
   state: string;
   input?: unknown;
+  rawInput?: unknown;
   approval?: { id: string; approved?: boolean; reason?: string };
   output?: unknown;
   errorText?: string;

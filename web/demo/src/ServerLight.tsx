@@ -12,7 +12,7 @@ export function ServerLight() {
   return (
     <span className={`light ${health}`} role="status">
       <span className="bulb" aria-hidden="true" />
-      {words[health]}
+      <span className="words">{words[health]}</span>
     </span>
   );
 }

@@ -1,7 +1,13 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Page } from './Page.tsx';
-import './page.css';
+import './styles/base.css';
+import './styles/masthead.css';
+import './styles/intro.css';
+import './styles/turn-figure.css';
+import './styles/conversation.css';
+import './styles/tool.css';
+import './styles/composer.css';
 
 const root = document.getElementById('root');
 if (root === null) {

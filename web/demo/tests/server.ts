@@ -18,13 +18,15 @@ export class Server {
     readonly url: string,
   ) {}
 
-  static async start(): Promise<Server> {
+  /** `pace` is the pause between the demo's words, in milliseconds. */
+  static async start({ pace = 2 } = {}): Promise<Server> {
     // In an empty folder and without our variables, so that nobody's configuration has a say.
     const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith('ADK_STREAM_')),
     );
-    const child = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], {
+    const options = ['--listen', '127.0.0.1:0', '--store', 'memory', '--pace', String(pace)];
+    const child = spawn(binary, ['serve', ...options], {
       cwd: folder,
       env,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -56,8 +56,15 @@ impl Reading {
     }
 }
 
+/// Nobody asks for something in more letters than this. A longer prompt is not cut, which could cut
+/// an amount, but not read at all.
+const LONGEST: usize = 4_000;
+
 /// Reads a prompt.
 pub(super) fn understand(prompt: &str) -> Reading {
+    if prompt.chars().nth(LONGEST).is_some() {
+        return Reading::default();
+    }
     let text = plain::plain(prompt);
     let read = |language| match language {
         Language::English => english::read(&text).without_answered(),

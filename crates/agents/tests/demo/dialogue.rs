@@ -185,10 +185,16 @@ pub(crate) fn approve(call: &Call) -> CallResult {
             json!({"latitude": 35.6762, "longitude": 139.6503, "accuracy": 20, "timestamp": 1})
         }
         "change_bgm" => json!({"success": true, "track": input["track"], "message": "BGM changed"}),
-        "book_flight" => {
-            json!({"success": true, "destination": input["destination"], "booking_id": "FL-7"})
-        }
-        "set_mood" => json!({"success": true, "track": 2}),
+        "book_flight" => json!({
+            "success": true, "seat": "seat_7", "destination": input["destination"],
+            "payment": {"success": true, "transaction_id": "txn_seat", "amount": 120, "currency": "USD",
+                        "wallet_balance": 880.0},
+        }),
+        "set_mood" => json!({
+            "location": input["location"],
+            "weather": {"temperature": 18, "condition": "Cloudy", "humidity": 65},
+            "music": {"success": true, "track": 2},
+        }),
         "write_report" => {
             return settled(
                 call,

@@ -98,5 +98,5 @@ fn a_fault_is_only_played_where_nothing_else_is_asked() {
     let mut dialogue = Dialogue::of(Demo::new(), "Take your time, then pay Ann $5");
     let (calls, text) = dialogue.finish(&mut approve);
     assert_eq!(calls.len(), 1);
-    assert!(text.starts_with("I sent $5 to Ann "), "{text}");
+    assert!(text.starts_with("I sent $5 to Ann."), "{text}");
 }

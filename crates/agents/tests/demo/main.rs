@@ -4,7 +4,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod dialogue;
-mod explore;
 mod faults;
 mod outcomes;
 mod pace;

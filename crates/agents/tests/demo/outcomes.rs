@@ -4,6 +4,7 @@ use adk_stream_agents::Demo;
 use serde_json::{Value, json};
 use turn::agent::{CallResult, Past};
 use turn::call::Outcome;
+use turn::telling::TIMED_OUT;
 
 use crate::dialogue::{Dialogue, approve, call, settled, text_of};
 
@@ -70,7 +71,7 @@ fn a_denial_is_told_with_its_reason() {
 
 #[test]
 fn nobody_answering_is_neither_a_denial_nor_a_failure() {
-    let timed_out = error("Approval request timed out");
+    let timed_out = error(TIMED_OUT);
     assert_eq!(
         said("Process a payment of $100 to Alice", &timed_out),
         "Nobody answered in time about the payment of $100 to Alice, so it did not go ahead."
@@ -80,7 +81,7 @@ fn nobody_answering_is_neither_a_denial_nor_a_failure() {
         "Aliceさんへの100ドルの送金は、時間内に返答がなかったため行いませんでした。"
     );
     assert_eq!(
-        said("Pay Ann $5", &denied(Some("Approval request timed out"))),
+        said("Pay Ann $5", &denied(Some(TIMED_OUT))),
         "Nobody answered in time about the payment of $5 to Ann, so it did not go ahead."
     );
 }
@@ -120,6 +121,20 @@ fn a_failure_is_told_with_its_error() {
 }
 
 #[test]
+fn a_flight_that_could_not_be_paid_is_not_booked() {
+    let payment = json!({"success": false, "error": "Insufficient funds", "wallet_balance": 20});
+    let unpaid = output(json!({"success": true, "seat": "seat_7", "payment": payment}));
+    assert_eq!(
+        said("Book a flight to Oslo", &unpaid),
+        "The flight to Oslo failed: Insufficient funds. Your balance is $20."
+    );
+    assert_eq!(
+        said("オスロへのフライトを予約して", &unpaid),
+        "オスロへのフライトの予約に失敗しました: Insufficient funds。残高は20ドルです。"
+    );
+}
+
+#[test]
 fn an_unknown_outcome_is_called_unknown() {
     let text = said("Pay Ann $5", &Outcome::Unknown);
     assert!(
@@ -147,7 +162,7 @@ fn an_edit_by_the_approver_is_told() {
     let (_, text) = Dialogue::of(Demo::new(), "Pay Ann $20").finish(&mut edited);
     assert_eq!(
         text,
-        "I sent $10 to Ann (transaction txn_1). The approver changed the amount from 20 to 10."
+        "I sent $10 to Ann. Transaction txn_1. The approver changed the amount from 20 to 10."
     );
     let (_, text) = Dialogue::of(Demo::new(), "Annに20ドル送って").finish(&mut edited);
     assert_eq!(
@@ -301,6 +316,6 @@ fn a_call_inside_of_a_call_is_not_told() {
     let text = text_of(&dialogue.step());
     assert_eq!(
         text,
-        "The mood of Tokyo is set: track 2. Track 1 is playing now: BGM changed."
+        "The mood of Tokyo is set: 18°C, Cloudy, 65% humidity, track 2. Track 1 is playing now: BGM changed."
     );
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::dialogue::{Dialogue, approve};
 
 /// The calls for a prompt, in short.
-pub(crate) fn calls(prompt: &str) -> String {
+fn calls(prompt: &str) -> String {
     let mut dialogue = Dialogue::of(Demo::new(), prompt);
     let (steps, _) = dialogue.finish(&mut approve);
     let short = |(tool, input): &(String, Value)| short(tool, input);

@@ -152,7 +152,7 @@ fn is_whole(events: &[AgentEvent]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn every_turn_ends_with_words(

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use adk_stream_agents::Demo;
+use adk_stream_agents::{Agent, Demo};
 use serde_json::json;
 use turn::agent::{AgentEvent, CallResult, Past};
 use turn::call::{Call, Outcome};
+use turn::telling::TIMED_OUT;
 
 use crate::dialogue::{Dialogue, approve, call, calls_of, settled};
 
@@ -69,8 +70,17 @@ fn deny(call: &Call) -> CallResult {
 }
 
 fn time_out(call: &Call) -> CallResult {
-    let error = "Approval request timed out".to_owned();
+    let error = TIMED_OUT.to_owned();
     settled(call, Outcome::Error { error })
+}
+
+#[test]
+fn personalities_have_names() {
+    let agents: [Box<dyn Agent>; 2] = [Box::new(Demo::new()), Box::new(Demo::live())];
+    assert_eq!(
+        agents.map(|agent| agent.name().to_owned()),
+        ["demo", "demo-live"]
+    );
 }
 
 #[test]

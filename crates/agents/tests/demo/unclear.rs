@@ -59,7 +59,7 @@ fn anything_else_is_echoed_with_what_it_can_do() {
     let text = said("冗談を言って");
     assert!(text.starts_with("「冗談を言って」ですね。"), "{text}");
     assert!(text.contains("送金"), "{text}");
-    let text = said(&"long ".repeat(1_000));
+    let text = said(&format!("{} pay Ann $5", "long ".repeat(1_000)));
     assert!(text.chars().count() < 500, "{text}");
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures_util::stream::SplitSink;
+use futures_util::{SinkExt, StreamExt};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -30,9 +32,12 @@ pub(super) struct Socket {
 type Farewell = (u16, &'static str);
 
 /// Serves a socket until it closes.
-pub(super) async fn run(mut socket: WebSocket, api: Api, principal: Principal) {
+pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
     let limits = api.sockets;
-    let (out, mut outgoing) = mpsc::channel(64);
+    let (out, outgoing) = mpsc::channel(64);
+    let (sink, mut incoming) = socket.split();
+    // On its own, so that whoever says something here never waits for himself.
+    let mut writer = tokio::spawn(write(sink, outgoing, limits.stall));
     let mut closing = api.closing.clone();
     let mut state = Socket {
         api,
@@ -44,9 +49,9 @@ pub(super) async fn run(mut socket: WebSocket, api: Api, principal: Principal) {
     let mut ping = tokio::time::interval(limits.ping);
     let mut heard = Instant::now();
     let mut spoke = Instant::now();
-    let farewell = loop {
+    let (code, reason) = loop {
         tokio::select! {
-            message = socket.recv() => match message {
+            message = incoming.next() => match message {
                 Some(Ok(message)) => {
                     heard = Instant::now();
                     if matches!(message, Message::Text(_) | Message::Binary(_)) {
@@ -56,17 +61,11 @@ pub(super) async fn run(mut socket: WebSocket, api: Api, principal: Principal) {
                         break farewell;
                     }
                 }
-                // Too large a frame, or no WebSocket at all: the library has said so.
                 Some(Err(_)) => break (close_code::SIZE, "a frame that is too large, or none at all"),
                 None => break (close_code::NORMAL, ""),
             },
-            Some(message) = outgoing.recv() => {
-                match tokio::time::timeout(limits.stall, socket.send(message)).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(_)) => break (close_code::NORMAL, ""),
-                    Err(_) => break (close_code::POLICY, "you do not read what you are sent"),
-                }
-            }
+            // Its client is gone, or does not read.
+            _ = &mut writer => break (close_code::NORMAL, ""),
             _ = ping.tick() => {
                 state.windows.retain(|_, window| !window.is_finished());
                 if heard.elapsed() > limits.silence {
@@ -75,10 +74,7 @@ pub(super) async fn run(mut socket: WebSocket, api: Api, principal: Principal) {
                 if state.windows.is_empty() && spoke.elapsed() > limits.idle {
                     break (close_code::NORMAL, "nothing was said for a while");
                 }
-                let ping = socket.send(Message::Ping(Vec::new().into()));
-                if tokio::time::timeout(limits.stall, ping).await.is_err() {
-                    break (close_code::POLICY, "you do not read what you are sent");
-                }
+                let _ = state.out.send(Message::Ping(Vec::new().into())).await;
             }
             () = told_to_close(&mut closing) => {
                 break (close_code::AWAY, "the server goes away; come back");
@@ -88,11 +84,37 @@ pub(super) async fn run(mut socket: WebSocket, api: Api, principal: Principal) {
     for window in state.windows.values() {
         window.abort();
     }
-    let (code, reason) = farewell;
     let reason = reason.into();
-    let close = socket.send(Message::Close(Some(CloseFrame { code, reason })));
-    // Whoever is gone need not be told.
-    let _ = tokio::time::timeout(Duration::from_secs(1), close).await;
+    let close = Message::Close(Some(CloseFrame { code, reason }));
+    // Whoever is gone, or does not read, need not be told.
+    let told = async {
+        let _ = state.out.send(close).await;
+        drop(state);
+        if !writer.is_finished() {
+            let _ = (&mut writer).await;
+        }
+    };
+    if tokio::time::timeout(FAREWELL, told).await.is_err() {
+        writer.abort();
+    }
+}
+
+/// How long a client may take to hear why it is closed.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Sends what is to be sent, until there is nothing more, or the client does not take it.
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut outgoing: mpsc::Receiver<Message>,
+    stall: Duration,
+) {
+    while let Some(message) = outgoing.recv().await {
+        let is_last = matches!(message, Message::Close(_));
+        let sent = tokio::time::timeout(stall, sink.send(message)).await;
+        if is_last || !matches!(sent, Ok(Ok(()))) {
+            return;
+        }
+    }
 }
 
 /// Waits until the server goes away; for ever, where nobody will say so.

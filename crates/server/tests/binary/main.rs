@@ -5,14 +5,18 @@
 //!
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
-//! - `start`, `routes`, `api`, `shutdown`: the behaviour.
+//! - `socket`: a plain WebSocket client.
+//! - `start`, `routes`, `api`, `official`, `seeds`, `shutdown`: the behaviour.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod api;
+mod official;
 mod process;
 mod request;
 mod routes;
+mod seeds;
 mod shutdown;
+mod socket;
 mod start;

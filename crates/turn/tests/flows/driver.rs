@@ -166,7 +166,7 @@ impl Driver {
             }
             let seen = seen(&self.chat, &mut client.checker);
             client.window = Some(match seen {
-                Some(position) => Window::continuing(client.profile, &id, position),
+                Some(position) => Window::continuing(client.profile, &id, &transcript, position),
                 None => Window::replaying(client.profile, &id, &transcript),
             });
             client.checker.open();
@@ -324,7 +324,7 @@ impl Driver {
             let intake = self
                 .chat
                 .take(Trigger::SubmitMessage, last.as_deref(), &messages);
-            let Ok(Intake::Continue { answers, seen }) = intake else {
+            let Ok(Intake::Continue { answers, seen, .. }) = intake else {
                 panic!("{intake:?}")
             };
             positions.push(Some(seen));
@@ -353,7 +353,8 @@ impl Driver {
             if let Some(seen) = seen {
                 client.window = Some(match seen {
                     Some((position, message)) => {
-                        Window::continuing(client.profile, &id, position).believing(&message)
+                        Window::continuing(client.profile, &id, &transcript, position)
+                            .believing(&message)
                     }
                     None => Window::replaying(client.profile, &id, &transcript),
                 });

@@ -6,7 +6,10 @@ import type { CheckRequest } from './script.ts';
 
 export type Finding = { kind: string; reason: string; window: number; chunk: number };
 
-export async function check(requests: CheckRequest[]): Promise<Finding[]> {
+/** What it found, and how many requests it would have sent by itself or because a person spoke. */
+export type Check = { findings: Finding[]; requests: number };
+
+export async function check(requests: CheckRequest[]): Promise<Check[]> {
   const child = spawn(specimensBinary(), ['check'], { stdio: ['pipe', 'pipe', 'pipe'] });
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
   const exit = new Promise<number | null>(resolve => child.once('close', resolve));
@@ -24,5 +27,5 @@ export async function check(requests: CheckRequest[]): Promise<Finding[]> {
   if (lines.length !== requests.length) {
     throw new Error(`specimens check answered ${lines.length} of ${requests.length} sessions`);
   }
-  return lines.flatMap(line => (JSON.parse(line) as { findings: Finding[] }).findings);
+  return lines.map(line => JSON.parse(line) as Check);
 }

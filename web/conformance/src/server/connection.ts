@@ -95,7 +95,8 @@ export class Connection {
   }
 }
 
-function cutsHistory({ trigger, messages, messageId }: ChatRequest): boolean {
+/** Whether a request is about an earlier state of the chat: an edit or a regeneration. */
+export function cutsHistory({ trigger, messages, messageId }: ChatRequest): boolean {
   return (
     trigger === 'regenerate-message' ||
     messages.some(message => message.id === messageId && message.role === 'user')

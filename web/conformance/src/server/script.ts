@@ -9,6 +9,8 @@ import type { Json } from '../stream.ts';
 
 export type Act =
   | { say: string }
+  /** The page sent by hand, about the message of this id. */
+  | { sendAbout: string }
   | { answer: { approvalId: string; approved: boolean; reason?: string } }
   | { output: { toolCallId: string; output: Json } }
   | { outputError: { toolCallId: string; errorText: string } }

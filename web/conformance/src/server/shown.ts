@@ -23,19 +23,21 @@ export function shown(messages: UIMessage[]): unknown {
 }
 
 function shownCall(part: ToolPart) {
-  const { type, toolCallId, state, input, output, errorText, approval } = part;
-  return {
+  const { type, toolCallId, state, input, rawInput, output, errorText, approval } = part;
+  const call = {
     type,
     toolCallId,
-    state,
-    // The oldest clients want the key where there is nothing to say.
-    input: input ?? undefined,
-    output,
-    errorText,
+    // The oldest clients want the key where there is nothing to say; version 6 keeps an input that
+    // the tool did not take under another name.
+    input: input ?? rawInput,
     approval: approval && {
       id: approval.id,
       approved: approval.approved,
       reason: approval.reason,
     },
   };
+  // Progress is for whoever looks on: it is in no journal.
+  return part.preliminary === true
+    ? { ...call, state: 'input-available' }
+    : { ...call, state, output, errorText };
 }

@@ -6,8 +6,8 @@ import { chatSdks, type Major, type Profile } from '../sdk.ts';
 import { StateWatch } from '../state-watch.ts';
 import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
 import { Api } from './api.ts';
-import { check, type Finding } from './checker.ts';
-import { Connection } from './connection.ts';
+import { type Check, check } from './checker.ts';
+import { Connection, cutsHistory } from './connection.ts';
 import { Script, type WindowRecord } from './script.ts';
 import type { Server } from './server.ts';
 
@@ -165,6 +165,10 @@ export class Tab {
 
   /** Sends the answers that were given so far. */
   async sendAnswers(): Promise<void> {
+    const answered = this.messages.findLast(message =>
+      message.parts.some(part => 'state' in part && part.state === 'approval-responded'),
+    );
+    this.#script.note({ sendAbout: (answered ?? this.messages.at(-1))?.id ?? '' });
     this.page.sendAnswers();
     await this.quiet();
   }
@@ -174,8 +178,8 @@ export class Tab {
     await this.quiet();
   }
 
-  async regenerate(): Promise<void> {
-    this.page.regenerate();
+  async regenerate(messageId?: string): Promise<void> {
+    this.page.regenerate(messageId);
     await this.quiet();
   }
 
@@ -205,9 +209,9 @@ export class Tab {
   }
 
   /** What our own checker has to say about all that this tab was sent. */
-  findings(): Promise<Finding[]> {
+  async checked(): Promise<Check> {
     const { major, tools = {}, profile = 'shared' } = this.#options;
-    return check(
+    const checks = await check(
       this.#script.sessions.map(script => ({
         sdk: major,
         profile,
@@ -215,6 +219,15 @@ export class Tab {
         script,
       })),
     );
+    return {
+      findings: checks.flatMap(({ findings }) => findings),
+      requests: checks.reduce((sum, { requests }) => sum + requests, 0),
+    };
+  }
+
+  /** How many of its requests the checker can't foresee: those that no predicate and no word made. */
+  get unforeseen(): number {
+    return this.#connection.posts.filter(cutsHistory).length;
   }
 
   /** All that happened, for a person who looks for the reason of a failure. */

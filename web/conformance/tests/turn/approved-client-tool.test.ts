@@ -4,7 +4,14 @@ import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
 import { pageTools, place } from './page-tools.ts';
 import { serve } from './served.ts';
-import { expectLastWord, expectServed, expectSound, outline, servedAs } from './sound.ts';
+import {
+  expectLastWord,
+  expectServed,
+  expectSound,
+  expectValid,
+  outline,
+  servedAs,
+} from './sound.ts';
 
 const served = serve();
 
@@ -76,9 +83,25 @@ test.each(majors)(
 
     // The first page still shows the question. Its answer comes too late, and must not run the tool.
     await tab.approve(tab.call('get_location'));
+    expect(tab.ran, 'it has run elsewhere').toEqual([]);
     await expectSound(tab, { posts: 2 });
-    expect(tab.ran).toEqual([]);
     expect(tab.call('get_location')).toMatchObject({ state: 'output-available', output: place });
     expect(tab.text).toBe(textOf(other.messages.at(-1)));
+  },
+);
+
+test.each(majors)(
+  'approved elsewhere and not run yet, the chat is valid, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Where am I?');
+    const approvalId = tab.call('get_location').approval?.id ?? '';
+    expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
+
+    const chat = await servedAs(tab, 'parked');
+    expect(outline(chat.messages)[0]?.[0]).toMatch(
+      /^get_location: (input-available|approval-responded)$/,
+    );
+    await expectValid(chat.messages);
   },
 );

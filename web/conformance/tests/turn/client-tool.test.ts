@@ -53,3 +53,18 @@ test.each(majors)('a page that runs nothing leaves the turn parked, on version %
   await expectServed(tab, 'parked');
   expect(await tab.api.approvals()).toEqual([]);
 });
+
+test.each(majors)('two pages run it, and one output counts, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('play track 1');
+  const other = await served.reopen(tab, { tools: pageTools });
+  await other.resume();
+  await expectSound(other, { posts: 1 });
+  tab.give(tab.call('change_bgm').toolCallId, { output: { success: true, speaker: 'kitchen' } });
+
+  // The page that came second shows an output of its own; it is told the one that counts.
+  await expectSound(tab, { posts: 2, tolerated: ['state-back'] });
+  expect(tab.call('change_bgm').output).toEqual({ success: true, track: 1 });
+  expect(tab.text).toBe(other.text);
+  await expectServed(tab);
+});

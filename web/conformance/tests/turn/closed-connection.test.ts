@@ -6,12 +6,12 @@ import { until } from '../../src/server/until.ts';
 import { serve } from './served.ts';
 import { expectPaid, expectSound, expectValid, outline, servedAs } from './sound.ts';
 
-const served = serve({ pace: 10 });
+const served = serve({ pace: 15 });
 
 test.each(majors)('in the middle of a text, on version %s', async major => {
   const tab = served.open(major);
-  tab.begin('take your time');
-  await until('some words have come', () => tab.text.split(' ').length > 3);
+  tab.begin('What is the weather in Oslo?');
+  await until('a word has come', () => tab.text !== '');
   await tab.leave();
   const heard = tab.text;
 

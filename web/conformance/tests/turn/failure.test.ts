@@ -1,5 +1,6 @@
 /** An agent that fails: the turn says so, with a code, and can be tried again. */
 import { expect, test } from 'vitest';
+import { chunksOf } from '../../src/event-stream.ts';
 import { majors } from '../../src/sdk.ts';
 import { serve } from './served.ts';
 import { expectLastWord, expectServed, expectSound } from './sound.ts';
@@ -17,11 +18,25 @@ test.each(majors)('the chat shows the error, on version %s', async major => {
 test.each(majors)('the turn can be regenerated, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('fail with rate limit');
-  expect(tab.page.error).toBeDefined();
   await tab.regenerate();
 
+  // The demo does as it is told: it fails once more, in a turn of its own.
+  await expectSound(tab, { posts: 2, error: /rate_limit/ });
+  const [first, second] = tab.windows.map(({ text }) => chunksOf(text)[0]?.messageId);
+  expect(second).not.toBe(first);
+  const chat = await tab.api.chat(tab.id);
+  expect(chat?.status).toBe('failed');
+  expect(chat?.messages.map(message => message.role)).toEqual(['user']);
+});
+
+test.each(majors)('the message can be said differently, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('fail with rate limit');
+  await tab.edit(tab.messages[0]?.id ?? '', 'What is the weather in Oslo?');
+
   await expectSound(tab, { posts: 2, tolerated: ['throws'] });
-  expectLastWord(tab);
+  expect(tab.messages).toHaveLength(2);
+  expectLastWord(tab, /Oslo/);
   await expectServed(tab);
 });
 

@@ -5,7 +5,7 @@ import { shown } from '../../src/server/shown.ts';
 import { textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { serve } from './served.ts';
-import { expectLastWord, expectSound } from './sound.ts';
+import { expectLastWord, expectPaid, expectSound, outline } from './sound.ts';
 
 const served = serve();
 
@@ -58,4 +58,25 @@ test.each(majors)('a page that has not heard of it goes on, on version %s', asyn
     'user',
     'assistant',
   ]);
+});
+
+test.each(majors)('it waits for a turn that is parked, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Write a report about tea and pay Ann $5');
+  expect(outline(tab.messages)).toEqual([
+    ['write_report: output-available', 'process_payment: approval-requested'],
+  ]);
+  expect(await tab.api.approvals()).toHaveLength(1);
+  await tab.approve(tab.call('process_payment'));
+
+  await expectSound(tab, { posts: 2 });
+  expect(outline(tab.messages)).toEqual([
+    ['write_report: output-available', 'process_payment: output-available'],
+  ]);
+  const chat = await until('the report is told', async () => {
+    const now = await tab.api.chat(tab.id);
+    return now?.status === 'finished' && now.messages.length === 3 && now;
+  });
+  expect(shown(chat.messages.slice(0, 2))).toEqual(shown(tab.messages));
+  await expectPaid(tab, [{ amount: 5, recipient: 'Ann' }]);
 });

@@ -66,3 +66,25 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
     await expectPaid(tab, pay ? [ann] : []);
   });
 });
+
+describe('a payment that is denied elsewhere while the page runs its tool', () => {
+  test.each(majors)('on version %s', async major => {
+    const tab = served.open(major);
+    await tab.say('Pay Ann $5 and play track 2');
+    const payment = tab.call('process_payment');
+    await tab.api.answer(payment.approval?.id ?? '', { approved: false, reason: 'too much' });
+    tab.give(tab.call('change_bgm').toolCallId, { output: { success: true, track: 2 } });
+    // As long as the page shows a question, its client keeps the output to itself.
+    await expectSound(tab, { posts: 1 });
+    expect((await tab.api.chat(tab.id))?.status).toBe('parked');
+    await tab.deny(payment, 'too much');
+
+    await expectSound(tab, { posts: 2 });
+    expect(outline(tab.messages)).toEqual([
+      ['process_payment: output-denied', 'change_bgm: output-available'],
+    ]);
+    expectLastWord(tab, /too much/);
+    await expectServed(tab);
+    await expectPaid(tab, []);
+  });
+});

@@ -42,8 +42,6 @@ test.each(majors)('until the page answers, the outer call is open, on version %s
   await tab.say('Set the mood for Tokyo');
 
   await expectSound(tab, { posts: 1 });
-  expect(outline(tab.messages)).toEqual([
-    ['set_mood: input-available', 'change_bgm: input-available'],
-  ]);
+  expect(outline(tab.messages)).toEqual([['set_mood: progress', 'change_bgm: input-available']]);
   await expectServed(tab, 'parked');
 });

@@ -1,62 +1,105 @@
 /** Two people answer one question at the same time, a thousand times. */
+import type { UIMessage } from 'ai-7';
 import { describe, expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
 import { Api, type Decision, type Refusal } from '../../src/server/api.ts';
 import { until } from '../../src/server/until.ts';
+import { callIn, userMessage } from './forged.ts';
 import { serve } from './served.ts';
 
 const served = serve();
 
 const races = 1000;
 
+const racesWithPages = 100;
+
 const sideBySide = 8;
 
+/** What came of one race: which call it was about, and what was decided. */
 type Race = { chatId: string; toolCallId: string; approved: boolean };
 
-describe('two contrary answers', () => {
-  test('one wins, the other is told, and money moves once or not at all', {
-    timeout: 60_000,
-  }, async () => {
-    const { server } = served;
-    const api = new Api(() => server.url, server.newPrincipal());
-    const results: Race[] = [];
-    let started = 0;
-    const runner = async () => {
-      while (started < races) {
-        const number = started++;
-        results.push(await race(api, `race-${number}`, number % 2 === 0));
-      }
-    };
-    await Promise.all(Array.from({ length: sideBySide }, runner));
-    expect(results).toHaveLength(races);
-
-    for (const { chatId } of results) {
-      await until(
-        `${chatId} has ended`,
-        async () => (await api.chat(chatId))?.status === 'finished',
-      );
+async function raceAll(
+  count: number,
+  race: (api: Api, chatId: string, yesFirst: boolean) => Promise<Race>,
+): Promise<void> {
+  const { server } = served;
+  const api = new Api(() => server.url, server.newPrincipal());
+  const results: Race[] = [];
+  let started = 0;
+  const runner = async () => {
+    while (started < count) {
+      const number = started++;
+      results.push(await race(api, `${race.name}-${number}`, number % 2 === 0));
     }
-    const { payments, balance } = await api.wallet();
-    const paid = payments.map(payment => payment.toolCallId).sort();
-    const approved = results.filter(race => race.approved).map(race => race.toolCallId);
-    expect(paid).toEqual(approved.sort());
-    expect(balance).toBeCloseTo(1000 - 0.01 * approved.length, 6);
-    expect(await api.approvals()).toEqual([]);
-  });
+  };
+  await Promise.all(Array.from({ length: sideBySide }, runner));
+  expect(results).toHaveLength(count);
+
+  for (const { chatId } of results) {
+    await until(`${chatId} has ended`, async () => (await api.chat(chatId))?.status === 'finished');
+  }
+  const { payments, balance } = await api.wallet();
+  const paid = payments.map(payment => payment.toolCallId).sort();
+  const approved = results.filter(race => race.approved).map(race => race.toolCallId);
+  expect(paid).toEqual(approved.sort());
+  expect(balance).toBeCloseTo(1000 - 0.01 * approved.length, 6);
+  expect(await api.approvals()).toEqual([]);
+}
+
+describe('of two contrary answers one wins, the other is told, and money moves once or not at all', () => {
+  test('both from elsewhere', { timeout: 60_000 }, () => raceAll(races, answerTwice));
+
+  test('one of them in a page', { timeout: 60_000 }, () => raceAll(racesWithPages, answerInAPage));
+
+  test('both in pages', { timeout: 60_000 }, () => raceAll(racesWithPages, answerInPages));
 });
 
-async function race(api: Api, chatId: string, yesFirst: boolean): Promise<Race> {
+type Question = { approvalId: string; toolCallId: string };
+
+const prompt = userMessage('m-1', 'Send $0.01 to Sam');
+
+async function ask(api: Api, chatId: string): Promise<Question> {
+  const response = await api.post({ id: chatId, messages: [prompt], trigger: 'submit-message' });
+  const chunks = chunksOf(await response.text());
+  const question = chunks.find(chunk => chunk.type === 'tool-approval-request');
+  return {
+    approvalId: String(question?.approvalId),
+    toolCallId: String(question?.toolCallId),
+  };
+}
+
+/** Answers as a page does, and says whether the window that came told of a payment. */
+async function answerInPage(
+  api: Api,
+  chatId: string,
+  approvalId: string,
+  messages: UIMessage[],
+  approved: boolean,
+): Promise<boolean> {
+  const answered = structuredClone(messages);
+  const part = callIn(answered, 'process_payment');
+  part.state = 'approval-responded';
+  part.approval = { id: approvalId, approved };
   const response = await api.post({
     id: chatId,
-    messages: [{ id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'Send $0.01 to Sam' }] }],
+    messages: answered,
     trigger: 'submit-message',
+    messageId: answered.at(-1)?.id,
   });
   const body = await response.text();
-  const question = chunksOf(body).find(chunk => chunk.type === 'tool-approval-request');
-  const approvalId = String(question?.approvalId);
-  const answers = yesFirst ? [true, false] : [false, true];
+  expect(response.status, body).toBe(200);
+  const outputs = chunksOf(body).filter(chunk => chunk.type.startsWith('tool-output-'));
+  expect(outputs, body).toHaveLength(1);
+  return outputs[0]?.type === 'tool-output-available';
+}
+
+async function answerTwice(api: Api, chatId: string, yesFirst: boolean): Promise<Race> {
+  const { approvalId, toolCallId } = await ask(api, chatId);
   const outcomes = await Promise.all(
-    answers.map(async approved => ({ approved, ...(await api.answer(approvalId, { approved })) })),
+    [yesFirst, !yesFirst].map(async approved => ({
+      approved,
+      ...(await api.answer(approvalId, { approved })),
+    })),
   );
   const winner = outcomes.find(({ status }) => status === 200);
   const loser = outcomes.find(({ status }) => status === 409);
@@ -66,5 +109,30 @@ async function race(api: Api, chatId: string, yesFirst: boolean): Promise<Race> 
   const refusal = loser?.body as Refusal;
   expect(refusal.error.code).toBe('already_decided');
   expect(refusal.decision).toEqual(decision);
-  return { chatId, toolCallId: String(question?.toolCallId), approved: decision.approved };
+  return { chatId, toolCallId, approved: decision.approved };
+}
+
+async function answerInAPage(api: Api, chatId: string, yesFirst: boolean): Promise<Race> {
+  const { approvalId, toolCallId } = await ask(api, chatId);
+  const messages = (await api.chat(chatId))?.messages ?? [];
+  const [wasPaid, elsewhere] = await Promise.all([
+    answerInPage(api, chatId, approvalId, messages, yesFirst),
+    api.answer(approvalId, { approved: !yesFirst }),
+  ]);
+  const decision =
+    elsewhere.status === 200 ? (elsewhere.body as Decision) : (elsewhere.body as Refusal).decision;
+  expect(decision?.approved, 'the page and the other are told the same').toBe(wasPaid);
+  expect(decision?.approved).toBe(elsewhere.status === 200 ? !yesFirst : yesFirst);
+  return { chatId, toolCallId, approved: wasPaid };
+}
+
+async function answerInPages(api: Api, chatId: string, yesFirst: boolean): Promise<Race> {
+  const { approvalId, toolCallId } = await ask(api, chatId);
+  const messages = (await api.chat(chatId))?.messages ?? [];
+  const [first, second] = await Promise.all([
+    answerInPage(api, chatId, approvalId, messages, yesFirst),
+    answerInPage(api, chatId, approvalId, messages, !yesFirst),
+  ]);
+  expect(first, 'both pages are told the same').toBe(second);
+  return { chatId, toolCallId, approved: first };
 }

@@ -2,13 +2,24 @@
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { shown } from '../../src/server/shown.ts';
-import type { Tab } from '../../src/server/tab.ts';
+import { type Tab, textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
+import { toolParts } from '../../src/tool-part.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
-import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
+import {
+  expectLastWord,
+  expectPaid,
+  expectServed,
+  expectSound,
+  outline,
+  servedAs,
+} from './sound.ts';
 
-const served = serve({ store: 'sqlite' });
+const served = serve({ store: 'sqlite', pace: 1 });
+
+/** Slow enough that a report takes longer than a kill. */
+const writing = serve({ store: 'sqlite', pace: 20 });
 
 /** Kills the server, and sees that nothing of the chat was lost with it. */
 async function crash(tab: Tab): Promise<void> {
@@ -97,7 +108,10 @@ test.each(majors)('one of two payments is answered, on version %s', async major 
   await tab.say('Pay Ann $1 and Ben $2');
   const [ann] = tab.calls('process_payment');
   await tab.api.answer(ann?.approval?.id ?? '', { approved: true });
-  await until('Ann is paid', async () => (await tab.api.wallet()).payments.length === 1);
+  await until('the journal says that Ann is paid', async () => {
+    const chat = await tab.api.chat(tab.id);
+    return outline(chat?.messages ?? [])[0]?.[0] === 'process_payment: output-available';
+  });
   await crash(tab);
   for (const part of tab.calls('process_payment')) {
     tab.answer(part, true);
@@ -139,4 +153,63 @@ test.each(majors)('a chat that has ended is still there, on version %s', async m
   expectLastWord(tab, /Oslo/);
   await expectServed(tab);
   await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+});
+
+test.each(majors)(
+  'right after a yes, money moves once or the outcome is unknown, on version %s',
+  async major => {
+    for (let round = 0; round < 4; round++) {
+      const tab = served.open(major);
+      await tab.say('Send $20 to Sam');
+      const approvalId = tab.call('process_payment').approval?.id ?? '';
+      expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
+      await served.server.crash();
+      const chat = await servedAs(tab, 'finished');
+
+      const { payments } = await tab.api.wallet();
+      const call = chat.messages.flatMap(toolParts)[0];
+      if (call?.state === 'output-available') {
+        expect(payments).toHaveLength(1);
+      } else {
+        expect(call?.errorText).toMatch(/unknown/i);
+        expect(payments.length).toBeLessThanOrEqual(1);
+      }
+      await tab.approve(tab.call('process_payment'));
+      await expectSound(tab, { posts: 2 });
+      expect((await tab.api.wallet()).payments).toEqual(payments);
+    }
+  },
+);
+
+test.each(majors)('a text that is being said is said again, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('take your time');
+  await until('some words have come', () => tab.text.split(' ').length > 3);
+  await served.server.crash();
+  await tab.quiet();
+  expect(tab.page.error).toBeDefined();
+
+  const other = await served.reopen(tab);
+  await other.resume();
+  await expectSound(other, { posts: 0 });
+  expectLastWord(other, /word-200/);
+  await expectServed(other);
+});
+
+test.each(majors)('a report that is being written is not forgotten, on version %s', async major => {
+  const tab = writing.open(major);
+  tab.begin('Write a report about tea');
+  await until(
+    'it is being written',
+    () => tab.calls('write_report')[0]?.state === 'output-available',
+  );
+  await writing.server.crash();
+  await tab.quiet();
+
+  // It is written after all, or the chat says that nobody knows what became of it.
+  const chat = await until('the report is told', async () => {
+    const now = await tab.api.chat(tab.id);
+    return now?.status === 'finished' && now.messages.length === 3 && now;
+  });
+  expect(textOf(chat.messages[2])).toMatch(/\S/);
 });

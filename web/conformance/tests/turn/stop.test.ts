@@ -4,6 +4,7 @@ import { majors } from '../../src/sdk.ts';
 import { shown } from '../../src/server/shown.ts';
 import { textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
+import { toolParts } from '../../src/tool-part.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
 import {
@@ -15,7 +16,7 @@ import {
   outline,
 } from './sound.ts';
 
-const served = serve({ pace: 10 });
+const served = serve({ pace: 1 });
 
 /** To an answer that comes after the stop the server may say so, or show it in the message. */
 const excuse = /stopped/i;
@@ -106,8 +107,8 @@ test.each(majors)(
     expect(await tab.api.stop(tab.id)).toBe(true);
     tab.give(toolCallId, { output: { success: true, track: 1 } });
 
-    // What the page did it did; the server has given the call up, and says so or says nothing.
-    await expectSound(tab, { posts: 2 });
+    // The page shows an output; it is told that the call was given up before.
+    await expectSound(tab, { posts: 2, excuse, tolerated: ['state-back'] });
     expect((await tab.api.chat(tab.id))?.status).toBe('stopped');
   },
 );
@@ -123,3 +124,29 @@ test.each(majors)('a tool that is in the middle of its work, on version %s', asy
   expect(tab.call('book_flight').state).toMatch(/^output-(denied|error)$/);
   await expectPaid(tab, []);
 });
+
+test.each(majors)(
+  'right after a yes, the chat says what became of the money, on version %s',
+  async major => {
+    for (let round = 0; round < 8; round++) {
+      const tab = served.open(major);
+      await tab.say('Send $20 to Sam');
+      const approvalId = tab.call('process_payment').approval?.id ?? '';
+      expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
+      await tab.api.stop(tab.id);
+      const chat = await until('the turn has ended', async () => {
+        const now = await tab.api.chat(tab.id);
+        return (now?.status === 'stopped' || now?.status === 'finished') && now;
+      });
+
+      const { payments } = await tab.api.wallet();
+      const call = chat.messages.flatMap(toolParts)[0];
+      expect(payments.length).toBeLessThanOrEqual(1);
+      if (call?.state === 'output-available') {
+        expect(payments).toHaveLength(1);
+      } else if (payments.length === 1) {
+        expect(call?.errorText).toMatch(/unknown/i);
+      }
+    }
+  },
+);

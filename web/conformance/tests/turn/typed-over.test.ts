@@ -1,12 +1,14 @@
 /** A person who says something else instead of answering. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
-import type { Tab } from '../../src/server/tab.ts';
+import { shown } from '../../src/server/shown.ts';
+import { type Tab, textOf } from '../../src/server/tab.ts';
+import { until } from '../../src/server/until.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
 import { expectLastWord, expectPaid, expectSound, expectValid, outline } from './sound.ts';
 
-const served = serve();
+const served = serve({ pace: 1 });
 
 async function typeOver(tab: Tab, prompt: string): Promise<void> {
   await tab.say(prompt);
@@ -136,3 +138,58 @@ test.each(majors)(
     await expectPaid(tab, []);
   },
 );
+
+test.each(majors)(
+  'the answer is sent by hand, and told what was decided, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await typeOver(tab, 'Send $20 to Sam');
+    const answer = shown(tab.messages.slice(2));
+    tab.answer(tab.call('process_payment'), true);
+    // The client sends it about the older message, and goes on with that one.
+    await tab.sendAnswers();
+
+    expect(tab.connection.posts[2]?.messageId).toBe(tab.messages[1]?.id);
+    await expectSound(tab, { posts: 3 });
+    expect(shown(tab.messages.slice(2)), 'the newer messages').toEqual(answer);
+    expect(outline(tab.messages)[0]?.[0]).toMatch(/^process_payment: output-(denied|error)$/);
+    await expectPaid(tab, []);
+  },
+);
+
+test.each(majors)('a text that is being said is broken off, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('take your time');
+  await until('some words have come', () => tab.text.split(' ').length > 3);
+  const other = await served.reopen(tab);
+  await other.say('What is the weather in Tokyo?');
+
+  await expectSound(tab, { posts: 1 });
+  expect(tab.page.isBusy).toBe(false);
+  // The other tab has not followed the text that it broke off.
+  await expectSound(other, { posts: 1, tolerated: ['unfinished'] });
+  expectLastWord(other, /Tokyo/);
+  const chat = await tab.api.chat(tab.id);
+  expect(shown(chat?.messages.slice(0, 2) ?? [])).toEqual(shown(tab.messages));
+  await expectValid(chat?.messages ?? []);
+});
+
+test.each(majors)('two tabs speak at once, and both are heard, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Good morning!');
+  const other = await served.reopen(tab);
+  tab.begin('What is the weather in Oslo?');
+  other.begin('What is the weather in Tokyo?');
+
+  await expectSound(tab, { posts: 2 });
+  await expectSound(other, { posts: 1 });
+  const chat = await tab.api.chat(tab.id);
+  expect(chat?.status).toBe('finished');
+  const said = chat?.messages.filter(message => message.role === 'user').map(textOf);
+  expect(said?.[0]).toBe('Good morning!');
+  expect(said?.slice(1).sort()).toEqual([
+    'What is the weather in Oslo?',
+    'What is the weather in Tokyo?',
+  ]);
+  await expectValid(chat?.messages ?? []);
+});

@@ -222,25 +222,14 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
             let money = money(source).unwrap_or_else(|| "the money".to_owned());
             let recipient = text(output, "recipient").or_else(|| text(input, "recipient"));
             let recipient = recipient.unwrap_or_else(|| "the recipient".to_owned());
-            let transaction = text(output, "transaction_id").map(|it| format!("transaction {it}"));
-            let balance = number(output, "wallet_balance");
-            let balance = balance.map(|it| format!("balance now ${}", grouped(it)));
-            let details: Vec<_> = [transaction, balance].into_iter().flatten().collect();
-            if details.is_empty() {
-                return format!("I sent {money} to {recipient}.");
-            }
-            format!("I sent {money} to {recipient} ({}).", details.join(", "))
+            format!("I sent {money} to {recipient}.{}", receipt(output))
         }
         "get_weather" => {
             let place = text(input, "location").unwrap_or_else(|| "that place".to_owned());
-            let temperature = number(output, "temperature").map(|it| format!("{}°C", plain(it)));
-            let humidity = number(output, "humidity").map(|it| format!("{}% humidity", plain(it)));
-            let parts = [temperature, text(output, "condition"), humidity];
-            let told: Vec<_> = parts.into_iter().flatten().collect();
-            if told.is_empty() {
+            let Some(sky) = sky(output) else {
                 return with_facts(format!("The weather in {place}"));
-            }
-            let said = format!("The weather in {place}: {}.", told.join(", "));
+            };
+            let said = format!("The weather in {place}: {sky}.");
             match text(output, "note") {
                 Some(note) => ended(format!("{said} {note}")),
                 None => said,
@@ -278,20 +267,54 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
                 None => format!("{said} is playing now."),
             }
         }
-        "book_flight" => with_facts(format!(
-            "Your flight to {} is booked",
-            text(input, "destination").unwrap_or_else(|| "there".to_owned())
-        )),
-        "set_mood" => with_facts(format!(
-            "The mood of {} is set",
-            text(input, "location").unwrap_or_else(|| "that place".to_owned())
-        )),
+        "book_flight" => {
+            let destination = text(input, "destination").unwrap_or_else(|| "there".to_owned());
+            let said = with_facts(format!("Your flight to {destination} is booked"));
+            match output
+                .get("payment")
+                .and_then(|paid| Some((paid, money(paid)?)))
+            {
+                Some((paid, money)) => format!("{said} I paid {money}.{}", receipt(paid)),
+                None => said,
+            }
+        }
+        "set_mood" => {
+            let place = text(input, "location").unwrap_or_else(|| "that place".to_owned());
+            let music = output.get("music").filter(|music| !music.is_null());
+            let parts = [output.get("weather").and_then(sky), music.map(track)];
+            let told: Vec<_> = parts.into_iter().flatten().collect();
+            if told.is_empty() {
+                return with_facts(format!("The mood of {place} is set"));
+            }
+            format!("The mood of {place} is set: {}.", told.join(", "))
+        }
         "write_report" => with_facts(format!(
             "{} is finished",
             capitalised(&subject(settled.tool, input))
         )),
         tool => with_facts(format!("{tool} is done")),
     }
+}
+
+/// What is told of a payment besides, as a sentence of its own.
+fn receipt(output: &Value) -> String {
+    let transaction = text(output, "transaction_id").map(|it| format!("transaction {it}"));
+    let balance = number(output, "wallet_balance");
+    let balance = balance.map(|it| format!("balance now ${}", grouped(it)));
+    let details: Vec<_> = [transaction, balance].into_iter().flatten().collect();
+    if details.is_empty() {
+        return String::new();
+    }
+    format!(" {}.", capitalised(&details.join(", ")))
+}
+
+/// The weather in a few words.
+fn sky(output: &Value) -> Option<String> {
+    let temperature = number(output, "temperature").map(|it| format!("{}°C", plain(it)));
+    let humidity = number(output, "humidity").map(|it| format!("{}% humidity", plain(it)));
+    let parts = [temperature, text(output, "condition"), humidity];
+    let told: Vec<_> = parts.into_iter().flatten().collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 fn edit(settled: &Settled<'_>) -> Option<String> {

@@ -214,28 +214,13 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
             let money = money(source).unwrap_or_else(|| "お金".to_owned());
             let recipient = text(output, "recipient").or_else(|| text(input, "recipient"));
             let recipient = recipient.map_or_else(|| "相手".to_owned(), |name| person(&name));
-            let transaction = text(output, "transaction_id").map(|it| format!("取引ID: {it}"));
-            let balance =
-                number(output, "wallet_balance").map(|it| format!("残高: {}ドル", grouped(it)));
-            let details: Vec<_> = [transaction, balance].into_iter().flatten().collect();
-            let details = if details.is_empty() {
-                String::new()
-            } else {
-                format!("（{}）", details.join("、"))
-            };
-            format!("{recipient}に{money}を送金しました{details}。")
+            format!("{recipient}に{money}を送金しました{}。", receipt(output))
         }
         "get_weather" => {
-            let temperature =
-                number(output, "temperature").map(|it| format!("気温{}°C", plain(it)));
-            let condition = text(output, "condition").map(|it| condition(&it));
-            let humidity = number(output, "humidity").map(|it| format!("湿度{}%", plain(it)));
-            let parts = [condition, temperature, humidity];
-            let told: Vec<_> = parts.into_iter().flatten().collect();
-            if told.is_empty() {
+            let Some(sky) = sky(output) else {
                 return with_facts(format!("{}の天気です", place("location")));
-            }
-            let said = format!("{}の天気は、{}です。", place("location"), told.join("、"));
+            };
+            let said = format!("{}の天気は、{sky}です。", place("location"));
             match text(output, "note") {
                 Some(note) => ended(said + &note),
                 None => said,
@@ -269,14 +254,56 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
                 message.unwrap_or_default()
             )
         }
-        "book_flight" => with_facts(format!(
-            "{}へのフライトを予約しました",
-            place("destination")
-        )),
-        "set_mood" => with_facts(format!("{}の雰囲気にしました", place("location"))),
+        "book_flight" => {
+            let said = with_facts(format!(
+                "{}へのフライトを予約しました",
+                place("destination")
+            ));
+            match output
+                .get("payment")
+                .and_then(|paid| Some((paid, money(paid)?)))
+            {
+                Some((paid, money)) => format!("{said}{money}を支払いました{}。", receipt(paid)),
+                None => said,
+            }
+        }
+        "set_mood" => {
+            let said = format!("{}の雰囲気にしました", place("location"));
+            let music = output.get("music").filter(|music| !music.is_null());
+            let parts = [output.get("weather").and_then(sky), music.map(track)];
+            let told: Vec<_> = parts.into_iter().flatten().collect();
+            if told.is_empty() {
+                return with_facts(said);
+            }
+            format!("{said}（{}）。", told.join("、"))
+        }
         "write_report" => with_facts(format!("{}ができました", subject(settled.tool, input))),
         tool => with_facts(format!("{tool}が完了しました")),
     }
+}
+
+/// What is told of a payment in brackets.
+fn receipt(output: &Value) -> String {
+    let transaction = text(output, "transaction_id").map(|it| format!("取引ID: {it}"));
+    let balance = number(output, "wallet_balance");
+    let balance = balance.map(|it| format!("残高: {}ドル", grouped(it)));
+    let details: Vec<_> = [transaction, balance].into_iter().flatten().collect();
+    if details.is_empty() {
+        return String::new();
+    }
+    format!("（{}）", details.join("、"))
+}
+
+/// The weather in a few words.
+fn sky(output: &Value) -> Option<String> {
+    let temperature = number(output, "temperature").map(|it| format!("気温{}°C", plain(it)));
+    let condition = text(output, "condition").map(|it| condition(&it));
+    let humidity = number(output, "humidity").map(|it| format!("湿度{}%", plain(it)));
+    let told: Vec<_> = [condition, temperature, humidity]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!told.is_empty()).then(|| told.join("、"))
 }
 
 fn condition(condition: &str) -> String {

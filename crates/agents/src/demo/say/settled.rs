@@ -3,6 +3,7 @@
 use serde_json::Value;
 use turn::agent::CallResult;
 use turn::call::Outcome;
+use turn::telling::TIMED_OUT;
 
 /// A call that is settled.
 #[derive(Debug, Clone, Copy)]
@@ -56,11 +57,13 @@ impl<'r> Settled<'r> {
     /// How it ended.
     pub(super) fn ending(&self) -> Ending<'r> {
         match self.outcome {
-            Outcome::Output { output } if failed(output) => Ending::Failed {
-                why: text(output, "error").or_else(|| text(output, "message")),
-                output: Some(output),
+            Outcome::Output { output } => match failure(output) {
+                Some(failed) => Ending::Failed {
+                    why: text(failed, "error").or_else(|| text(failed, "message")),
+                    output: Some(failed),
+                },
+                None => Ending::Done(output),
             },
-            Outcome::Output { output } => Ending::Done(output),
             Outcome::Error { error } if is_unanswered(error) => Ending::Unanswered,
             Outcome::Error { error } => Ending::Failed {
                 why: Some(error.clone()).filter(|error| !error.trim().is_empty()),
@@ -104,10 +107,18 @@ fn failed(output: &Value) -> bool {
     success == Some(false) || success.is_none() && text(output, "error").is_some()
 }
 
+/// What failed of an output: all of it, or the payment that it needed.
+fn failure(output: &Value) -> Option<&Value> {
+    let payment = output.get("payment");
+    [Some(output), payment]
+        .into_iter()
+        .flatten()
+        .find(|it| failed(it))
+}
+
+/// Whether the call was held by a question that nobody answered in time.
 fn is_unanswered(reason: &str) -> bool {
-    let reason = reason.to_lowercase();
-    let late = reason.contains("timed out") || reason.contains("in time");
-    late && (reason.contains("approval") || reason.contains("answer") || reason.contains("approve"))
+    reason == TIMED_OUT
 }
 
 /// A field that holds text.
@@ -214,6 +225,17 @@ mod tests {
         assert!(failed(&json!({"error": "no signal"})));
         assert!(!failed(&json!({"success": true, "error": "none"})));
         assert!(!failed(&json!("error")));
+    }
+
+    #[test]
+    fn what_could_not_be_paid_failed() {
+        let payment = json!({"success": false, "error": "Insufficient funds"});
+        let output = json!({"success": true, "payment": payment});
+        assert_eq!(failure(&output), Some(&payment));
+        assert_eq!(
+            failure(&json!({"success": true, "payment": {"success": true}})),
+            None
+        );
     }
 
     #[test]

@@ -1,11 +1,8 @@
 //! A prompt as the readers want it: one form of each letter.
 
-/// Nobody asks for something in more letters than this, and reading stays fast.
-const LONGEST: usize = 2_000;
-
 /// Full-width letters as ASCII, one kind of quote and of space, no numbers before the lines of a list.
 pub(super) fn plain(text: &str) -> String {
-    let letters: String = text.chars().take(LONGEST).map(letter).collect();
+    let letters: String = text.chars().map(letter).collect();
     let lines: Vec<_> = letters.lines().map(without_bullet).collect();
     let text = lines.join("\n");
     without_quotes(&text).to_owned()

@@ -79,8 +79,9 @@ pub(super) fn clauses(text: &str) -> Vec<&str> {
 
 /// What a clause says of money, and what it says besides: "Annに5ドルと東京の".
 pub(super) fn money_apart(clause: &str) -> (Option<&str>, Option<&str>) {
-    let amounts = amounts(clause).into_iter();
-    let Some(money) = amounts.filter(|it| it.currency.is_some()).last() else {
+    let amounts = amounts(clause);
+    let mut money = amounts.iter().filter(|it| it.currency.is_some());
+    let Some(money) = money.next_back() else {
         return (None, Some(clause));
     };
     let rest = clause[money.range.end..].trim_start().strip_prefix('と');

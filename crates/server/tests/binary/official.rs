@@ -1,0 +1,183 @@
+//! The AI SDK's own frames, with a plain WebSocket client. The official transport drives the same
+//! server in the TypeScript tests.
+
+use serde_json::{Value, json};
+
+use crate::process::{adk_stream, serve};
+use crate::socket::Client;
+
+fn send(client: &mut Client, request: &str, chat: &str, text: &str) {
+    let message = json!({"id": format!("u-{request}"), "role": "user", "parts": [{"type": "text", "text": text}]});
+    client.send(
+        &json!({"type": "send", "requestId": request, "id": chat, "trigger": "submit-message",
+                        "messages": [message], "headers": {}, "body": {}}),
+    );
+}
+
+/// The chunks of one request, whose sequence must have no gap.
+fn chunks(frames: &[Value], request: &str) -> Vec<Value> {
+    let frames = frames.iter().filter(|frame| frame["requestId"] == request);
+    let chunks = frames.filter(|frame| frame["type"] == "chunk").enumerate();
+    chunks
+        .map(|(sequence, frame)| {
+            assert_eq!(frame["sequence"], sequence);
+            frame["chunk"].clone()
+        })
+        .collect()
+}
+
+#[test]
+fn requests_are_multiplexed_and_end_each_for_itself() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "1"]).running();
+    let mut client = server.connect("/api/chat/live");
+    send(&mut client, "r1", "c1", "What is the weather in Oslo?");
+    send(&mut client, "r2", "c2", "What is the weather in Tokyo?");
+    let mut frames = client.frames_until("end");
+    frames.extend(client.frames_until("end"));
+    for request in ["r1", "r2"] {
+        let chunks = chunks(&frames, request);
+        assert_eq!(chunks[0]["type"], "start");
+        assert_eq!(chunks.last().unwrap()["type"], "finish");
+    }
+    // They ran side by side.
+    let first_end = frames
+        .iter()
+        .position(|frame| frame["type"] == "end")
+        .unwrap();
+    let both = ["r1", "r2"].map(|id| {
+        frames[..first_end]
+            .iter()
+            .any(|frame| frame["requestId"] == id)
+    });
+    assert_eq!(both, [true, true]);
+}
+
+#[test]
+fn resume_replays_what_runs_and_says_where_nothing_does() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "5"]).running();
+    let mut client = server.connect("/live");
+    send(&mut client, "r1", "c1", "take your time");
+    while client.frame()["chunk"]["type"] != "text-delta" {}
+    // Closing a window leaves the turn running.
+    client.send(&json!({"type": "abort", "requestId": "r1"}));
+    let mut other = server.connect("/live");
+    other
+        .send(&json!({"type": "resume", "requestId": "r2", "id": "c1", "headers": {}, "body": {}}));
+    let frames = other.frames_until("end");
+    let chunks = chunks(&frames, "r2");
+    assert_eq!(chunks[0]["type"], "start");
+    assert_eq!(
+        chunks.last().unwrap()["messageMetadata"]["turn"],
+        "finished"
+    );
+    other
+        .send(&json!({"type": "resume", "requestId": "r3", "id": "c1", "headers": {}, "body": {}}));
+    assert_eq!(
+        other.frame(),
+        json!({"type": "no-active", "requestId": "r3"})
+    );
+}
+
+#[test]
+fn errors_are_told_to_one_request_only() {
+    let server = serve();
+    let mut client = server.connect("/live");
+    client.send(&json!({"type": "send", "requestId": "r1", "id": "c1", "trigger": "submit-message",
+                        "messages": [{"id": "u", "role": "robot", "parts": []}], "headers": {}, "body": {}}));
+    let frame = client.frame();
+    assert_eq!(
+        (&frame["type"], &frame["requestId"]),
+        (&json!("error"), &json!("r1"))
+    );
+    assert!(
+        frame["errorText"]
+            .as_str()
+            .unwrap()
+            .starts_with("messages[0].role: "),
+        "{frame}"
+    );
+    client.send(&json!({"type": "polka", "requestId": "r2"}));
+    assert_eq!(client.frame()["requestId"], "r2");
+    client.send(&json!({"type": "abort", "requestId": "nobody"}));
+    send(&mut client, "r3", "c1", "hello");
+    assert_eq!(
+        client.frames_until("end")[0],
+        json!({"type": "start", "requestId": "r3"})
+    );
+}
+
+#[test]
+fn sockets_are_opened_by_key_or_ticket_and_only_from_allowed_sites() {
+    let server = adk_stream(&[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--origins",
+        "https://app.example",
+    ])
+    .variable("ADK_STREAM_KEYS", "alice=secret-a")
+    .running();
+    let key = ("x-api-key", "secret-a");
+    let refused =
+        |path: &str, headers: &[(&'static str, &str)]| server.try_connect(path, headers).err();
+    assert_eq!(refused("/live", &[]), Some(401));
+    assert_eq!(refused("/live", &[key]), None);
+    assert_eq!(
+        refused("/live", &[key, ("origin", "https://evil.example")]),
+        Some(403)
+    );
+    assert_eq!(
+        refused("/live", &[key, ("origin", "https://app.example")]),
+        None
+    );
+
+    assert_eq!(server.post("/api/ticket", &[], "").status, 401);
+    let ticket = server.post("/api/ticket", &[key], "").json();
+    let ticket = ticket["ticket"].as_str().unwrap();
+    assert_eq!(refused(&format!("/live?ticket={ticket}"), &[]), None);
+    assert_eq!(refused(&format!("/live?ticket={ticket}0"), &[]), Some(401));
+    let protocol = format!("adk-stream.ticket.{ticket}");
+    assert_eq!(
+        refused("/live", &[("sec-websocket-protocol", &protocol)]),
+        None
+    );
+    assert_eq!(
+        server.get("/live").json()["error"]["code"],
+        "upgrade_required"
+    );
+}
+
+#[test]
+fn hostile_sockets_end_clearly_and_harm_nobody() {
+    let server = serve();
+    let mut other = server.connect("/live");
+    let mut client = server.connect("/live");
+    client.send_binary(vec![0xff; 1000]);
+    assert_eq!(client.next().unwrap_err().0, 1003);
+    let mut client = server.connect("/live");
+    client.send_binary(vec![b' '; 5 * 1024 * 1024]);
+    let (code, _) = client.next().unwrap_err();
+    assert!([1006, 1009].contains(&code), "{code}");
+    let mut client = server.connect("/live");
+    for n in 0..10_000 {
+        client.send(&json!({"type": "ping", "timestamp": n}));
+        if n % 100 == 0 {
+            while !client.next().unwrap().contains(&format!(":{n}}}")) {}
+        }
+    }
+    other.send(&json!({"type": "ping", "timestamp": "still here"}));
+    assert!(other.next().unwrap().contains("still here"));
+}
+
+#[test]
+fn server_that_goes_away_says_so() {
+    let server = serve();
+    let mut client = server.connect("/live");
+    client.send(&json!({"type": "ping", "timestamp": 1}));
+    client.next().unwrap();
+    server.signal("TERM");
+    assert_eq!(
+        client.next(),
+        Err((1001, "the server goes away; come back".to_owned()))
+    );
+}

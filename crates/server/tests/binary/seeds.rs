@@ -1,0 +1,195 @@
+//! The seeds' dialect, with a plain WebSocket client: every scenario of the seeds gives the order of
+//! chunks that their system gave.
+
+use serde_json::{Value, json};
+use testkit::scenario::{self, Scenario};
+use wire::Chunk;
+use wire::seeds::ServerFrame;
+
+use crate::process::{Server, adk_stream};
+use crate::socket::Client;
+
+fn serve(more: &[&str]) -> Server {
+    let arguments = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--agent",
+        "demo-live",
+        "--pace",
+        "0",
+    ];
+    adk_stream(&[&arguments, more].concat()).running()
+}
+
+/// What a turn said.
+#[derive(Default)]
+struct Heard {
+    order: Vec<String>,
+    calls: Vec<(String, Value)>,
+    errors: Vec<String>,
+}
+
+/// Plays a scenario: types its prompt, and answers as it says.
+fn play(client: &mut Client, scenario: &Scenario) -> Heard {
+    let messages = json!([{"role": "user", "content": scenario.prompt}]);
+    client.send(&json!({"type": "message", "messages": messages, "trigger": "submit-message"}));
+    let mut answers = scenario.answers.iter();
+    let mut heard = Heard::default();
+    let mut location = None;
+    loop {
+        let frame = ServerFrame::from_text(&client.next().unwrap()).unwrap();
+        let ServerFrame::Chunk(chunk) = frame else {
+            heard.order.push("[DONE]".to_owned());
+            return heard;
+        };
+        let name = chunk.type_name().into_owned();
+        if !(name.ends_with("-delta") && heard.order.last() == Some(&name)) {
+            heard.order.push(name);
+        }
+        match chunk {
+            Chunk::ToolInputAvailable(call) => {
+                if call.tool_name == "change_bgm" {
+                    let result = json!({"success": true, "track": 1});
+                    let (kind, id) = ("tool_result", &call.tool_call_id);
+                    client
+                        .send(&json!({"type": kind, "data": {"toolCallId": id, "result": result}}));
+                }
+                if call.tool_name == "get_location" {
+                    location = Some(call.tool_call_id.clone());
+                }
+                heard.calls.push((call.tool_name, call.input));
+            }
+            Chunk::ToolApprovalRequest(request) => {
+                let approved = match answers.next().map(String::as_str) {
+                    Some("approve") => true,
+                    Some("deny") => false,
+                    _ => continue,
+                };
+                let id = request.approval_id;
+                let mut parts = vec![json!({
+                    "type": "tool-adk_request_confirmation", "toolCallId": id,
+                    "toolName": "adk_request_confirmation", "state": "approval-responded",
+                    "approval": {"id": id, "approved": approved},
+                })];
+                // The page runs what was approved, and sends both in one message.
+                parts.extend(location.take().filter(|_| approved).map(|call| {
+                    json!({"type": "tool-result", "toolCallId": call, "result": {"latitude": 35.6}})
+                }));
+                let messages = json!([{"role": "user", "parts": parts}]);
+                client.send(&json!({"type": "message", "messages": messages}));
+            }
+            Chunk::ToolOutputError(error) => heard.errors.push(error.error_text),
+            _ => {}
+        }
+    }
+}
+
+/// Blocks of reasoning that follow each other are one: how often a model paused in its thoughts
+/// differs from recording to recording of the same prompt. That it thought at all before its last
+/// words differs too.
+fn merged(order: &[String]) -> Vec<&str> {
+    let order = order.iter().map(String::as_str);
+    order
+        .filter(|kind| !kind.starts_with("reasoning"))
+        .collect()
+}
+
+#[test]
+fn every_scenario_has_the_order_of_the_seeds() {
+    let patient = serve(&[]);
+    let hasty = serve(&["--approval-timeout", "0.2"]);
+    let scenarios = scenario::all();
+    let scenarios = scenarios
+        .iter()
+        .filter(|scenario| scenario.transport == "bidi");
+    let mut played = 0;
+    for scenario in scenarios {
+        let is_hasty = scenario.answers.iter().any(|answer| answer == "none");
+        let server = if is_hasty { &hasty } else { &patient };
+        let heard = play(&mut server.connect("/live"), scenario);
+        assert_eq!(
+            merged(&heard.order),
+            merged(&scenario.order),
+            "{}",
+            scenario.name
+        );
+        assert!(heard.order[1].starts_with("reasoning"), "{}", scenario.name);
+        assert_eq!(heard.errors, scenario.errors, "{}", scenario.name);
+        let expected: Vec<(String, Value)> = scenario
+            .calls
+            .iter()
+            .map(|call| (call.tool.clone(), in_our_letters(&call.input)))
+            .collect();
+        assert_eq!(heard.calls, expected, "{}", scenario.name);
+        played += 1;
+    }
+    assert_eq!(played, 7);
+}
+
+/// The recordings call 次郎 by both of his names, for one and the same prompt; we use one.
+fn in_our_letters(input: &Value) -> Value {
+    let mut input = input.clone();
+    if input["recipient"] == "次郎" {
+        input["recipient"] = "Jiro".into();
+    }
+    input
+}
+
+#[test]
+fn older_form_of_an_answer_names_the_call_itself() {
+    let server = serve(&[]);
+    let mut client = server.connect("/live");
+    let messages = json!([{"role": "user", "content": "Send $20 to Sam"}]);
+    client.send(&json!({"type": "message", "data": {"messages": messages}}));
+    let mut answered = false;
+    loop {
+        match ServerFrame::from_text(&client.next().unwrap()).unwrap() {
+            ServerFrame::Chunk(Chunk::ToolApprovalRequest(request)) => {
+                let result = json!({"approved": false, "user_message": "User denied"});
+                let content = json!([{"type": "tool-result", "toolCallId": request.tool_call_id,
+                                      "toolName": "process_payment", "result": result}]);
+                let messages = json!([{"id": "fr-1", "role": "user", "content": content}]);
+                client.send(&json!({"type": "message", "messages": messages}));
+            }
+            ServerFrame::Chunk(Chunk::ToolOutputError(error)) => {
+                assert_eq!(error.error_text, "User denied the payment");
+                answered = true;
+            }
+            ServerFrame::Done => break,
+            _ => {}
+        }
+    }
+    assert!(answered);
+    assert_eq!(server.get("/api/wallet").json()["balance"], 1000);
+}
+
+#[test]
+fn socket_stays_open_over_what_it_does_not_know_and_closes_over_what_is_no_json() {
+    let server = serve(&[]);
+    let mut client = server.connect("/live");
+    client.send(&json!({"type": "ping", "timestamp": 17}));
+    assert_eq!(client.next().unwrap(), r#"{"type":"pong","timestamp":17}"#);
+    client.send(&json!({"type": "dance"}));
+    assert!(client.next().unwrap().contains("\"errorText\":\"type: "));
+    client.send(&json!({"type": "tool_result", "toolCallId": "nobody", "result": {}}));
+    assert!(client.next().unwrap().contains("unknown_call"));
+    client.send(&json!({"type": "audio_control", "action": "start"}));
+    client.send(&json!({"type": "interrupt"}));
+    client.send(&json!({"type": "ping", "timestamp": null}));
+    assert!(client.next().unwrap().contains("pong"));
+    client.send_text("{");
+    assert_eq!(client.next(), Err((1002, "not valid JSON".to_owned())));
+}
+
+#[test]
+fn interrupt_stops_the_turn() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "5"]).running();
+    let mut client = server.connect("/api/chat/live");
+    let messages = json!([{"role": "user", "content": "take your time"}]);
+    client.send(&json!({"type": "message", "id": "c1", "messages": messages}));
+    while !client.next().unwrap().contains("text-delta") {}
+    client.send(&json!({"type": "interrupt", "reason": "user_abort"}));
+    while !client.next().unwrap().contains("[DONE]") {}
+    assert_eq!(server.get("/api/chat/c1").json()["status"], "stopped");
+}

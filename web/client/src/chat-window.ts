@@ -1,0 +1,350 @@
+/**
+ * One stream that a chat reads, over as many sockets as it takes.
+ *
+ * The chat sees one stream that begins once and ends once. Behind it, the window asks, and asks again
+ * after the socket was lost: in the same words as long as nothing shows that it was heard, and for
+ * the rest of the answer once it was.
+ */
+import type { ChatApi, ServedChat } from './chat-api.ts';
+import { type Chunk, isRecord, text } from './chunk.ts';
+import { Delivered } from './delivered.ts';
+import type { ServerFrame } from './frame.ts';
+import { Diverged, OtherMessage, Replay } from './replay.ts';
+import { retry } from './retry.ts';
+import { tellMessage } from './told-message.ts';
+
+/** What the chat asked for. */
+export type Question =
+  | {
+      kind: 'send';
+      trigger: 'submit-message' | 'regenerate-message';
+      messageId: string | undefined;
+      messages: unknown[];
+    }
+  | { kind: 'resume' };
+
+/** What the window needs of its transport. */
+export type WindowHost = {
+  readonly chats: ChatApi;
+  readonly canReset: boolean;
+  /** The message that the chat was answered with last, as far as it is known. */
+  lastMessageId(chatId: string): string | undefined;
+  /** The window gave its chat something new. */
+  onProgress(window: ChatWindow): void;
+  /** The window has no more use for a request that is on the wire. */
+  onAbandoned(requestId: string): void;
+  /** The window is over. */
+  onOver(window: ChatWindow): void;
+};
+
+/**
+ * `waiting` until it is first on the wire, `asked` until the server has shown that it heard,
+ * `started` while it answers.
+ */
+type Phase = 'waiting' | 'asked' | 'started' | 'over';
+
+/**
+ * The answer that was being told is not the answer any more: the server had to begin a step anew.
+ *
+ * A chat can't be made to forget what it shows. `resumeStream()` makes it read the answer from its
+ * start.
+ */
+export class AnswerChangedError extends TypeError {
+  override readonly name = 'AnswerChangedError';
+
+  constructor() {
+    // Clients look for "network" to tell a lost connection from a fault.
+    super('The network connection was lost, and the answer was begun anew: resume the stream.');
+  }
+}
+
+export class ChatWindow {
+  readonly chatId: string;
+  readonly question: Question;
+  readonly stream: ReadableStream<Chunk>;
+  /** Whether there is something to read, once that is known. */
+  readonly isThere: Promise<boolean>;
+  /** The request that it has on the wire. */
+  requestId: string | undefined;
+
+  readonly #host: WindowHost;
+  readonly #delivered: Delivered;
+  readonly #settling = new AbortController();
+  #phase: Phase = 'waiting';
+  #sequence = -1;
+  #isSettling = false;
+  #replay: Replay | undefined;
+  #controller!: ReadableStreamDefaultController<Chunk>;
+  #known!: { resolve: (isThere: boolean) => void; reject: (error: Error) => void };
+
+  constructor(chatId: string, question: Question, host: WindowHost, onCancel: () => void) {
+    this.chatId = chatId;
+    this.question = question;
+    this.#host = host;
+    this.#delivered = new Delivered(base(question));
+    this.stream = new ReadableStream<Chunk>({
+      start: controller => {
+        this.#controller = controller;
+      },
+      cancel: onCancel,
+    });
+    this.isThere = new Promise((resolve, reject) => {
+      this.#known = { resolve, reject };
+    });
+    // Only who resumes waits for it.
+    this.isThere.catch(() => {});
+  }
+
+  get isOver(): boolean {
+    return this.#phase === 'over';
+  }
+
+  /** Whether it has something to ask, or to hear, over a socket. */
+  get needsSocket(): boolean {
+    return this.#phase !== 'over' && !this.#isSettling;
+  }
+
+  /** Whether the server may have heard of it and has not shown so. */
+  get isUnanswered(): boolean {
+    return this.#phase === 'asked';
+  }
+
+  get isStarted(): boolean {
+    return this.#phase === 'started';
+  }
+
+  /** What is to be asked on a new socket. */
+  async ask(): Promise<'send' | 'resume'> {
+    if (this.#phase === 'started') {
+      return 'resume';
+    }
+    if (this.#phase === 'asked' && !isRepeatable(this.question) && (await this.#wasHeard())) {
+      return 'resume';
+    }
+    return this.question.kind;
+  }
+
+  /** It is on the wire. */
+  asked(requestId: string, as: 'send' | 'resume'): void {
+    this.requestId = requestId;
+    this.#sequence = -1;
+    const isAgain = as !== this.question.kind || this.#phase === 'started';
+    this.#replay = isAgain
+      ? new Replay(this.#delivered, { canReset: this.#host.canReset })
+      : undefined;
+    if (this.#phase === 'waiting') {
+      this.#phase = 'asked';
+    }
+  }
+
+  /** The socket is lost. */
+  lost(): void {
+    this.requestId = undefined;
+    if (this.#delivered.isFinished) {
+      this.end();
+    }
+  }
+
+  /** Takes a frame in; false, if it can't be one of this request. */
+  take(frame: ServerFrame): boolean {
+    switch (frame.type) {
+      case 'start':
+        this.#heard();
+        return true;
+      case 'chunk':
+        return this.#takeChunk(frame.sequence, frame.chunk);
+      case 'end':
+        this.#heard();
+        this.end();
+        return true;
+      case 'no-active':
+        if (this.question.kind === 'resume' && this.#phase === 'asked') {
+          this.#known.resolve(false);
+          this.end();
+        } else {
+          void this.#settle();
+        }
+        return true;
+      case 'error':
+        this.fail(new Error(frame.errorText ?? 'The chat server reported an error.'));
+        return true;
+    }
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    this.#close(() => this.#controller.close());
+  }
+
+  fail(error: Error): void {
+    this.#known.reject(error);
+    this.#close(() => this.#controller.error(error));
+  }
+
+  #close(how: () => void): void {
+    if (this.#phase === 'over') {
+      return;
+    }
+    this.#phase = 'over';
+    this.#settling.abort();
+    try {
+      how();
+    } catch {
+      // Whoever read it has left already.
+    }
+    this.#host.onOver(this);
+  }
+
+  #heard(): void {
+    if (this.#phase === 'asked') {
+      this.#phase = 'started';
+    }
+    this.#known.resolve(true);
+  }
+
+  #takeChunk(sequence: number, chunk: Chunk): boolean {
+    if (sequence <= this.#sequence) {
+      return true;
+    }
+    if (sequence !== this.#sequence + 1) {
+      return false;
+    }
+    this.#sequence = sequence;
+    this.#heard();
+    this.#give(chunk);
+    return true;
+  }
+
+  #give(chunk: Chunk): void {
+    try {
+      for (const news of this.#news(chunk)) {
+        this.#host.onProgress(this);
+        this.#controller.enqueue(news);
+      }
+    } catch (error) {
+      if (error instanceof OtherMessage) {
+        // Somebody else went on with the chat: what this window was about is over.
+        if (this.requestId !== undefined) {
+          this.#host.onAbandoned(this.requestId);
+        }
+        void this.#settle();
+      } else if (error instanceof Diverged) {
+        this.fail(new AnswerChangedError());
+      } else {
+        this.fail(error as Error);
+      }
+    }
+  }
+
+  get messageId(): string | undefined {
+    return this.#delivered.messageId;
+  }
+
+  #news(chunk: Chunk): Chunk[] {
+    if (this.#replay !== undefined) {
+      return this.#replay.take(chunk);
+    }
+    this.#delivered.note(chunk);
+    return [chunk];
+  }
+
+  /** The turn has ended while nobody listened: what is missing is in the chat. */
+  async #settle(): Promise<void> {
+    this.#isSettling = true;
+    this.requestId = undefined;
+    const chat = await this.#view();
+    if (this.#phase === 'over' || chat === undefined) {
+      return;
+    }
+    const { messageId } = this.#delivered;
+    const message =
+      messageId === undefined
+        ? lastAnswer(chat)
+        : chat.messages.find(({ id }) => id === messageId);
+    this.#replay = new Replay(this.#delivered, { canReset: this.#host.canReset });
+    const isLast = message === undefined || message === chat.messages.at(-1);
+    const chunks = message === undefined ? [] : tellMessage(message, this.#delivered);
+    if (chat.status === 'failed' && isLast) {
+      // The chat does not say why.
+      chunks.push({ type: 'error', errorText: 'The turn failed.' });
+    } else if (message !== undefined) {
+      chunks.push(finish(message));
+    }
+    for (const chunk of chunks) {
+      this.#give(chunk);
+    }
+    this.end();
+  }
+
+  /** Whether a question that must not be asked twice has been heard. */
+  async #wasHeard(): Promise<boolean> {
+    const chat = await this.#view();
+    if (chat === undefined || this.question.kind === 'resume') {
+      return false;
+    }
+    const { trigger, messageId, messages } = this.question;
+    if (trigger === 'submit-message') {
+      const edited = (of: unknown[]) => of.filter(isRecord).find(({ id }) => id === messageId);
+      const [ours, theirs] = [edited(messages), edited(chat.messages)];
+      return JSON.stringify(ours?.parts) === JSON.stringify(theirs?.parts);
+    }
+    const old = this.#host.lastMessageId(this.chatId) ?? messageId;
+    if (old === undefined) {
+      throw new TypeError('The network connection was lost; whether the message is given again is unknown.');
+    }
+    const last = chat.messages.at(-1);
+    return last?.role !== 'assistant' || last.id !== old;
+  }
+
+  /** The chat as the server has it; nothing, and the window failed, where it can't be had. */
+  async #view(): Promise<ServedChat | undefined> {
+    const { signal } = this.#settling;
+    try {
+      const chat = await retry(() => this.#host.chats.view(this.chatId, signal), signal);
+      if (chat === undefined) {
+        this.fail(new Error('The chat is no longer there.'));
+      }
+      return chat;
+    } catch (error) {
+      this.fail(error as Error);
+      return undefined;
+    }
+  }
+}
+
+/** The message that a chat goes on with, and whose parts it keeps. */
+function base(question: Question): unknown {
+  if (question.kind === 'resume' || question.trigger === 'regenerate-message') {
+    return undefined;
+  }
+  const { messages, messageId } = question;
+  const named = messages.find(message => isRecord(message) && message.id === messageId);
+  const message = named ?? messages.at(-1);
+  return isRecord(message) && message.role === 'assistant' ? message : undefined;
+}
+
+/**
+ * Whether the server takes the same question twice for the same one: a new message by its id,
+ * answers by their gates. An edit and a new try open a turn each time.
+ */
+function isRepeatable(question: Question): boolean {
+  if (question.kind === 'resume') {
+    return true;
+  }
+  const { trigger, messageId } = question;
+  return trigger === 'submit-message' && (messageId === undefined || base(question) !== undefined);
+}
+
+function lastAnswer({ messages }: ServedChat): Record<string, unknown> | undefined {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? last : undefined;
+}
+
+function finish({ metadata }: Record<string, unknown>): Chunk {
+  const turn = isRecord(metadata) ? text(metadata.turn) : '';
+  return {
+    type: 'finish',
+    finishReason: turn === 'stopped' ? 'other' : 'stop',
+    ...(metadata === undefined ? {} : { messageMetadata: metadata }),
+  };
+}

@@ -1,0 +1,246 @@
+/** One socket that is opened when it is needed, and again when it is lost while it is needed. */
+import { Backoff, type BackoffOptions } from './backoff.ts';
+import type { ClientFrame } from './frame.ts';
+import { type Readable, Store } from './store.ts';
+import type { WebSocketLike } from './web-socket.ts';
+
+/**
+ * `closed` while nobody needs it, `connecting` also while it waits before it tries again.
+ */
+export type ConnectionState = 'connecting' | 'open' | 'closed';
+
+export type ConnectionOptions = {
+  /** Makes a socket. A `TypeError` is a fault of the network, and tried again; others are final. */
+  open: () => Promise<WebSocketLike>;
+  backoff: BackoffOptions | undefined;
+  /** How long it may be silent until it is asked for a sign of life; 0 is for ever. */
+  heartbeatMs: number;
+  /** Something that any server answers. */
+  probe: () => ClientFrame;
+};
+
+export type ConnectionUser = {
+  readonly isWaiting: boolean;
+  onOpen(): void;
+  onData(data: unknown): void;
+  onLost(code: number | undefined, reason: string): void;
+  onGivenUp(error: Error): void;
+};
+
+/** How long a socket may take to open. */
+const patienceMs = 15_000;
+
+/** A connection that has held for so long was a good one: what failed before it is forgotten. */
+const stableMs = 10_000;
+
+const open = 1;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #user: ConnectionUser;
+  readonly #state = new Store<ConnectionState>('closed');
+  readonly #backoff: Backoff;
+  #socket: WebSocketLike | undefined;
+  /** Counts the sockets, so that what comes late from an old one is known as such. */
+  #generation = 0;
+  #openedAt = 0;
+  #heardAt = 0;
+  #isProbing = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopWaiting: (() => void) | undefined;
+
+  constructor(options: ConnectionOptions, user: ConnectionUser) {
+    this.#options = options;
+    this.#user = user;
+    this.#backoff = new Backoff(options.backoff);
+  }
+
+  get state(): Readable<ConnectionState> {
+    return this.#state;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get isOpen(): boolean {
+    return this.#state.get() === 'open';
+  }
+
+  /** Sees to it that there is a socket, now or soon. */
+  need(): void {
+    if (this.#state.get() === 'closed') {
+      this.#backoff.reset();
+      void this.#open();
+    } else if (this.#stopWaiting !== undefined) {
+      // Somebody has just asked for something: that is worth a try before its time.
+      void this.#open();
+    }
+  }
+
+  /** Sends a frame, and says whether it could be sent. */
+  send(frame: ClientFrame): boolean {
+    if (this.#socket?.readyState !== open) {
+      return false;
+    }
+    this.#socket.send(JSON.stringify(frame));
+    return true;
+  }
+
+  /** Something got through: what failed before is forgotten. */
+  progressed(): void {
+    this.#backoff.reset();
+  }
+
+  /** Gives up a socket that can't be relied on, and opens another if one is needed. */
+  cut(reason: string): void {
+    if (this.#socket !== undefined) {
+      this.#lost(undefined, reason);
+    }
+  }
+
+  close(): void {
+    this.#drop('closed by the page');
+    this.#state.set('closed');
+  }
+
+  async #open(): Promise<void> {
+    this.#drop('replaced');
+    const generation = this.#generation;
+    this.#state.set('connecting');
+    let socket: WebSocketLike;
+    try {
+      socket = await this.#options.open();
+    } catch (error) {
+      if (generation === this.#generation) {
+        this.#failed(error);
+      }
+      return;
+    }
+    if (generation !== this.#generation) {
+      socket.close();
+      return;
+    }
+    this.#socket = socket;
+    this.#timer = setTimeout(() => this.#lost(undefined, 'it did not open'), patienceMs);
+    socket.onopen = () => this.#opened();
+    socket.onmessage = ({ data }: { data: unknown }) => {
+      this.#heardAt = Date.now();
+      this.#isProbing = false;
+      this.#user.onData(data);
+    };
+    socket.onerror = () => this.#lost(undefined, '');
+    socket.onclose = ({ code, reason }: { code?: number; reason?: string }) =>
+      this.#lost(code, reason ?? '');
+  }
+
+  #opened(): void {
+    clearTimeout(this.#timer);
+    this.#openedAt = Date.now();
+    this.#heardAt = this.#openedAt;
+    this.#isProbing = false;
+    this.#listen();
+    this.#state.set('open');
+    this.#user.onOpen();
+  }
+
+  /**
+   * A connection that has silently died looks like a quiet one, and a page can't send the pings that
+   * WebSockets have. So it asks a question that costs nothing.
+   */
+  #listen(): void {
+    const { heartbeatMs, probe } = this.#options;
+    if (heartbeatMs <= 0) {
+      return;
+    }
+    const silence = Date.now() - this.#heardAt;
+    if (silence < heartbeatMs || !this.#user.isWaiting) {
+      const rest = silence < heartbeatMs ? heartbeatMs - silence : heartbeatMs;
+      this.#timer = setTimeout(() => this.#listen(), rest);
+    } else if (this.#isProbing) {
+      this.#lost(undefined, 'it gave no sign of life');
+    } else {
+      this.#isProbing = true;
+      this.send(probe());
+      this.#timer = setTimeout(() => this.#listen(), heartbeatMs);
+    }
+  }
+
+  #lost(code: number | undefined, reason: string): void {
+    const wasOpen = this.isOpen;
+    if (wasOpen && Date.now() - this.#openedAt >= stableMs) {
+      this.#backoff.reset();
+    }
+    this.#drop(reason);
+    // Set first: whoever is told may look.
+    this.#state.set('connecting');
+    if (wasOpen) {
+      this.#user.onLost(code, reason);
+    }
+    const why = [code, reason].filter(word => word !== undefined && word !== '').join(' ');
+    // Clients look for "network" to tell a lost connection from a fault.
+    const message = `The network connection to the chat was lost${why === '' ? '' : ` (${why})`}.`;
+    this.#failed(new TypeError(message));
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#user.isWaiting) {
+      this.#state.set('closed');
+      return;
+    }
+    const delay = error instanceof TypeError ? this.#backoff.next() : undefined;
+    if (delay === undefined) {
+      this.#state.set('closed');
+      this.#user.onGivenUp(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.#wait(delay);
+  }
+
+  #wait(delay: number): void {
+    const again = () => {
+      this.#stopWaiting?.();
+      if (this.#user.isWaiting) {
+        void this.#open();
+      } else {
+        this.#state.set('closed');
+      }
+    };
+    const whenSeen = () => {
+      if (globalThis.document?.visibilityState === 'visible') {
+        again();
+      }
+    };
+    const timer = setTimeout(again, delay);
+    // Whoever comes back to the page, or to the network, is not kept waiting.
+    globalThis.addEventListener?.('online', again);
+    globalThis.document?.addEventListener('visibilitychange', whenSeen);
+    this.#stopWaiting = () => {
+      this.#stopWaiting = undefined;
+      clearTimeout(timer);
+      globalThis.removeEventListener?.('online', again);
+      globalThis.document?.removeEventListener('visibilitychange', whenSeen);
+    };
+  }
+
+  /** Leaves whatever it has or waits for. */
+  #drop(reason: string): void {
+    this.#generation++;
+    this.#stopWaiting?.();
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket !== undefined) {
+      socket.onopen = null;
+      socket.onmessage = null;
+      socket.onclose = null;
+      // Not null: some implementations throw an error that nobody hears.
+      socket.onerror = () => {};
+      try {
+        socket.close(1000, reason.slice(0, 100));
+      } catch {
+        // It is closed already.
+      }
+    }
+  }
+}

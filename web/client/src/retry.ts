@@ -1,0 +1,23 @@
+/** Requests that are tried again where a moment later they may succeed. */
+import { ApiError } from './api-error.ts';
+import { Backoff, pause } from './backoff.ts';
+
+/** Tries for about a minute. */
+export async function retry<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const backoff = new Backoff({ attempts: 12 });
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      const delay = isPassing(error) && !signal.aborted ? backoff.next() : undefined;
+      if (delay === undefined) {
+        throw error;
+      }
+      await pause(delay, signal);
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
+}

@@ -1,0 +1,383 @@
+/** A chat's transport over one WebSocket that may be lost at any time. */
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import type { BackoffOptions } from './backoff.ts';
+import { ChatApi } from './chat-api.ts';
+import { ChatWindow, type Question } from './chat-window.ts';
+import { Connection, type ConnectionState } from './connection.ts';
+import { type ClientFrame, readFrame } from './frame.ts';
+import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import { Stops } from './stops.ts';
+import type { Readable } from './store.ts';
+import { socketUrl, type WebSocketConstructor } from './web-socket.ts';
+
+export type WebSocketChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
+  /** Where the chats are served, `/api/chat` if nothing is said. */
+  api?: string;
+  /** Where the socket is served, `{api}/live` if nothing is said; `http` is taken for `ws`. */
+  url?: string;
+  /** Gives a pass for the socket each time one is opened; see `ticketFrom`. */
+  ticket?: () => string | PromiseLike<string>;
+  /** Sent with every HTTP request and in every frame. */
+  headers?: Resolvable<HeadersLike>;
+  /** What the application adds to its requests. */
+  body?: Resolvable<object>;
+  /** More for the query of the socket's address. */
+  params?: Resolvable<Record<string, string>>;
+  protocols?: string | string[];
+  /**
+   * `v7` asks the server for chunks that only version 7 knows (7.0.70 or newer); only such a chat
+   * can be made to forget an answer that was begun anew.
+   */
+  profile?: 'shared' | 'v7';
+  /**
+   * Whether a chat that is stopped also stops the turn on the server. Version 7's `useChat` stops its
+   * chat when it unmounts, too: say `false` there, and let the button call {@link
+   * WebSocketChatTransport.stop}.
+   */
+  stopOnAbort?: boolean;
+  /** How a lost connection is tried again. */
+  reconnect?: BackoffOptions;
+  /** How long the server may be silent until it is asked for a sign of life; 0 is for ever. */
+  heartbeatMs?: number;
+  /** How many requests may wait for the connection. */
+  maxWaiting?: number;
+  /** The socket to use, where there is none in the environment. */
+  webSocket?: WebSocketConstructor;
+  fetch?: typeof globalThis.fetch;
+  /** Changes what is sent, as in the SDK's own transports. */
+  prepareSendMessagesRequest?: (request: {
+    id: string;
+    messages: UI_MESSAGE[];
+    requestMetadata: unknown;
+    body: object;
+    headers: Record<string, string>;
+    trigger: 'submit-message' | 'regenerate-message';
+    messageId: string | undefined;
+  }) => Prepared<UI_MESSAGE> | PromiseLike<Prepared<UI_MESSAGE>>;
+};
+
+type Prepared<UI_MESSAGE> = { messages?: UI_MESSAGE[]; body?: object; headers?: HeadersLike };
+
+type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
+  ChatTransport<UI_MESSAGE>['sendMessages']
+>[0];
+
+type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
+
+/** What stands around a question, asked for anew each time it is put on the wire. */
+type Envelope = { headers: Record<string, string>; body: object; metadata: unknown };
+
+/** How long a stopped request may stay unanswered until its turn is stopped all the same. */
+const stopPatienceMs = 5_000;
+
+export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
+  implements ChatTransport<UI_MESSAGE>
+{
+  /** A resumed stream tells the whole message: chats begin it anew. */
+  readonly resumeStreamIsReplay = true;
+
+  readonly #options: WebSocketChatTransportOptions<UI_MESSAGE>;
+  readonly #api: string;
+  readonly #chats: ChatApi;
+  readonly #stops: Stops;
+  readonly #connection: Connection;
+  readonly #windows = new Map<ChatWindow, () => Promise<Envelope>>();
+  /** Requests that were stopped before the server had heard of them: what to do when it has. */
+  readonly #leaving = new Map<string, () => void>();
+  readonly #lastMessageIds = new Map<string, string>();
+  #requests = 0;
+
+  constructor(options: WebSocketChatTransportOptions<UI_MESSAGE> = {}) {
+    this.#options = options;
+    this.#api = options.api ?? '/api/chat';
+    this.#chats = new ChatApi({ ...options, api: this.#api });
+    this.#stops = new Stops(this.#chats);
+    const isWaiting = () => this.#leaving.size > 0 || this.#waiting.length > 0;
+    this.#connection = new Connection(
+      {
+        open: () => this.#openSocket(),
+        backoff: options.reconnect,
+        heartbeatMs: options.heartbeatMs ?? 25_000,
+        // There is no chat of this name, which every server says at once.
+        probe: () => this.#resumeFrame('heartbeat', { headers: {}, body: {}, metadata: undefined }),
+      },
+      {
+        get isWaiting() {
+          return isWaiting();
+        },
+        onOpen: () => {
+          for (const window of this.#waiting) {
+            void this.#put(window);
+          }
+        },
+        onData: data => this.#receive(data),
+        onLost: (code, reason) => this.#lost(code, reason),
+        onGivenUp: error => {
+          for (const window of this.#waiting) {
+            window.fail(error);
+          }
+        },
+      },
+    );
+  }
+
+  /** How the connection stands, for a light in the page. */
+  get connection(): Readable<ConnectionState> {
+    return this.#connection.state;
+  }
+
+  async sendMessages(
+    options: SendOptions<UI_MESSAGE>,
+  ): Promise<ReadableStream<UIMessageChunk>> {
+    const { chatId, trigger, messageId, abortSignal } = options;
+    abortSignal?.throwIfAborted();
+    await this.#stops.settled(chatId);
+    abortSignal?.throwIfAborted();
+    const envelope = () => this.#sendEnvelope(options);
+    const { messages } = await this.#prepare(options, await this.#envelope(options));
+    abortSignal?.throwIfAborted();
+    // As they are now: the chat goes on with its own while these may have to be sent again.
+    const frozen = JSON.parse(JSON.stringify(messages ?? options.messages)) as unknown[];
+    const question: Question = { kind: 'send', trigger, messageId, messages: frozen };
+    return this.#open(chatId, question, envelope, abortSignal).stream as ReadableStream<UIMessageChunk>;
+  }
+
+  async reconnectToStream(
+    options: ReconnectOptions,
+  ): Promise<ReadableStream<UIMessageChunk> | null> {
+    const { chatId, abortSignal } = options;
+    abortSignal?.throwIfAborted();
+    const envelope = () => this.#envelope(options);
+    const window = this.#open(chatId, { kind: 'resume' }, envelope, abortSignal);
+    const isThere = await window.isThere;
+    return isThere ? (window.stream as ReadableStream<UIMessageChunk>) : null;
+  }
+
+  /**
+   * Stops the turn of a chat on the server, and says whether there was one to stop. Its windows end
+   * with what the server says of it.
+   */
+  stop(chatId: string): Promise<boolean> {
+    return this.#chats.stop(chatId);
+  }
+
+  /** Closes the connection and every stream that is open. A later request opens another. */
+  close(): void {
+    for (const window of [...this.#windows.keys()]) {
+      window.fail(new Error('The chat transport was closed.'));
+    }
+    this.#leaving.clear();
+    this.#connection.close();
+  }
+
+  get #waiting(): ChatWindow[] {
+    return [...this.#windows.keys()].filter(window => window.needsSocket);
+  }
+
+  #open(
+    chatId: string,
+    question: Question,
+    envelope: () => Promise<Envelope>,
+    abortSignal: AbortSignal | undefined,
+  ): ChatWindow {
+    const waiting = this.#waiting.filter(window => window.requestId === undefined);
+    if (waiting.length >= (this.#options.maxWaiting ?? 32)) {
+      throw new TypeError('Too many requests wait for the network connection.');
+    }
+    const onAbort = () => this.#abort(window, abortSignal);
+    const window = new ChatWindow(
+      chatId,
+      question,
+      {
+        chats: this.#chats,
+        canReset: this.#options.profile === 'v7',
+        lastMessageId: id => this.#lastMessageIds.get(id),
+        onProgress: ({ messageId }) => {
+          this.#connection.progressed();
+          if (messageId !== undefined) {
+            this.#lastMessageIds.set(chatId, messageId);
+          }
+        },
+        onAbandoned: requestId => this.#connection.send({ type: 'abort', requestId }),
+        onOver: () => {
+          this.#windows.delete(window);
+          abortSignal?.removeEventListener('abort', onAbort);
+        },
+      },
+      () => this.#leave(window),
+    );
+    this.#windows.set(window, envelope);
+    abortSignal?.addEventListener('abort', onAbort, { once: true });
+    if (this.#connection.isOpen) {
+      void this.#put(window);
+    } else {
+      this.#connection.need();
+    }
+    return window;
+  }
+
+  /** Puts a window's question on the wire. */
+  async #put(window: ChatWindow): Promise<void> {
+    const { generation } = this.#connection;
+    try {
+      const as = await window.ask();
+      const envelope = (await this.#windows.get(window)?.()) ?? (await this.#envelope({}));
+      // The socket may be another one by now, which has put the question itself.
+      if (generation !== this.#connection.generation || !window.needsSocket) {
+        return;
+      }
+      const frame = this.#frame(window, as, envelope);
+      if (this.#connection.send(frame)) {
+        window.asked(frame.requestId, as);
+      }
+    } catch (error) {
+      window.fail(error as Error);
+    }
+  }
+
+  #frame({ chatId, question }: ChatWindow, as: 'send' | 'resume', envelope: Envelope): ClientFrame {
+    if (as === 'resume' || question.kind === 'resume') {
+      return this.#resumeFrame(chatId, envelope);
+    }
+    const { trigger, messageId, messages } = question;
+    const requestId = this.#newRequestId();
+    return { type: 'send', requestId, id: chatId, trigger, messageId, messages, ...envelope };
+  }
+
+  #resumeFrame(id: string, envelope: Envelope): ClientFrame {
+    return { type: 'resume', requestId: this.#newRequestId(), id, ...envelope };
+  }
+
+  #newRequestId(): string {
+    return `request-${++this.#requests}`;
+  }
+
+  #receive(data: unknown): void {
+    const frame = readFrame(data);
+    if (frame === 'foreign') {
+      return;
+    }
+    if (frame === 'garbage') {
+      this.#connection.cut('a frame that can not be read');
+      return;
+    }
+    this.#leaving.get(frame.requestId)?.();
+    const window = this.#waiting.find(({ requestId }) => requestId === frame.requestId);
+    if (window?.take(frame) === false) {
+      this.#connection.cut('a frame that is missing');
+    }
+  }
+
+  #lost(code: number | undefined, reason: string): void {
+    for (const leave of [...this.#leaving.values()]) {
+      leave();
+    }
+    for (const window of this.#waiting) {
+      if (code === messageTooBig && window.isUnanswered) {
+        window.fail(new Error(`The server refused the request: ${reason || 'it is too large'}.`));
+      } else {
+        window.lost();
+      }
+    }
+  }
+
+  /** The chat was stopped. */
+  #abort(window: ChatWindow, signal: AbortSignal | undefined): void {
+    const { chatId, requestId, isStarted, isUnanswered } = window;
+    const stopsTurn = this.#options.stopOnAbort ?? true;
+    const isHeardSoon = isUnanswered && window.question.kind === 'send';
+    if (stopsTurn && isHeardSoon && requestId !== undefined) {
+      // A stop that overtakes its own message stops nothing.
+      this.#leaveWhenHeard(chatId, requestId);
+    } else {
+      this.#leave(window);
+      // Who gives up a resumed stream before it came has seen nothing that could be stopped.
+      if (stopsTurn && (isStarted || isHeardSoon)) {
+        this.#stops.begin(chatId);
+      }
+    }
+    // Who waits for it is told the reason; who reads it sees its end.
+    if (window.question.kind === 'resume' && isUnanswered) {
+      window.fail(abortError(signal));
+    } else {
+      window.end();
+    }
+  }
+
+  #leaveWhenHeard(chatId: string, requestId: string): void {
+    const leave = () => {
+      clearTimeout(timer);
+      this.#leaving.delete(requestId);
+      this.#connection.send({ type: 'abort', requestId });
+      this.#stops.begin(chatId);
+    };
+    const timer = setTimeout(leave, stopPatienceMs);
+    this.#leaving.set(requestId, leave);
+  }
+
+  /** Nobody reads the window any more. */
+  #leave(window: ChatWindow): void {
+    if (window.requestId !== undefined) {
+      this.#connection.send({ type: 'abort', requestId: window.requestId });
+    }
+    window.end();
+  }
+
+  async #openSocket() {
+    const { url = `${this.#api}/live`, ticket, params, protocols, webSocket } = this.#options;
+    const Socket = webSocket ?? globalThis.WebSocket;
+    if (Socket === undefined) {
+      throw new Error('There is no WebSocket here: name one in the option `webSocket`.');
+    }
+    const query = { ...(await resolve(params)), ...(ticket && { ticket: await ticket() }) };
+    return new Socket(socketUrl(url, query), protocols);
+  }
+
+  async #envelope(options: {
+    headers?: HeadersLike | undefined;
+    body?: object | undefined;
+    metadata?: unknown;
+  }): Promise<Envelope> {
+    const { headers, body, profile } = this.#options;
+    return {
+      headers: mergeHeaders(await resolve(headers), options.headers),
+      body: { ...(profile && { profile }), ...(await resolve(body)), ...options.body },
+      metadata: options.metadata,
+    };
+  }
+
+  async #sendEnvelope(options: SendOptions<UI_MESSAGE>): Promise<Envelope> {
+    const envelope = await this.#envelope(options);
+    const { headers, body } = await this.#prepare(options, envelope);
+    return {
+      ...envelope,
+      ...(headers && { headers: mergeHeaders(headers) }),
+      ...(body && { body }),
+    };
+  }
+
+  async #prepare(
+    { chatId, messages, trigger, messageId }: SendOptions<UI_MESSAGE>,
+    { headers, body, metadata }: Envelope,
+  ): Promise<Prepared<UI_MESSAGE>> {
+    const prepared = await this.#options.prepareSendMessagesRequest?.({
+      id: chatId,
+      messages,
+      requestMetadata: metadata,
+      body,
+      headers,
+      trigger,
+      messageId,
+    });
+    return prepared ?? {};
+  }
+}
+
+/** The close code of a frame that is larger than the server takes: it would be so again. */
+const messageTooBig = 1009;
+
+function abortError(signal: AbortSignal | undefined): Error {
+  return signal?.reason instanceof Error
+    ? signal.reason
+    : new DOMException('The chat request was aborted.', 'AbortError');
+}

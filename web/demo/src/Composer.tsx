@@ -1,0 +1,68 @@
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { MusicLine } from './MusicLine.tsx';
+
+interface Props {
+  isBusy: boolean;
+  onSend: (text: string) => void;
+  onStop: () => void;
+}
+
+/** Where a message is written; while an answer comes, it can be stopped here. */
+export function Composer({ isBusy, onSend, onStop }: Props) {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+
+  const send = () => {
+    if (!isBusy && text.trim() !== '') {
+      onSend(text.trim());
+      setText('');
+      field.current?.focus();
+    }
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes, Enter chooses a word.
+    if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      send();
+    }
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={event => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div className="box">
+        <label className="unseen" htmlFor="message">
+          Message
+        </label>
+        <textarea
+          id="message"
+          ref={field}
+          rows={1}
+          placeholder="Say something"
+          value={text}
+          onChange={event => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        {isBusy ? (
+          <button type="button" className="stop" onClick={onStop}>
+            Stop
+          </button>
+        ) : (
+          <button type="submit" className="send" disabled={text.trim() === ''}>
+            Send
+          </button>
+        )}
+      </div>
+      <div className="below">
+        <MusicLine />
+        <span className="hint">Enter sends, Shift + Enter starts a line</span>
+      </div>
+    </form>
+  );
+}

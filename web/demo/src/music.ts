@@ -1,0 +1,79 @@
+/** The background music: one track at a time, by Web Audio. */
+import { renderLoop, type Track } from './tracks.ts';
+
+export interface Music {
+  track: Track;
+  isPlaying: boolean;
+}
+
+/** How long the browser may take to let sound out. */
+const PATIENCE_MS = 2_000;
+const FADE_SECONDS = 0.4;
+
+let context: AudioContext | undefined;
+let silence: (() => void) | undefined;
+let music: Music | undefined;
+let lastRequest: Promise<void> = Promise.resolve();
+const listeners = new Set<() => void>();
+
+export function subscribeToMusic(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function currentMusic(): Music | undefined {
+  return music;
+}
+
+/** Plays a track from its start. Resolves once it is to be heard, in the order of the requests. */
+export function playTrack(track: Track): Promise<void> {
+  const request = lastRequest.then(() => start(track));
+  lastRequest = request.catch(() => undefined);
+  return request;
+}
+
+export function pauseMusic(): void {
+  silence?.();
+  silence = undefined;
+  tell(music && { ...music, isPlaying: false });
+}
+
+async function start(track: Track): Promise<void> {
+  context ??= new AudioContext();
+  await wake(context);
+  const buffer = await renderLoop(track, context.sampleRate);
+  silence?.();
+  silence = repeat(context, buffer);
+  tell({ track, isPlaying: true });
+}
+
+/** Browsers let sound out only on a page that somebody has touched. */
+async function wake(audio: AudioContext): Promise<void> {
+  if (audio.state !== 'running') {
+    // A refused context never answers.
+    await Promise.race([audio.resume(), new Promise(done => setTimeout(done, PATIENCE_MS))]);
+  }
+  if (audio.state !== 'running') {
+    throw new Error('The browser plays sound only after a click on the page.');
+  }
+}
+
+/** Fades a loop in, and returns what fades it out. */
+function repeat(audio: AudioContext, buffer: AudioBuffer): () => void {
+  const source = new AudioBufferSourceNode(audio, { buffer, loop: true });
+  const volume = new GainNode(audio, { gain: 0 });
+  source.connect(volume).connect(audio.destination);
+  volume.gain.setTargetAtTime(1, audio.currentTime, FADE_SECONDS / 3);
+  source.start();
+  return () => {
+    volume.gain.setTargetAtTime(0, audio.currentTime, FADE_SECONDS / 3);
+    source.stop(audio.currentTime + FADE_SECONDS);
+  };
+}
+
+function tell(next: Music | undefined): void {
+  music = next;
+  for (const listener of listeners) {
+    listener();
+  }
+}

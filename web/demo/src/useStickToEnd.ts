@@ -1,0 +1,32 @@
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'react';
+
+/** This near to its end, the page counts as read to the end. */
+const NEAR_PX = 80;
+
+/**
+ * Keeps the end of the page in view as it grows, unless the reader has gone up to read.
+ *
+ * Returns a way to go back to the end: what somebody has just said is to be seen.
+ */
+export function useStickToEnd(content: unknown) {
+  const isAtEnd = useRef(true);
+
+  useEffect(() => {
+    const onScroll = () => {
+      const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
+      isAtEnd.current = scrollHeight - clientHeight - scrollTop < NEAR_PX;
+    };
+    window.addEventListener('scroll', onScroll, { passive: true });
+    return () => window.removeEventListener('scroll', onScroll);
+  }, []);
+
+  useLayoutEffect(() => {
+    if (content !== undefined && isAtEnd.current) {
+      window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+    }
+  }, [content]);
+
+  return useCallback(() => {
+    isAtEnd.current = true;
+  }, []);
+}

@@ -1,0 +1,50 @@
+/** The page as developers see it, where React mounts everything twice to find what can't bear it. */
+
+import { createServer } from 'vite';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Server } from './server.ts';
+import { startServer, Visitor, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+/** The development server in front of the real one. */
+async function develop(server: Server): Promise<string> {
+  const vite = await createServer({
+    root: new URL('..', import.meta.url).pathname,
+    logLevel: 'error',
+    server: { host: '127.0.0.1', port: 0, proxy: { '/api': server.url, '/healthz': server.url } },
+  });
+  onTestFinished(() => vite.close());
+  await vite.listen();
+  return vite.resolvedUrls?.local[0] ?? '';
+}
+
+test('a call of the page runs once, also when the page comes back to it', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(await develop(server), {
+    geolocation: { latitude: 59.9139, longitude: 10.7522 },
+    permissions: ['geolocation'],
+  });
+  const { page } = visitor;
+  // Counts, and changes nothing.
+  await page.addInitScript(() => {
+    const { geolocation } = navigator;
+    const look = geolocation.getCurrentPosition.bind(geolocation);
+    geolocation.getCurrentPosition = (...given) => {
+      document.documentElement.dataset.looks = `${Number(document.documentElement.dataset.looks ?? 0) + 1}`;
+      look(...given);
+    };
+  });
+
+  await visitor.says('Where am I?');
+  await visitor.seesCards('get_location: asked');
+  await visitor.sawTheEnd();
+  await page.reload();
+  await visitor.seesCards('get_location: asked');
+  await visitor.sawTheEnd();
+  await visitor.clicks('Approve');
+  await visitor.seesCards('get_location: done');
+  await visitor.reads(/^You are at 59\.9139, 10\.7522/);
+  await visitor.sawTheEnd();
+  expect(await page.locator('html').getAttribute('data-looks')).toBe('1');
+});

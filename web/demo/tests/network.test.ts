@@ -1,0 +1,54 @@
+/** A network that comes and goes: nothing is lost, and nothing is done twice. */
+import { expect, test } from 'vitest';
+import { startServer, Visitor, withBrowser } from './visitor.ts';
+import { Wire } from './wire.ts';
+
+withBrowser();
+
+const unreachable = 'The server can’t be reached.';
+
+test('a message that was never heard is sent again', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+
+  await visitor.page.context().setOffline(true);
+  await visitor.says('What is the weather in Tokyo?');
+  await visitor.page.getByRole('alert').getByText(unreachable).waitFor();
+  await visitor.page.context().setOffline(false);
+  await visitor.clicks('Retry');
+
+  await visitor.reads(/18°C/);
+  expect(await visitor.page.getByRole('alert').count()).toBe(0);
+});
+
+test('an approval that was not heard is sent again, and pays once', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+
+  await visitor.says('Send $20 to Sam');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  await visitor.page.context().setOffline(true);
+  await visitor.clicks('Approve');
+  await visitor.seesCards('process_payment: failed');
+  await visitor.page.context().setOffline(false);
+  await visitor.clicks('Retry');
+
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$980');
+});
+
+test('an answer that was cut off is taken up again', async () => {
+  const server = await startServer({ pace: 50 });
+  const wire = await Wire.to(server.url);
+  const visitor = await Visitor.at(wire.url);
+
+  await visitor.says('Hello');
+  await visitor.reads(/^You said/);
+  wire.cut();
+  await visitor.page.getByRole('alert').getByText(unreachable).waitFor();
+  await visitor.clicks('Retry');
+
+  await visitor.reads(/Try ".*"\.$/);
+  expect(await visitor.page.getByRole('article', { name: 'Agent' }).count()).toBe(1);
+});

@@ -1,0 +1,61 @@
+/** What outlives a page: a chat is named in its address, and goes on where it was. */
+import { expect, test } from 'vitest';
+import { startServer, Visitor, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+test('an approval can wait for a reload', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+
+  await visitor.says('Send $20 to Sam');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.page.reload();
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  await visitor.clicks('Approve');
+
+  await visitor.reads(/^I sent \$20 to Sam/);
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$980');
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('an answer goes on where the page was left', async () => {
+  const server = await startServer({ pace: 15 });
+  const visitor = await Visitor.at(server.url);
+
+  await visitor.says('Send $20 to Sam, then play track 1');
+  await visitor.clicks('Approve');
+  await visitor.page.reload();
+  await visitor.seesCards('process_payment: done');
+  await visitor.seesCards('change_bgm: done');
+  await visitor.reads(/playing/);
+});
+
+test('a new chat is empty, and the old one is a step back', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+
+  await visitor.says('What is the weather in London?');
+  await visitor.reads(/12°C/);
+  await visitor.sawTheEnd();
+  await visitor.clicks('New chat');
+  await page.getByRole('heading', { name: 'Try one of these' }).waitFor();
+  expect(await page.getByRole('article').count()).toBe(0);
+  expect(new URL(page.url()).hash).toBe('');
+
+  await page.goBack();
+  await visitor.reads(/12°C/);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('a chat that the server does not know is said to be unknown', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(`${server.url}#chat=gone`);
+
+  await visitor.page.getByText('The server does not know this chat.').waitFor();
+  await visitor.says('What is the weather in London?');
+  await visitor.reads(/12°C/);
+});
