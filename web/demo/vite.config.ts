@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
     // Browsers mostly wait: more of them than processors are no burden.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // A browser starts and the server goes away: seconds, where a machine is busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,

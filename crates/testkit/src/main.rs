@@ -2,6 +2,7 @@
 //!
 //! `specimens chunks | messages | frames | streams FOLDER | check | journals FILE…`
 
+use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
@@ -37,7 +38,7 @@ fn main() -> std::io::Result<()> {
             .iter()
             .flat_map(|stream| [judge(stream, "6", Sdk::V6), judge(stream, "7", Sdk::V7)])
             .collect(),
-        // The journals of SQLite files, by the principal of a server without keys.
+        // The journals of SQLite files, one verdict a file.
         ["journals", files @ ..] => files
             .iter()
             .map(|file| judge_journals(Path::new(file)))
@@ -83,16 +84,21 @@ fn judge_journals(file: &Path) -> Value {
     }
 }
 
-async fn read_journals(file: &Path) -> Result<(usize, usize, Vec<String>), store::StoreError> {
+async fn read_journals(file: &Path) -> Result<(usize, usize, Vec<String>), Box<dyn Error>> {
+    let chats = {
+        let database = rusqlite::Connection::open(file)?;
+        let mut query = database.prepare("SELECT DISTINCT chat FROM entry")?;
+        let chats = query.query_map([], |row| row.get::<_, String>(0))?;
+        chats.collect::<Result<Vec<_>, _>>()?
+    };
     let stores = store::open(store::Location::Sqlite(file.to_owned())).await?;
-    let owner = turn::Principal::from("local");
-    let chats = stores.journal.chats(&owner).await?;
     let (mut entries, mut faults) = (0, Vec::new());
     for chat in &chats {
-        let journal = stores.journal.read(&chat.id, 0).await?;
+        let chat = turn::ChatId::from(chat.as_str());
+        let journal = stores.journal.read(&chat, 0).await?;
         entries += journal.len();
         let found = journal::faults(&journal).into_iter();
-        faults.extend(found.map(|fault| format!("{}: {fault}", chat.id)));
+        faults.extend(found.map(|fault| format!("{chat}: {fault}")));
     }
     Ok((chats.len(), entries, faults))
 }

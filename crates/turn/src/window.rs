@@ -28,6 +28,8 @@ pub struct Window {
 struct History {
     /// Calls that were settled.
     settled: HashSet<String>,
+    /// Those of them that were refused.
+    denied: HashSet<String>,
     /// Questions that were answered: how, and why.
     answered: HashMap<String, (bool, Option<String>)>,
     /// The question that each call was held by last.
@@ -139,7 +141,12 @@ impl History {
                         .answered
                         .insert(response.approval_id.clone(), answer);
                 }
-                chunk => history.settled.extend(settles(chunk).map(str::to_owned)),
+                chunk => {
+                    if let Chunk::ToolOutputDenied(denied) = chunk {
+                        history.denied.insert(denied.tool_call_id.clone());
+                    }
+                    history.settled.extend(settles(chunk).map(str::to_owned));
+                }
             }
         }
         history
@@ -156,15 +163,18 @@ impl History {
                 match self.answered.get(&request.approval_id) {
                     None if is_settled => None,
                     None => narrow(),
-                    // Only a denial can't be shown without its question, and then only in 7 with it.
-                    Some((approved, _)) if *approved || profile == Profile::Shared => None,
-                    Some(_) => narrow(),
+                    // Only a refusal can't be shown without its question, and only 7 shows it with one.
+                    Some((false, _)) if profile == Profile::V7 && self.denied.contains(call) => {
+                        narrow()
+                    }
+                    Some(_) => None,
                 }
             }
             Chunk::ToolApprovalResponse(response) => match self.answered.get(&response.approval_id)
             {
-                // A client that believes otherwise is set right.
+                // What was not asked is not answered; but a client that believes otherwise is set right.
                 Some((true, _)) if !self.is_disbelieved(&response.approval_id) => None,
+                Some((false, _)) if !self.is_denied(&response.approval_id) => None,
                 Some(_) => narrow(),
                 // It came while the client watched.
                 None => {
@@ -211,6 +221,12 @@ impl History {
             }
             _ => narrow(),
         }
+    }
+
+    /// Whether a question is the one that a refused call was last held by.
+    fn is_denied(&self, question: &str) -> bool {
+        let mut asked = self.asked.iter();
+        asked.any(|(call, last)| last == question && self.denied.contains(call))
     }
 
     /// Whether the client has said no to a question that was answered with a yes.

@@ -258,9 +258,7 @@ export class ChatWindow {
     }
     const { messageId } = this.#delivered;
     const message =
-      messageId === undefined
-        ? lastAnswer(chat)
-        : chat.messages.find(({ id }) => id === messageId);
+      messageId === undefined ? lastAnswer(chat) : chat.messages.find(({ id }) => id === messageId);
     this.#replay = new Replay(this.#delivered, { canReset: this.#host.canReset });
     const isLast = message === undefined || message === chat.messages.at(-1);
     const chunks = message === undefined ? [] : tellMessage(message, this.#delivered);
@@ -290,7 +288,9 @@ export class ChatWindow {
     }
     const old = this.#host.lastMessageId(this.chatId) ?? messageId;
     if (old === undefined) {
-      throw new TypeError('The network connection was lost; whether the message is given again is unknown.');
+      throw new TypeError(
+        'The network connection was lost; whether the message is given again is unknown.',
+      );
     }
     const last = chat.messages.at(-1);
     return last?.role !== 'assistant' || last.id !== old;

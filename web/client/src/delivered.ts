@@ -133,7 +133,7 @@ export class Delivered {
         break;
       }
       case 'tool-input-start':
-        this.#call(chunk, 'streaming');
+        this.#call(chunk.toolCallId, 'streaming');
         break;
       case 'tool-input-delta':
         if (call !== undefined) {
@@ -141,10 +141,10 @@ export class Delivered {
         }
         break;
       case 'tool-input-available':
-        this.#call(chunk, 'available').wasAnnounced = true;
+        this.#call(chunk.toolCallId, 'available').wasAnnounced = true;
         break;
       case 'tool-input-error':
-        settle(this.#call(chunk, 'settled'));
+        settle(this.#call(chunk.toolCallId, 'settled'));
         break;
       case 'tool-approval-request':
         if (call !== undefined) {
@@ -207,8 +207,8 @@ export class Delivered {
     }
   }
 
-  #call(chunk: { readonly toolCallId?: unknown }, state: CallState): Call {
-    const id = text(chunk.toolCallId);
+  #call(toolCallId: unknown, state: CallState): Call {
+    const id = text(toolCallId);
     const known = this.calls.get(id);
     if (known !== undefined) {
       known.state = state;
@@ -244,7 +244,7 @@ export class Delivered {
 
   #keepCall(part: Record<string, unknown>): void {
     const isProgress = part.state === 'output-available' && part.preliminary === true;
-    const call = this.#call(part, isProgress ? 'available' : partState(part.state));
+    const call = this.#call(part.toolCallId, isProgress ? 'available' : partState(part.state));
     call.inputText = text(part.rawInput);
     // A call whose input was shown while it was held is the only one that keeps its raw text.
     call.wasAnnounced = call.state !== 'streaming' && part.rawInput === undefined;

@@ -110,23 +110,30 @@ export class Replay {
   #tell(chunk: Chunk): void {
     switch (chunk.type) {
       case 'start':
-        return this.#start(chunk);
+        this.#start(chunk);
+        break;
       case 'start-step':
-        return this.#startStep(chunk);
+        this.#startStep(chunk);
+        break;
       case 'finish-step':
-        return this.#finishStep(chunk);
+        this.#finishStep(chunk);
+        break;
       case 'reset-step':
         this.#expectLast();
-        return this.#resetStep();
+        this.#resetStep();
+        break;
       case 'text-start':
       case 'reasoning-start':
-        return this.#startBlock(chunk);
+        this.#startBlock(chunk);
+        break;
       case 'text-delta':
       case 'reasoning-delta':
-        return this.#growBlock(chunk);
+        this.#growBlock(chunk);
+        break;
       case 'text-end':
       case 'reasoning-end':
-        return this.#endBlock(chunk);
+        this.#endBlock(chunk);
+        break;
       default:
         if (chunk.type.startsWith('tool-')) {
           this.#tellCall(chunk);

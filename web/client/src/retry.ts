@@ -19,5 +19,7 @@ export async function retry<T>(request: () => Promise<T>, signal: AbortSignal): 
 }
 
 function isPassing(error: unknown): boolean {
-  return error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
+  return error instanceof ApiError
+    ? error.status >= 500 || error.status === 429
+    : error instanceof TypeError;
 }

@@ -65,7 +65,10 @@ function tellCall(part: Record<string, unknown>, delivered: Delivered): Chunk[] 
 }
 
 /** Clients accept a denial only of a call that they were asked about. */
-function tellDenial({ toolCallId, approval }: Record<string, unknown>, delivered: Delivered): Chunk {
+function tellDenial(
+  { toolCallId, approval }: Record<string, unknown>,
+  delivered: Delivered,
+): Chunk {
   const wasAsked = (delivered.calls.get(text(toolCallId))?.approvals.size ?? 0) > 0;
   if (wasAsked) {
     return { type: 'tool-output-denied', toolCallId };

@@ -90,7 +90,11 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   constructor(options: WebSocketChatTransportOptions<UI_MESSAGE> = {}) {
     this.#options = options;
     this.#api = options.api ?? '/api/chat';
-    this.#chats = new ChatApi({ ...options, api: this.#api });
+    this.#chats = new ChatApi({
+      api: this.#api,
+      headers: options.headers,
+      fetch: options.fetch,
+    });
     this.#stops = new Stops(this.#chats);
     const isWaiting = () => this.#leaving.size > 0 || this.#waiting.length > 0;
     this.#connection = new Connection(
@@ -99,7 +103,8 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
         backoff: options.reconnect,
         heartbeatMs: options.heartbeatMs ?? 25_000,
         // There is no chat of this name, which every server says at once.
-        probe: () => this.#resumeFrame('heartbeat', { headers: {}, body: {}, metadata: undefined }),
+        probe: () =>
+          this.#resumeFrame('~heartbeat', { headers: {}, body: {}, metadata: undefined }),
       },
       {
         get isWaiting() {
@@ -126,20 +131,19 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     return this.#connection.state;
   }
 
-  async sendMessages(
-    options: SendOptions<UI_MESSAGE>,
-  ): Promise<ReadableStream<UIMessageChunk>> {
+  async sendMessages(options: SendOptions<UI_MESSAGE>): Promise<ReadableStream<UIMessageChunk>> {
     const { chatId, trigger, messageId, abortSignal } = options;
     abortSignal?.throwIfAborted();
     await this.#stops.settled(chatId);
     abortSignal?.throwIfAborted();
-    const envelope = () => this.#sendEnvelope(options);
-    const { messages } = await this.#prepare(options, await this.#envelope(options));
+    const prepared = await this.#prepare(options);
     abortSignal?.throwIfAborted();
+    const envelope = async () => ({ ...(await this.#envelope(options)), ...prepared.envelope });
     // As they are now: the chat goes on with its own while these may have to be sent again.
-    const frozen = JSON.parse(JSON.stringify(messages ?? options.messages)) as unknown[];
-    const question: Question = { kind: 'send', trigger, messageId, messages: frozen };
-    return this.#open(chatId, question, envelope, abortSignal).stream as ReadableStream<UIMessageChunk>;
+    const messages = JSON.parse(JSON.stringify(prepared.messages)) as unknown[];
+    const question: Question = { kind: 'send', trigger, messageId, messages };
+    return this.#open(chatId, question, envelope, abortSignal)
+      .stream as ReadableStream<UIMessageChunk>;
   }
 
   async reconnectToStream(
@@ -166,7 +170,9 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     for (const window of [...this.#windows.keys()]) {
       window.fail(new Error('The chat transport was closed.'));
     }
-    this.#leaving.clear();
+    for (const leave of [...this.#leaving.values()]) {
+      leave();
+    }
     this.#connection.close();
   }
 
@@ -346,30 +352,24 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     };
   }
 
-  async #sendEnvelope(options: SendOptions<UI_MESSAGE>): Promise<Envelope> {
-    const envelope = await this.#envelope(options);
-    const { headers, body } = await this.#prepare(options, envelope);
-    return {
-      ...envelope,
-      ...(headers && { headers: mergeHeaders(headers) }),
-      ...(body && { body }),
-    };
-  }
-
   async #prepare(
-    { chatId, messages, trigger, messageId }: SendOptions<UI_MESSAGE>,
-    { headers, body, metadata }: Envelope,
-  ): Promise<Prepared<UI_MESSAGE>> {
-    const prepared = await this.#options.prepareSendMessagesRequest?.({
-      id: chatId,
-      messages,
-      requestMetadata: metadata,
-      body,
-      headers,
-      trigger,
-      messageId,
-    });
-    return prepared ?? {};
+    options: SendOptions<UI_MESSAGE>,
+  ): Promise<{ messages: UI_MESSAGE[]; envelope: Partial<Envelope> }> {
+    const { chatId, messages, trigger, messageId } = options;
+    const prepare = this.#options.prepareSendMessagesRequest;
+    if (prepare === undefined) {
+      return { messages, envelope: {} };
+    }
+    const { headers, body, metadata } = await this.#envelope(options);
+    const about = { id: chatId, messages, trigger, messageId, headers, body };
+    const prepared = await prepare({ ...about, requestMetadata: metadata });
+    return {
+      messages: prepared.messages ?? messages,
+      envelope: {
+        ...(prepared.headers && { headers: mergeHeaders(prepared.headers) }),
+        ...(prepared.body && { body: prepared.body }),
+      },
+    };
   }
 }
 

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { currentMusic, pauseMusic, playTrack, subscribeToMusic } from './music.ts';
+import { currentMusic, type Music, playTrack, stopMusic, subscribeToMusic } from './music.ts';
 
 /** What plays, and the way to stop it and to start it again. */
 export function MusicLine() {
@@ -8,17 +8,33 @@ export function MusicLine() {
     <span className="music" role="status">
       {music !== undefined && (
         <>
-          <span>
-            {music.isPlaying ? `Playing track ${music.track}` : `Track ${music.track} is stopped`}
-          </span>
-          <button
-            type="button"
-            onClick={() => (music.isPlaying ? pauseMusic() : void playTrack(music.track))}
-          >
-            {music.isPlaying ? 'Stop music' : 'Start music'}
+          <span>{words(music)}</span>
+          <button type="button" onClick={() => onClick(music)}>
+            {music.state === 'playing' ? 'Stop music' : 'Start music'}
           </button>
         </>
       )}
     </span>
   );
+}
+
+function words({ track, state }: Music): string {
+  switch (state) {
+    case 'waiting':
+      return `Track ${track} waits for a click`;
+    case 'playing':
+      return `Playing track ${track}`;
+    case 'stopped':
+      return `Track ${track} is stopped`;
+  }
+}
+
+function onClick({ track, state }: Music): void {
+  if (state === 'playing') {
+    stopMusic();
+  } else if (state === 'stopped') {
+    // Where it can't be played, it stays stopped.
+    playTrack(track).catch(() => undefined);
+  }
+  // One that waits has been waiting for this very click.
 }

@@ -3,11 +3,12 @@ import { renderLoop, type Track } from './tracks.ts';
 
 export interface Music {
   track: Track;
-  isPlaying: boolean;
+  /** Browsers let sound out only on a page that somebody has touched: until then, it waits. */
+  state: 'waiting' | 'playing' | 'stopped';
 }
 
-/** How long the browser may take to let sound out. */
-const PATIENCE_MS = 2_000;
+/** How long the browser may take to let sound out once it may. */
+const PATIENCE_MS = 5_000;
 const FADE_SECONDS = 0.4;
 
 let context: AudioContext | undefined;
@@ -32,29 +33,48 @@ export function playTrack(track: Track): Promise<void> {
   return request;
 }
 
-export function pauseMusic(): void {
+export function stopMusic(): void {
   silence?.();
   silence = undefined;
-  tell(music && { ...music, isPlaying: false });
+  tell(music && { ...music, state: 'stopped' });
 }
 
 async function start(track: Track): Promise<void> {
+  if (!navigator.userActivation.hasBeenActive) {
+    tell({ track, state: 'waiting' });
+    await touch();
+  }
   context ??= new AudioContext();
   await wake(context);
   const buffer = await renderLoop(track, context.sampleRate);
   silence?.();
   silence = repeat(context, buffer);
-  tell({ track, isPlaying: true });
+  tell({ track, state: 'playing' });
 }
 
-/** Browsers let sound out only on a page that somebody has touched. */
+/** Resolves when somebody touches the page. */
+function touch(): Promise<void> {
+  return new Promise(resolve => {
+    const seen = new AbortController();
+    const onTouch = () => {
+      if (navigator.userActivation.hasBeenActive) {
+        seen.abort();
+        resolve();
+      }
+    };
+    for (const event of ['click', 'keydown']) {
+      window.addEventListener(event, onTouch, { signal: seen.signal });
+    }
+  });
+}
+
 async function wake(audio: AudioContext): Promise<void> {
   if (audio.state !== 'running') {
-    // A refused context never answers.
+    // Where sound is refused, the browser never answers.
     await Promise.race([audio.resume(), new Promise(done => setTimeout(done, PATIENCE_MS))]);
   }
   if (audio.state !== 'running') {
-    throw new Error('The browser plays sound only after a click on the page.');
+    throw new Error('The browser does not let sound out.');
   }
 }
 

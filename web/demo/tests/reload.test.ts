@@ -24,13 +24,49 @@ test('an approval can wait for a reload', async () => {
 test('an answer goes on where the page was left', async () => {
   const server = await startServer({ pace: 15 });
   const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+
+  await visitor.says('Send $20 to Sam, then tell me the weather in Tokyo');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  // The server has the answer, and the page has not yet what comes of it.
+  const heard = page.waitForResponse(response => response.url().endsWith('/api/chat'));
+  await visitor.clicks('Approve');
+  await heard;
+  await page.reload();
+
+  await visitor.seesCards('process_payment: done');
+  await visitor.seesCards('get_weather: done');
+  await visitor.reads(/18°C/);
+  await visitor.sees('$980');
+  expect(await page.getByRole('article').count()).toBe(2);
+});
+
+test('what was approved elsewhere goes on here, and music waits for a click', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
 
   await visitor.says('Send $20 to Sam, then play track 1');
-  await visitor.clicks('Approve');
-  await visitor.page.reload();
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  const { approvals } = await (await fetch(`${server.url}/api/approvals`)).json();
+  await fetch(`${server.url}/api/approvals/${approvals[0].approvalId}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ approved: true }),
+  });
+  await page.reload();
+
+  // Nobody has touched the page since it was loaded, so no browser lets sound out.
+  await visitor.readsWithoutTouching('Track 1 waits for a click');
   await visitor.seesCards('process_payment: done');
+  await visitor.seesCards('change_bgm: running');
+  await visitor.clicks('Start music');
+  await page.getByText('Playing track 1', { exact: true }).waitFor();
   await visitor.seesCards('change_bgm: done');
   await visitor.reads(/playing/);
+  expect(visitor.complaints).toEqual([]);
 });
 
 test('a new chat is empty, and the old one is a step back', async () => {

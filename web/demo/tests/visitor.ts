@@ -103,6 +103,17 @@ export class Visitor {
     await this.page.getByRole('log').getByText(text).first().waitFor();
   }
 
+  /** Waits until the page holds a text. To a browser, all other ways to look are touches. */
+  async readsWithoutTouching(text: string): Promise<void> {
+    const devtools = await this.page.context().newCDPSession(this.page);
+    const look = `new Promise(seen => {
+      const look = () => document.body.innerText.includes(${JSON.stringify(text)})
+        ? seen() : requestAnimationFrame(look);
+      look();
+    })`;
+    await devtools.send('Runtime.evaluate', { expression: look, awaitPromise: true });
+  }
+
   /** Waits until the wallet holds so much. */
   async sees(balance: string): Promise<void> {
     const wallet = this.page.getByLabel('Wallet balance');

@@ -10,7 +10,8 @@ import { projectRoot } from '../corpus.ts';
 const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
 
 /** Where the journals are left for other tests, if anybody wants them. */
-const recordFolder = process.env.ADK_STREAM_RECORD;
+const recordFolder =
+  process.env.ADK_STREAM_RECORD === undefined ? undefined : resolve(process.env.ADK_STREAM_RECORD);
 
 /** Each test is a principal of its own, so that its wallet and its questions are nobody else's. */
 const principalCount = 256;

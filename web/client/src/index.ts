@@ -1,0 +1,31 @@
+/** The client of adk-stream, for AI SDK 6 and 7. */
+export { ApiError } from './api-error.ts';
+export {
+  type Answered,
+  type Approval,
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type Approvals,
+  type ApprovalsOptions,
+  type ApprovalsState,
+  approvals,
+} from './approvals.ts';
+export type { BackoffOptions } from './backoff.ts';
+export type { CallStorage } from './call-memory.ts';
+export { AnswerChangedError } from './chat-window.ts';
+export {
+  type AnnouncedCall,
+  type ClientTool,
+  type ClientToolContext,
+  type ClientToolSet,
+  type ClientTools,
+  type ClientToolsOptions,
+  clientTools,
+  type OutputTaker,
+} from './client-tools.ts';
+export type { ConnectionState } from './connection.ts';
+export { sendAutomaticallyWhen } from './send-automatically.ts';
+export type { Readable } from './store.ts';
+export { type TicketOptions, ticketFrom } from './ticket.ts';
+export { WebSocketChatTransport, type WebSocketChatTransportOptions } from './transport.ts';
+export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';

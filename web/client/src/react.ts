@@ -1,0 +1,4 @@
+/** Hooks for React. */
+export { type UseApprovals, useApprovals } from './react/use-approvals.ts';
+export { useClientTools } from './react/use-client-tools.ts';
+export { useConnection } from './react/use-connection.ts';

@@ -1,0 +1,46 @@
+import { useMemo, useRef, useSyncExternalStore } from 'react';
+import {
+  type Answered,
+  type ApprovalsOptions,
+  type ApprovalsState,
+  approvals,
+} from '../approvals.ts';
+
+export type UseApprovals = ApprovalsState & {
+  /** Says yes, with a reason or another input if there is one. */
+  approve: (approvalId: string, answer?: { reason?: string; input?: unknown }) => Promise<Answered>;
+  /** Says no; the reason is told to the model. */
+  deny: (approvalId: string, answer?: { reason?: string }) => Promise<Answered>;
+  refresh: () => Promise<void>;
+};
+
+/** What waits for the person in front of the page, in whichever chat. */
+export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
+  const { api, pollMs } = options;
+  // Headers and fetch may be other functions with every render: that is no reason to begin anew.
+  const latest = useRef(options);
+  latest.current = options;
+  const store = useMemo(
+    () =>
+      approvals({
+        ...(api === undefined ? {} : { api }),
+        ...(pollMs === undefined ? {} : { pollMs }),
+        headers: async () => {
+          const { headers } = latest.current;
+          return (await (typeof headers === 'function' ? headers() : headers)) ?? {};
+        },
+        fetch: (input, init) => (latest.current.fetch ?? globalThis.fetch)(input, init),
+      }),
+    [api, pollMs],
+  );
+  const state = useSyncExternalStore(store.subscribe, store.get, store.get);
+  return useMemo(
+    () => ({
+      ...state,
+      approve: (id, answer = {}) => store.answer(id, { approved: true, ...answer }),
+      deny: (id, answer = {}) => store.answer(id, { approved: false, ...answer }),
+      refresh: store.refresh,
+    }),
+    [state, store],
+  );
+}

@@ -1,0 +1,11 @@
+import { useSyncExternalStore } from 'react';
+import type { ConnectionState } from '../connection.ts';
+import type { Readable } from '../store.ts';
+
+/** How a transport's connection stands, for a light in the page. */
+export function useConnection(transport: {
+  readonly connection: Readable<ConnectionState>;
+}): ConnectionState {
+  const { connection } = transport;
+  return useSyncExternalStore(connection.subscribe, connection.get, connection.get);
+}

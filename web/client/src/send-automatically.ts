@@ -1,0 +1,49 @@
+/** When a chat sends by itself. */
+import {
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
+} from 'ai';
+
+/**
+ * How often the same answers are sent: once, and again where a person or a page gives them again
+ * after a failure. A server that takes them and asks for them anew would be sent them for ever.
+ */
+const patience = 3;
+
+/** The answers of the messages that were sent last, and how often they were. */
+const sent = new Map<string, { answers: string; times: number }>();
+
+const limit = 100;
+
+/**
+ * For the option of `useChat` with the same name: sends when every call of the last step is answered,
+ * by a person or by the page.
+ */
+export function sendAutomaticallyWhen({ messages }: { messages: UIMessage[] }): boolean {
+  const isComplete =
+    lastAssistantMessageIsCompleteWithApprovalResponses({ messages }) ||
+    lastAssistantMessageIsCompleteWithToolCalls({ messages });
+  const last = messages.at(-1);
+  return isComplete && last !== undefined && isWorthSending(last);
+}
+
+function isWorthSending({ id, parts }: UIMessage): boolean {
+  // With as many steps and the same calls in the same states, nothing has come of it.
+  const answers = JSON.stringify(
+    parts.map(part =>
+      'toolCallId' in part
+        ? [part.toolCallId, part.state, 'approval' in part ? part.approval?.id : null]
+        : part.type,
+    ),
+  );
+  const before = sent.get(id);
+  const times = before?.answers === answers ? before.times + 1 : 1;
+  sent.delete(id);
+  sent.set(id, { answers, times });
+  const oldest = sent.keys().next();
+  if (sent.size > limit && oldest.done !== true) {
+    sent.delete(oldest.value);
+  }
+  return times <= patience;
+}

@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+// Every test runs on both majors: `ai` is the one that is tested.
+const majors = [
+  { name: 'ai 6', alias: { ai: 'ai-6', '@ai-sdk/react': 'ai-sdk-react-6' } },
+  { name: 'ai 7', alias: { ai: 'ai-7', '@ai-sdk/react': '@ai-sdk/react' } },
+];
+
+export default defineConfig({
+  test: {
+    projects: majors.map(({ name, alias }) => ({
+      root,
+      resolve: { alias },
+      test: {
+        name,
+        include: ['tests/**/*.test.{ts,tsx}'],
+        // Longer than the patience of the tests with the server, so that those say what they wait for.
+        testTimeout: 30_000,
+        // Node 20 has a WebSocket, and hides it.
+        execArgv: ['--experimental-websocket'],
+      },
+    })),
+  },
+});
