@@ -132,6 +132,9 @@ export class Connection {
     socket.onerror = () => this.#lost(undefined, '');
     socket.onclose = ({ code, reason }: { code?: number; reason?: string }) =>
       this.#lost(code, reason ?? '');
+    if (socket.readyState === open) {
+      this.#opened();
+    }
   }
 
   #opened(): void {

@@ -68,7 +68,7 @@ test('asks about two payments side by side', async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
-test('asks twice about one flight, and a double click answers once', async () => {
+test('asks twice about one flight, and a double click answers one question', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
   const { page } = visitor;
@@ -76,9 +76,13 @@ test('asks twice about one flight, and a double click answers once', async () =>
   await visitor.says('Book a flight to Oslo');
   await page.getByRole('heading', { name: 'Hold a seat to Oslo?' }).waitFor();
   await visitor.sawTheEnd();
-  await page.getByRole('button', { name: 'Approve' }).dblclick();
+  await visitor.clicks('Approve');
   await page.getByRole('heading', { name: /^Pay 120 USD for seat seat_/ }).waitFor();
   await visitor.sawTheEnd();
+  // The other half of a double click, come late.
+  await page.getByRole('button', { name: 'Approve' }).hover();
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.up({ clickCount: 2 });
   await visitor.sees('$1,000');
   await visitor.clicks('Approve');
 

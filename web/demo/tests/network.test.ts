@@ -52,3 +52,25 @@ test('an answer that was cut off is taken up again', async () => {
   await visitor.reads(/Try ".*"\.$/);
   expect(await visitor.page.getByRole('article', { name: 'Agent' }).count()).toBe(1);
 });
+
+test('what the page did is told later, and not done again', async () => {
+  const server = await startServer({ pace: 50 });
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+
+  await visitor.says('Play track 1');
+  await visitor.reads('Thinking…');
+  // What streams already goes on, and brings the call; its output finds no way back.
+  await page.context().setOffline(true);
+  await page.getByText('Playing track 1', { exact: true }).waitFor();
+  await page.getByRole('alert').getByText(unreachable).waitFor();
+  await visitor.clicks('Stop music');
+  await page.context().setOffline(false);
+
+  // The server announces the call again, to a page that has run it.
+  await visitor.clicks('New chat');
+  await page.goBack();
+  await visitor.seesCards('change_bgm: done');
+  await visitor.reads(/playing/);
+  await page.getByText('Track 1 is stopped', { exact: true }).waitFor();
+});

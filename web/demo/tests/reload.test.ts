@@ -50,12 +50,7 @@ test('what was approved elsewhere goes on here, and music waits for a click', as
   await visitor.says('Send $20 to Sam, then play track 1');
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
-  const { approvals } = await (await fetch(`${server.url}/api/approvals`)).json();
-  await fetch(`${server.url}/api/approvals/${approvals[0].approvalId}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ approved: true }),
-  });
+  await server.approveWhatWaits();
   await page.reload();
 
   // Nobody has touched the page since it was loaded, so no browser lets sound out.
