@@ -16,87 +16,25 @@
 //! assert!(checker.verdict()[0].reason.contains("missing text part"));
 //! ```
 
+mod end;
+mod finding;
+mod messages;
 mod predicate;
 mod valid;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use serde_json::Value;
 
+pub use self::finding::{Finding, Kind};
 use crate::assembler::{Applied, Assembler, Sdk};
 use crate::chunk::{Chunk, FinishReason};
 use crate::message::{Message, Role};
-use crate::part::{BlockState, Part};
+use crate::part::Part;
 use crate::profile::Profile;
 use crate::prototype;
 use crate::sse;
 use crate::tool_part::{ToolPart, ToolState};
-
-/// What is wrong with a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What the client does.
-    pub kind: Kind,
-    /// Why, in the client's own words where it has some.
-    pub reason: String,
-    /// The window, from 0.
-    pub window: usize,
-    /// How many chunks the window had when it was found.
-    pub chunk: usize,
-}
-
-/// What a client does with a stream that is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// It throws: status `error`, the rest is dropped.
-    Throws,
-    /// It sends again though nobody did anything, and goes on doing so.
-    Loops,
-    /// It has an answer and never sends it.
-    Stuck,
-    /// It shows one call as two parts.
-    PartTwice,
-    /// It shows one answer as two messages.
-    Split,
-    /// It shows a call that was further along as if it were not.
-    StateBack,
-    /// It holds messages that its own validator refuses.
-    Invalid,
-    /// It shows something as being written for ever.
-    Unfinished,
-    /// The newest releases accept it, and the strict early ones throw.
-    StrictReleases,
-}
-
-impl Kind {
-    /// The name in the corpus and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Throws => "throws",
-            Self::Loops => "loops",
-            Self::Stuck => "stuck",
-            Self::PartTwice => "part-twice",
-            Self::Split => "split",
-            Self::StateBack => "state-back",
-            Self::Invalid => "invalid",
-            Self::Unfinished => "unfinished",
-            Self::StrictReleases => "strict-releases",
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (window, chunk) = (self.window, self.chunk);
-        write!(
-            out,
-            "{} at window {window}, chunk {chunk}: {}",
-            self.kind.name(),
-            self.reason
-        )
-    }
-}
 
 /// A client that is told a stream.
 #[derive(Debug)]
@@ -457,141 +395,10 @@ impl Checker {
         self.findings.iter().cloned().chain(at_the_end).collect()
     }
 
-    fn look_at_the_end(&mut self) {
-        if !self.unsent.is_empty() && self.request.is_none() && !self.waits_for_the_person() {
-            let reason = "answers were given that no predicate sends";
-            self.find(Kind::Stuck, reason.to_owned());
-        }
-        let mut previous = None;
-        for index in 0..self.messages.len() {
-            let message = &self.messages[index];
-            let role = message.role;
-            let mut seen = HashSet::new();
-            let calls = message.parts.iter().filter_map(Part::as_tool);
-            let twice = calls
-                .map(|part| &part.tool_call_id)
-                .find(|id| !seen.insert(*id));
-            let unfinished = message.parts.iter().find(|part| is_unfinished(part));
-            let mut found = Vec::new();
-            if let Some(id) = twice {
-                found.push((Kind::PartTwice, format!("call {id} is shown twice")));
-            }
-            if unfinished.is_some() {
-                let reason = "a part is left as if more were to come";
-                found.push((Kind::Unfinished, reason.to_owned()));
-            }
-            if let Err(reason) = valid::message(message, self.sdk) {
-                found.push((Kind::Invalid, format!("messages[{index}].{reason}")));
-            }
-            if role == Role::Assistant && previous == Some(Role::Assistant) {
-                let reason = "one answer is shown as two messages";
-                found.push((Kind::Split, reason.to_owned()));
-            }
-            previous = Some(role);
-            for (kind, reason) in found {
-                self.find(kind, reason);
-            }
-        }
-    }
-
-    /// Whether a question or a call of the page's is still open.
-    fn waits_for_the_person(&self) -> bool {
-        let parts = self.messages.iter().flat_map(|message| &message.parts);
-        parts
-            .filter_map(Part::as_tool)
-            .any(|part| match part.state {
-                ToolState::ApprovalRequested => true,
-                ToolState::InputAvailable => self.page_tools.contains_key(&part.tool_name),
-                _ => false,
-            })
-    }
-
     fn send(&mut self, about: Option<String>) {
         self.requests += 1;
         self.unsent.clear();
         self.request = Some(about);
-    }
-
-    /// Changes the calls of the first message that has one of the kind, and those of the open window.
-    fn act(&mut self, is_meant: impl Fn(&ToolPart) -> bool, change: impl Fn(&mut ToolPart)) {
-        self.flush();
-        if let Some(window) = &mut self.window {
-            window.assembler.change_calls(|part| {
-                if is_meant(part) {
-                    change(part);
-                }
-            });
-        }
-        let has_one = |message: &Message| {
-            message
-                .parts
-                .iter()
-                .filter_map(Part::as_tool)
-                .any(&is_meant)
-        };
-        let Some(index) = self.messages.iter().position(has_one) else {
-            return;
-        };
-        let is_last = index + 1 == self.messages.len();
-        let parts = self.messages[index].parts.iter_mut();
-        let calls = parts.filter_map(Part::as_tool_mut);
-        for part in calls.filter(|part| is_meant(part)) {
-            change(part);
-            // The predicates look at the last message only: an older one was typed over.
-            if is_last {
-                self.unsent.insert(part.tool_call_id.clone());
-            }
-        }
-        // While a window is open the client keeps the answer; it looks again when the body ends.
-        if self.window.is_none() && self.request.is_none() && self.sends_by_itself() {
-            let about = self.messages[index].id.clone();
-            self.send(about);
-        }
-    }
-
-    /// Notes that the page was told, and where its message now stands.
-    fn place(&mut self) {
-        let Some(window) = &mut self.window else {
-            return;
-        };
-        window.is_stale = true;
-        let id = &window.assembler.message().id;
-        let with = |id: &Option<String>| self.messages.iter().rposition(|m| m.id == *id);
-        let index = match &window.place {
-            Some(place) if place.copy.as_ref().is_none_or(|copy| copy == id) => Some(place.index),
-            _ => with(id).or_else(|| {
-                let original = window.is_earlier.then_some(&window.original);
-                original.and_then(with)
-            }),
-        };
-        let place = match index {
-            Some(index) => Place {
-                index,
-                copy: Some(id.clone()),
-            },
-            None => {
-                self.messages.push(window.assembler.visible());
-                Place {
-                    index: self.messages.len() - 1,
-                    copy: None,
-                }
-            }
-        };
-        window.place = Some(place);
-    }
-
-    /// Brings `messages` up to what the window's writes have made of them.
-    fn flush(&mut self) {
-        let Some(window) = self.window.as_mut().filter(|window| window.is_stale) else {
-            return;
-        };
-        window.is_stale = false;
-        if let Some(place) = &window.place {
-            self.messages[place.index] = match place.copy {
-                Some(_) => window.assembler.visible(),
-                None => window.assembler.message().clone(),
-            };
-        }
     }
 
     /// Looks for a call that went back.
@@ -659,15 +466,6 @@ fn give_output(part: &mut ToolPart, output: &Result<Value, String>) {
             part.output = None;
             part.error_text = Some(text.clone());
         }
-    }
-}
-
-fn is_unfinished(part: &Part) -> bool {
-    match part {
-        Part::Text(text) => text.state == Some(BlockState::Streaming),
-        Part::Reasoning(reasoning) => reasoning.state == Some(BlockState::Streaming),
-        Part::Tool(part) => part.state == ToolState::InputStreaming,
-        _ => false,
     }
 }
 

@@ -4,9 +4,14 @@
 //! of this crate is read through [`Fields`] instead: it takes known fields out of an object, one by
 //! one, and hands back what is left.
 
+mod field;
+mod record;
+
 use std::fmt;
 
 use serde_json::{Map, Value};
+
+pub(crate) use self::record::{names, record};
 
 /// What was wrong with bytes from outside, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,183 +240,6 @@ pub(crate) trait Field: Sized {
         }
     }
 }
-
-impl<T: Field> Field for Option<T> {
-    const EXPECTED: &'static str = T::EXPECTED;
-
-    fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
-        T::from_value(value, path, nulls).map(Some)
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
-
-    fn read(value: Option<Value>, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
-        match value {
-            None => Ok(None),
-            Some(Value::Null) if nulls == Nulls::Absent && !T::NULL_IS_A_VALUE => Ok(None),
-            Some(value) => Self::from_value(value, path, nulls),
-        }
-    }
-}
-
-impl Field for Value {
-    const EXPECTED: &'static str = "any value";
-    const NULL_IS_A_VALUE: bool = true;
-
-    fn from_value(value: Value, _: Path<'_>, _: Nulls) -> Result<Self, DecodeError> {
-        Ok(value)
-    }
-}
-
-impl Field for String {
-    const EXPECTED: &'static str = "a string";
-
-    fn from_value(value: Value, path: Path<'_>, _: Nulls) -> Result<Self, DecodeError> {
-        match value {
-            Value::String(text) => Ok(text),
-            _ => Err(path.expected(Self::EXPECTED)),
-        }
-    }
-}
-
-impl Field for bool {
-    const EXPECTED: &'static str = "true or false";
-
-    fn from_value(value: Value, path: Path<'_>, _: Nulls) -> Result<Self, DecodeError> {
-        value.as_bool().ok_or_else(|| path.expected(Self::EXPECTED))
-    }
-}
-
-impl Field for u64 {
-    const EXPECTED: &'static str = "a whole number that is not negative";
-
-    fn from_value(value: Value, path: Path<'_>, _: Nulls) -> Result<Self, DecodeError> {
-        value.as_u64().ok_or_else(|| path.expected(Self::EXPECTED))
-    }
-}
-
-impl Field for Map<String, Value> {
-    const EXPECTED: &'static str = "an object";
-
-    fn from_value(value: Value, path: Path<'_>, _: Nulls) -> Result<Self, DecodeError> {
-        match value {
-            Value::Object(map) => Ok(map),
-            _ => Err(path.expected(Self::EXPECTED)),
-        }
-    }
-}
-
-impl<T: Field> Field for Vec<T> {
-    const EXPECTED: &'static str = "an array";
-
-    fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
-        let Value::Array(items) = value else {
-            return Err(path.expected(Self::EXPECTED));
-        };
-        let items = items.into_iter().enumerate();
-        items
-            .map(|(index, item)| T::from_value(item, path.index(index), nulls))
-            .collect()
-    }
-}
-
-/// Declares a struct with the JSON key of each field, so that writing and reading can't drift apart.
-///
-/// With `..` as its last line the struct keeps the fields that it does not know, in `extra`.
-macro_rules! record {
-    (
-        $(#[$doc:meta])*
-        $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* }
-    ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
-        pub struct $name {
-            $(
-                $(#[$field_doc])*
-                #[serde(rename = $key, skip_serializing_if = "crate::decode::Field::is_absent")]
-                pub $field: $type,
-            )*
-        }
-
-        impl $name {
-            /// Takes the fields that it knows, and leaves the rest.
-            pub(crate) fn take(
-                fields: &mut crate::decode::Fields<'_>,
-            ) -> Result<Self, crate::decode::DecodeError> {
-                Ok(Self { $($field: fields.take($key)?,)* })
-            }
-        }
-    };
-    (
-        $(#[$doc:meta])*
-        $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* .. }
-    ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
-        pub struct $name {
-            $(
-                $(#[$field_doc])*
-                #[serde(rename = $key, skip_serializing_if = "crate::decode::Field::is_absent")]
-                pub $field: $type,
-            )*
-            /// Fields that this crate does not know, as they came.
-            #[serde(flatten)]
-            pub extra: serde_json::Map<String, serde_json::Value>,
-        }
-
-        impl $name {
-            /// Takes all fields: those that it does not know are kept.
-            pub(crate) fn take(
-                mut fields: crate::decode::Fields<'_>,
-            ) -> Result<Self, crate::decode::DecodeError> {
-                Ok(Self { $($field: fields.take($key)?,)* extra: fields.rest() })
-            }
-        }
-    };
-}
-pub(crate) use record;
-
-/// Declares an enum of names, with what an error calls it.
-macro_rules! names {
-    (
-        $(#[$doc:meta])*
-        $name:ident, $expected:literal { $($(#[$variant_doc:meta])* $variant:ident = $wire:literal,)* }
-    ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $wire)] $variant,)*
-        }
-
-        impl $name {
-            /// The name on the wire.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $wire,)* }
-            }
-
-            /// The variant of a name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($wire => Some(Self::$variant),)* _ => None }
-            }
-        }
-
-        impl crate::decode::Field for $name {
-            const EXPECTED: &'static str = $expected;
-
-            fn from_value(
-                value: serde_json::Value,
-                path: crate::decode::Path<'_>,
-                nulls: crate::decode::Nulls,
-            ) -> Result<Self, crate::decode::DecodeError> {
-                let name = <String as crate::decode::Field>::from_value(value, path, nulls)?;
-                Self::from_name(&name).ok_or_else(|| path.unknown(&name, $expected))
-            }
-        }
-    };
-}
-pub(crate) use names;
 
 /// How many bytes an id may have: ids of chats, messages, calls and approvals.
 pub const ID_BYTES: usize = 512;

@@ -1,0 +1,135 @@
+//! What the chat's own tasks bring: the agent, tools, long-running work.
+
+use tokio::sync::oneshot;
+use turn::agent::AgentEvent;
+use turn::gate::Decision;
+use turn::{CallId, Chat, GateId, Input, Status};
+
+use super::Actor;
+use crate::error::EngineError;
+use crate::id;
+use crate::work::{Ask, Work};
+
+impl Actor {
+    pub(super) async fn work(&mut self, work: Work) {
+        let done = match work {
+            Work::Agent { run, event } => self.agent_says(run, event).await,
+            Work::Ask {
+                call,
+                gate,
+                ask,
+                answer,
+            } => self.tool_asks(call, gate, ask, answer).await,
+            Work::Record {
+                call,
+                name,
+                value,
+                done,
+            } => {
+                let input = Input::ToolRecords { call, name, value };
+                let performed = self.perform(input, None).await;
+                // The tool goes on only once it is recorded.
+                if performed.is_ok() {
+                    let _ = done.send(());
+                }
+                performed
+            }
+            Work::Progress { call, output } => {
+                self.perform(Input::ToolProgress { call, output }, None)
+                    .await
+            }
+            Work::Done { call, outcome } => {
+                self.tasks.done(&call);
+                self.perform(Input::ToolDone { call, outcome }, None).await
+            }
+            Work::Result { call, outcome } => {
+                self.tasks.later_done();
+                self.results.push((call, outcome));
+                Ok(())
+            }
+        };
+        self.note(done);
+        let done = self.open_result().await;
+        self.note(done);
+    }
+
+    /// The result of a long-running call opens a turn once no other is open.
+    pub(super) async fn open_result(&mut self) -> Result<(), EngineError> {
+        let status = self.chat.as_ref().and_then(Chat::status);
+        let is_open = matches!(status, Some(Status::Running | Status::Parked));
+        if is_open || self.results.is_empty() {
+            return Ok(());
+        }
+        let (call, outcome) = self.results.remove(0);
+        let ids = id::fresh();
+        let input = Input::Result { call, outcome, ids };
+        self.perform(input, None).await
+    }
+
+    async fn agent_says(&mut self, run: u64, event: Option<AgentEvent>) -> Result<(), EngineError> {
+        if !self.tasks.is_current(run) {
+            return Ok(());
+        }
+        let Some(event) = event else {
+            return self.perform(Input::AgentCut, None).await;
+        };
+        if matches!(event, AgentEvent::Ended(_) | AgentEvent::Failed { .. }) {
+            self.tasks.model_done();
+        }
+        let ruling = match (&event, self.chat.as_ref().and_then(Chat::owner)) {
+            (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
+                Some(self.engine.shared().tools.rule(tool, input, owner))
+            }
+            _ => None,
+        };
+        self.perform(Input::Agent { event, ruling }, None).await
+    }
+
+    async fn tool_asks(
+        &mut self,
+        call: CallId,
+        gate: Option<GateId>,
+        ask: Ask,
+        answer: oneshot::Sender<Decision>,
+    ) -> Result<(), EngineError> {
+        let gate = match gate {
+            Some(gate) => Some(gate),
+            None => {
+                let before = self.last_gate();
+                let input = match ask {
+                    Ask::Approval { question, timeout } => Input::ToolAsks {
+                        call,
+                        question,
+                        timeout,
+                    },
+                    Ask::Page {
+                        tool,
+                        input,
+                        timeout,
+                    } => Input::ToolCalls {
+                        call,
+                        tool,
+                        input,
+                        timeout,
+                    },
+                };
+                self.perform(input, None).await?;
+                self.last_gate()
+                    .filter(|gate| Some(gate) != before.as_ref())
+            }
+        };
+        let chat = self.chat().await?;
+        let Some(gate) = gate else { return Ok(()) };
+        match chat.gate(&gate) {
+            Some((_, _, Some(decision))) => drop(answer.send(decision.clone())),
+            Some((_, _, None)) => self.tasks.wait(gate, answer),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn last_gate(&self) -> Option<GateId> {
+        let turn = self.chat.as_ref().and_then(Chat::current)?;
+        turn.last_gate().map(|gate| gate.id.clone())
+    }
+}

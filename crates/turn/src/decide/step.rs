@@ -1,0 +1,185 @@
+//! Decisions about the running step: what the agent says, and what becomes of its calls.
+
+use super::gate;
+use crate::agent::{AgentEvent, Part};
+use crate::call::{Call, Outcome, Place};
+use crate::chat::Chat;
+use crate::event::{End, Event, Finish};
+use crate::gate::GateKind;
+use crate::id::{CallId, TurnId};
+use crate::input::{Effect, Output};
+use crate::live::{Live, Made, Ruling, Said, Verdict};
+use crate::time::At;
+
+impl Chat {
+    pub(super) fn agent_says(
+        &mut self,
+        output: &mut Output,
+        event: AgentEvent,
+        ruling: Option<Ruling>,
+        now: At,
+    ) {
+        let Some(turn) = self.current_mut().filter(|turn| turn.is_model_due()) else {
+            return;
+        };
+        let finish = match &event {
+            AgentEvent::Ended(finish) => Some(*finish),
+            AgentEvent::Failed {
+                code,
+                message,
+                retry_after_ms,
+            } => {
+                let (code, message, retry) = (*code, message.clone(), *retry_after_ms);
+                return self.agent_fails(output, code, message, retry);
+            }
+            _ => None,
+        };
+        let is_first = turn.live.is_none();
+        let mut live = turn.live.take().unwrap_or_default();
+        let chunks = live.take(event, ruling, &mut turn.blocks);
+        if is_first {
+            turn.enter_step();
+        }
+        turn.say_all(chunks);
+        turn.live = Some(live);
+        if let Some(finish) = finish {
+            self.end_step(output, finish, now);
+        }
+    }
+
+    /// Journals the running step, and decides what becomes of its calls.
+    fn end_step(&mut self, output: &mut Output, finish: Finish, now: At) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let live = turn.live.clone().unwrap_or_default();
+        let first = turn.calls.len();
+        let calls: Vec<Call> = live
+            .calls
+            .iter()
+            .enumerate()
+            .map(|(n, made)| call(&id, first + n, made))
+            .collect();
+        let step = step_ended(&id, &live, &calls, finish);
+        self.decide(output, [step]);
+        for (made, call) in live.calls.into_iter().zip(calls) {
+            self.rule(output, made, call.id, now);
+        }
+        if self
+            .current()
+            .is_some_and(|turn| turn.steps.last().is_some_and(|step| step.calls.is_empty()))
+        {
+            let end = End::Finished;
+            self.decide(output, [Event::TurnEnded { turn: id, end }]);
+        } else {
+            self.go_on(output);
+        }
+    }
+
+    fn rule(&mut self, output: &mut Output, made: Made, call: CallId, now: At) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let expires = made.ruling.timeout.map(|timeout| now + timeout);
+        match made.ruling.verdict {
+            Verdict::Invalid { error } => {
+                self.settle_call(output, call, Outcome::Invalid { error });
+            }
+            Verdict::Deny { reason } => {
+                let reason = Some(reason);
+                self.settle_call(output, call, Outcome::Denied { reason });
+            }
+            Verdict::Ask { question } => {
+                let kind = GateKind::Approval {
+                    question,
+                    within: false,
+                };
+                let gate = gate(turn, call, kind, expires);
+                self.open_gate(output, gate);
+            }
+            Verdict::Allow => match made.ruling.place {
+                Place::Page => {
+                    let gate = gate(turn, call, GateKind::Page, expires);
+                    self.open_gate(output, gate);
+                }
+                Place::Server => {
+                    output.effects.push(Effect::RunTool(call.clone()));
+                    self.decide(output, [Event::CallStarted { turn: id, call }]);
+                }
+            },
+        }
+    }
+
+    pub(super) fn agent_fails(
+        &mut self,
+        output: &mut Output,
+        code: &str,
+        message: String,
+        retry_after_ms: Option<u64>,
+    ) {
+        let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
+            return;
+        };
+        let turn = turn.id().clone();
+        self.keep_what_was_said(output);
+        let end = End::Failed {
+            code: code.to_owned(),
+            message,
+            retry_after_ms,
+        };
+        self.decide(output, [Event::TurnEnded { turn, end }]);
+        output.effects.push(Effect::StopWork);
+    }
+
+    /// Journals what the model said of a step that it will not end. Its calls are not made.
+    pub(super) fn keep_what_was_said(&mut self, output: &mut Output) {
+        let Some(turn) = self.current_mut() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let Some(mut live) = turn.live.clone() else {
+            return;
+        };
+        live.calls.clear();
+        live.parts.retain(|said| matches!(said, Said::Part(_)));
+        let step = step_ended(&id, &live, &[], Finish::Cut);
+        self.decide(output, [step]);
+    }
+}
+
+fn call(turn: &TurnId, n: usize, made: &Made) -> Call {
+    Call {
+        id: CallId::of(turn, n),
+        provider_id: made.provider_id.clone(),
+        tool: made.tool.clone(),
+        input: made.input.clone(),
+        place: made.ruling.place,
+        parent: None,
+        provider_metadata: made.provider_metadata.clone(),
+    }
+}
+
+fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Event {
+    let parts = live.parts.iter().map(|said| match said {
+        Said::Part(part) => part.clone(),
+        Said::Call(n) => {
+            let held = match live.calls[*n].ruling.verdict {
+                Verdict::Invalid { .. } => true,
+                Verdict::Ask { .. } => calls[*n].place == Place::Page,
+                _ => false,
+            };
+            Part::Call {
+                call: calls[*n].clone(),
+                held,
+            }
+        }
+    });
+    Event::StepEnded {
+        turn: turn.clone(),
+        parts: parts.collect(),
+        finish,
+        metadata: live.metadata.clone(),
+    }
+}
