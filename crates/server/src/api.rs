@@ -24,7 +24,7 @@ use wire::{ChatRequest, Limits, Profile};
 
 use crate::event_stream;
 use crate::keys::Keys;
-use crate::live::{self, SocketLimits};
+use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::speaker::Speaker;
@@ -43,6 +43,8 @@ pub struct Api {
     pub ledger: Option<Arc<dyn Ledger>>,
     /// How sockets are kept.
     pub sockets: SocketLimits,
+    /// What an `abort` frame does to the turn.
+    pub on_abort: OnAbort,
     /// Sites that may open a socket, besides the one that is served here.
     pub origins: Arc<Origins>,
     /// What tickets are signed with.
@@ -60,6 +62,7 @@ impl Api {
             limits: Limits::default(),
             ledger: None,
             sockets: SocketLimits::default(),
+            on_abort: OnAbort::default(),
             origins: Arc::default(),
             secret: Secret::fresh(),
             closing: watch::channel(false).1,

@@ -12,6 +12,7 @@ use crate::environment::{self, Environment};
 use crate::error::Error;
 use crate::keys::Keys;
 use crate::listen_address::ListenAddress;
+use crate::live::OnAbort;
 use crate::log;
 use crate::origin::Origins;
 use crate::store_url::StoreUrl;
@@ -29,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) keys: Keys,
     /// Which sites may open a socket, besides the one that is served here.
     pub(crate) origins: Origins,
+    /// What an `abort` frame does.
+    pub(crate) on_abort: OnAbort,
     /// How long the demo's approvals wait.
     pub(crate) approval_timeout: Seconds,
     /// How fast the demo speaks.
@@ -58,6 +61,10 @@ pub(crate) struct Settings {
     /// Sites whose pages may open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
     #[arg(long, value_name = "ORIGINS")]
     pub(crate) origins: Option<String>,
+    /// What an abort frame does to the turn: leave it, or stop it [env: ADK_STREAM_ON_ABORT] [default: leave]
+    #[arg(long, value_name = "leave|stop")]
+    #[serde(rename = "on-abort")]
+    pub(crate) on_abort: Option<String>,
     /// How long the demo's approvals wait, in seconds [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: for ever]
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "approval-timeout")]
@@ -105,6 +112,7 @@ impl Config {
             agent: environment.text("AGENT")?,
             keys: environment.text("KEYS")?,
             origins: environment.text("ORIGINS")?,
+            on_abort: environment.text("ON_ABORT")?,
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             pace: environment.text("PACE")?,
         };
@@ -119,6 +127,7 @@ impl Config {
             agent: pick(&layers, "agent", |layer| layer.agent.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
+            on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,
             approval_timeout: pick(&layers, "approval-timeout", |layer| {
                 layer.approval_timeout.as_deref()
             })?,

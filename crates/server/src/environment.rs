@@ -6,13 +6,14 @@ use std::ffi::OsString;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CONFIG",
     "KEYS",
     "LISTEN",
     "LOG",
+    "ON_ABORT",
     "ORIGINS",
     "PACE",
     "STORE",

@@ -22,6 +22,31 @@ use crate::ticket;
 /// The subprotocol by which a page may bring a ticket: `adk-stream.ticket.TICKET`.
 const TICKET_PROTOCOL: &str = "adk-stream.ticket.";
 
+/// What an `abort` frame does to the turn behind the window that it closes.
+///
+/// AI SDK 7's `useChat` sends one also when a page is left, so the turn is left alone unless the
+/// operator knows better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnAbort {
+    /// It goes on.
+    #[default]
+    Leave,
+    /// It is stopped.
+    Stop,
+}
+
+impl std::str::FromStr for OnAbort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "leave" => Ok(Self::Leave),
+            "stop" => Ok(Self::Stop),
+            _ => Err(format!("`{text}` is neither leave nor stop")),
+        }
+    }
+}
+
 /// How a socket is kept, and when it is given up.
 #[derive(Debug, Clone, Copy)]
 pub struct SocketLimits {

@@ -93,6 +93,7 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
     Ok(Api {
         keys: Arc::new(config.keys.clone()),
         origins: Arc::new(config.origins.clone()),
+        on_abort: config.on_abort,
         ledger: Some(stores.ledger),
         ..Api::new(engine)
     })

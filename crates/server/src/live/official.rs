@@ -9,6 +9,7 @@ use turn::ChatId;
 use wire::Profile;
 use wire::frame::{ClientFrame, ServerFrame};
 
+use super::OnAbort;
 use super::socket::Socket;
 
 /// Takes a frame in.
@@ -27,8 +28,9 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 messages: send.messages,
             };
             let engine = &socket.api.engine;
+            let chat = request.chat.clone();
             match engine.send(&socket.principal, request, speech).await {
-                Ok(window) => watch(socket, send.request_id, window),
+                Ok(window) => watch(socket, send.request_id, chat, window),
                 Err(error) => {
                     let problem = format!("{}: {error}", error.code());
                     fail(socket, send.request_id, problem).await;
@@ -44,7 +46,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             let engine = &socket.api.engine;
             let speech = speech(&resume.body);
             match engine.resume(&socket.principal, &chat, speech).await {
-                Ok(Some(window)) => watch(socket, resume.request_id, window),
+                Ok(Some(window)) => watch(socket, resume.request_id, chat, window),
                 Ok(None) => {
                     let request_id = resume.request_id;
                     socket
@@ -60,6 +62,12 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
         ClientFrame::Abort { request_id } => {
             if let Some(window) = socket.windows.remove(&request_id) {
                 window.abort();
+            }
+            if let (Some(chat), OnAbort::Stop) =
+                (socket.chats.remove(&request_id), socket.api.on_abort)
+            {
+                // A turn that is over has nothing left to be stopped.
+                let _ = socket.api.engine.stop(&socket.principal, &chat).await;
             }
         }
     }
@@ -91,7 +99,8 @@ pub(super) fn request_of(text: &str) -> Option<String> {
 }
 
 /// Opens a window for a request.
-fn watch(socket: &mut Socket, request_id: String, window: WindowStream) {
+fn watch(socket: &mut Socket, request_id: String, chat: ChatId, window: WindowStream) {
+    socket.chats.insert(request_id.clone(), chat);
     let task = tokio::spawn(forward(window, request_id.clone(), socket.out.clone()));
     // The same id again is the client's mistake; the older window is the one to go.
     if let Some(old) = socket.windows.insert(request_id, task.abort_handle()) {

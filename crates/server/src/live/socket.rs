@@ -9,7 +9,7 @@ use futures_util::{SinkExt, StreamExt};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use turn::Principal;
+use turn::{ChatId, Principal};
 use wire::decode::Problem;
 use wire::socket::ClientFrame;
 
@@ -25,6 +25,8 @@ pub(super) struct Socket {
     pub(super) out: mpsc::Sender<Message>,
     /// The windows that are open, by their requests.
     pub(super) windows: HashMap<String, AbortHandle>,
+    /// The chats of the requests, for those that stop them.
+    pub(super) chats: HashMap<String, ChatId>,
     pub(super) seeds: seeds::State,
 }
 
@@ -44,6 +46,7 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
         principal,
         out,
         windows: HashMap::new(),
+        chats: HashMap::new(),
         seeds: seeds::State::default(),
     };
     let mut ping = tokio::time::interval(limits.ping);
@@ -159,6 +162,8 @@ impl Socket {
     /// Whether one more window may be opened.
     pub(super) fn has_room(&mut self) -> bool {
         self.windows.retain(|_, window| !window.is_finished());
+        self.chats
+            .retain(|request, _| self.windows.contains_key(request));
         self.windows.len() < self.api.sockets.windows
     }
 }

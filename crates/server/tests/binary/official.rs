@@ -54,7 +54,7 @@ fn requests_are_multiplexed_and_end_each_for_itself() {
 
 #[test]
 fn resume_replays_what_runs_and_says_where_nothing_does() {
-    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "5"]).running();
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "1"]).running();
     let mut client = server.connect("/live");
     send(&mut client, "r1", "c1", "take your time");
     while client.frame()["chunk"]["type"] != "text-delta" {}
@@ -76,6 +76,29 @@ fn resume_replays_what_runs_and_says_where_nothing_does() {
         other.frame(),
         json!({"type": "no-active", "requestId": "r3"})
     );
+}
+
+#[test]
+fn abort_stops_the_turn_where_the_operator_says_so() {
+    let arguments = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--pace",
+        "5",
+        "--on-abort",
+        "stop",
+    ];
+    let server = adk_stream(&arguments).running();
+    let mut client = server.connect("/live");
+    send(&mut client, "r1", "c1", "take your time");
+    while client.frame()["chunk"]["type"] != "text-delta" {}
+    client.send(&json!({"type": "abort", "requestId": "r1"}));
+    // Frames are taken in order: the answer to this one comes after the stop.
+    client
+        .send(&json!({"type": "resume", "requestId": "r2", "id": "c1", "headers": {}, "body": {}}));
+    client.frames_until("no-active");
+    assert_eq!(server.get("/api/chat/c1").json()["status"], "stopped");
 }
 
 #[test]

@@ -137,6 +137,46 @@ fn in_our_letters(input: &Value) -> Value {
 }
 
 #[test]
+fn two_tools_wait_for_two_answers_side_by_side() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "0"]).running();
+    let mut client = server.connect("/live");
+    let messages =
+        json!([{"role": "user", "content": "Aliceに30ドル、Bobに40ドル送金してください"}]);
+    client.send(&json!({"type": "message", "messages": messages}));
+    let mut asked = Vec::new();
+    let mut settled = Vec::new();
+    loop {
+        match ServerFrame::from_text(&client.next().unwrap()).unwrap() {
+            ServerFrame::Chunk(Chunk::ToolApprovalRequest(request)) => {
+                asked.push(request);
+                if asked.len() < 2 {
+                    continue;
+                }
+                // The second first, and each by itself.
+                for request in asked.iter().rev() {
+                    let id = &request.approval_id;
+                    let part = json!({"type": "tool-process_payment", "toolCallId": request.tool_call_id,
+                        "state": "approval-responded", "approval": {"id": id, "approved": true}});
+                    let messages = json!([{"role": "user", "parts": [part]}]);
+                    client.send(&json!({"type": "message", "messages": messages}));
+                }
+            }
+            ServerFrame::Chunk(Chunk::ToolOutputAvailable(output)) => {
+                settled.push(output.tool_call_id)
+            }
+            ServerFrame::Done => break,
+            _ => {}
+        }
+    }
+    assert_eq!(asked.len(), 2);
+    assert_eq!(
+        settled,
+        [asked[1].tool_call_id.clone(), asked[0].tool_call_id.clone()]
+    );
+    assert_eq!(server.get("/api/wallet").json()["balance"], 930);
+}
+
+#[test]
 fn older_form_of_an_answer_names_the_call_itself() {
     let server = serve(&[]);
     let mut client = server.connect("/live");
