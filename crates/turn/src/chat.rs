@@ -170,9 +170,12 @@ impl Chat {
 /// The assistant message of a turn, by the fold that the page uses.
 fn assemble(turn: &Turn) -> Message {
     let mut assembler = Assembler::new(Sdk::V7, turn.message_id());
-    for item in turn.transcript() {
+    let last = turn.transcript().len().saturating_sub(1);
+    for (index, item) in turn.transcript().iter().enumerate() {
         let chunk = match item {
             Item::Chunk(chunk) => chunk.clone(),
+            // A park that was left again is over.
+            Item::Close(_) if index < last => continue,
             // A failure is told beside the message, not in it.
             Item::Close(closing) => match closing.chunk() {
                 wire::Chunk::Error(_) => continue,

@@ -169,6 +169,12 @@ impl Chat {
         let index = path.iter().rposition(is_meant);
         let index = index.or_else(|| path.iter().rposition(answers_last));
         let Some(index) = index else {
+            // A page whose message never arrived tries again in this way.
+            if let Some(unheard) = messages.last().filter(|last| last.role == Role::User)
+                && message_id.is_none_or(|id| unheard.id.as_deref() == Some(id))
+            {
+                return self.say(unheard, None);
+            }
             let message = "There is no such message to give again.";
             return Err(Refusal::new("unknown_message", message));
         };

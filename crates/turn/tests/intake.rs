@@ -260,6 +260,10 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
         matches!(taken, Ok(Intake::Open { after: None, .. })),
         "{taken:?}"
     );
+    // A message that never arrived is tried again in this way, too.
+    let unheard = message("user", "u3", json!([{"type": "text", "text": "hello?"}]));
+    let taken = chat.take(Trigger::RegenerateMessage, None, &[unheard]);
+    assert!(matches!(taken, Ok(Intake::Open { .. })), "{taken:?}");
     let taken = chat.take(Trigger::RegenerateMessage, Some("nobody"), &[]);
     assert_eq!(taken.unwrap_err().code, "unknown_message");
 }

@@ -1,6 +1,6 @@
 import { useChat } from '@ai-sdk/react';
 import { useState } from 'react';
-import { Composer } from './Composer.tsx';
+import { Composer, MESSAGE_FIELD } from './Composer.tsx';
 import { Conversation } from './Conversation.tsx';
 import { hasAnswersToSend } from './hasAnswersToSend.ts';
 import { Intro } from './Intro.tsx';
@@ -54,7 +54,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onSettled }: Pro
   const isEmpty = messages.length === 0;
 
   useLaterMessages({ id, messages, isIdle: status === 'ready', setMessages: chat.setMessages });
-  const stickToEnd = useStickToEnd(isEmpty ? undefined : messages);
+  const stickToEnd = useStickToEnd(!isEmpty);
 
   const send = (text: string) => {
     if (isEmpty) {
@@ -63,6 +63,14 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onSettled }: Pro
     stickToEnd();
     setStopProblem(undefined);
     void chat.sendMessage({ text });
+  };
+
+  const choose = (text: string) => {
+    send(text);
+    // The button goes with its click. Where a finger chose, a keyboard would only come up.
+    if (window.matchMedia('(pointer: fine)').matches) {
+      document.getElementById(MESSAGE_FIELD)?.focus({ preventScroll: true });
+    }
   };
 
   const answer = (approvalId: string, approved: boolean, reason: string) => {
@@ -94,7 +102,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onSettled }: Pro
         {isForgotten && isEmpty && (
           <p className="note">The server does not know this chat. What you write starts it anew.</p>
         )}
-        {isEmpty && <Suggestions onChoose={send} />}
+        {isEmpty && <Suggestions onChoose={choose} />}
         <Conversation messages={messages} status={status} onAnswer={answer} />
         {error !== undefined && (
           <Problem words={problemWords(error)} onRetry={() => tryAgain(chat)} />

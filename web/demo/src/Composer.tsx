@@ -1,6 +1,9 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { MusicLine } from './MusicLine.tsx';
 
+/** The id of the field, which others may give the focus to. */
+export const MESSAGE_FIELD = 'message';
+
 interface Props {
   isBusy: boolean;
   onSend: (text: string) => void;
@@ -37,11 +40,11 @@ export function Composer({ isBusy, onSend, onStop }: Props) {
       }}
     >
       <div className="box">
-        <label className="unseen" htmlFor="message">
+        <label className="unseen" htmlFor={MESSAGE_FIELD}>
           Message
         </label>
         <textarea
-          id="message"
+          id={MESSAGE_FIELD}
           ref={field}
           rows={1}
           placeholder="Say something"

@@ -20,7 +20,7 @@ export function Conversation({ messages, status, onAnswer }: Props) {
 
   return (
     <section className="conversation" role="log" aria-label="Conversation" aria-busy={isBusy}>
-      {messages.map(message => (
+      {messages.map((message, index) => (
         <MessageView
           key={message.id}
           message={message}
@@ -29,6 +29,7 @@ export function Conversation({ messages, status, onAnswer }: Props) {
             isBusy: message === last && isBusy,
             isBroken: message === last && status === 'error',
             isAsking: message === last && asked.length > 0,
+            hasSequel: messages[index + 1]?.role === 'assistant',
           }}
           questions={questions}
           onAnswer={onAnswer}

@@ -3,6 +3,7 @@ import { Reasoning } from './Reasoning.tsx';
 import { Speech } from './Speech.tsx';
 import type { Message } from './server.ts';
 import { ToolCard } from './ToolCard.tsx';
+import { toolParts } from './toolParts.ts';
 import type { Standing } from './toolState.ts';
 
 interface Props {
@@ -49,7 +50,9 @@ export function MessageView({ message, standing, questions, onAnswer }: Props) {
 
 /** What is to be said of a turn that ended otherwise than with words. */
 function endings(message: Message): string | undefined {
-  if (message.metadata?.turn === 'stopped') {
+  // A turn that was written over is stopped too, and its card says so.
+  const isDenied = toolParts(message).some(part => part.state === 'output-denied');
+  if (message.metadata?.turn === 'stopped' && !isDenied) {
     return 'Stopped.';
   }
   return message.parts.every(part => part.type === 'step-start') ? 'No answer.' : undefined;

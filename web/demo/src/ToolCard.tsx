@@ -3,6 +3,7 @@ import { useRef } from 'react';
 import { Approval } from './Approval.tsx';
 import { Fields } from './Fields.tsx';
 import { Output } from './Output.tsx';
+import { isPending } from './output.ts';
 import type { ToolPart } from './toolParts.ts';
 import { type Standing, toolState } from './toolState.ts';
 import { intent } from './toolWords.ts';
@@ -31,7 +32,9 @@ export function ToolCard({ part, standing, questions, onAnswer }: Props) {
       </header>
       <Fields tool={tool} input={part.input} />
       {note !== undefined && <p className="note">{note}</p>}
-      {part.state === 'output-available' && <Output output={part.output} input={part.input} />}
+      {part.state === 'output-available' && !isPending(part.output) && (
+        <Output output={part.output} input={part.input} />
+      )}
       {approval !== undefined && (
         <Approval
           key={approval.id}

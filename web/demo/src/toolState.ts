@@ -14,7 +14,11 @@ export interface Standing {
   isBroken: boolean;
   /** Whether a question in it is open. */
   isAsking: boolean;
+  /** Whether the agent said more after it, unasked. */
+  hasSequel: boolean;
 }
+
+const UNANSWERED = 'Left unanswered.';
 
 /** How a call stands, and what else there is to say of it. */
 export function toolState(
@@ -26,16 +30,29 @@ export function toolState(
     case 'input-available':
       return unfinished(standing);
     case 'approval-requested':
-      return standing.isOpen ? { word: 'asked' } : { word: 'denied', note: 'Left unanswered.' };
+      return standing.isOpen ? { word: 'asked' } : { word: 'denied', note: UNANSWERED };
     case 'approval-responded':
       return responded(part.approval, standing);
     case 'output-available':
-      return part.preliminary === true ? unfinished(standing) : finished(part.output);
+      return part.preliminary === true ? unfinished(standing) : finished(part.output, standing);
     case 'output-error':
-      return { word: 'failed', note: part.errorText };
+      return errored(part.errorText);
     case 'output-denied':
-      return { word: 'denied', note: part.approval.reason };
+      return { word: 'denied', note: reason(part.approval.reason) };
   }
+}
+
+/** What the server says of a question that was written over, in our words. */
+function reason(given: string | undefined): string | undefined {
+  return given?.startsWith('superseded:') ? UNANSWERED : given;
+}
+
+/** To a page that comes back, a stream for every release can tell an old denial only as an error. */
+function errored(errorText: string): { word: Word; note?: string | undefined } {
+  const denied = /^Denied(?:: (.*))?$/s.exec(errorText);
+  return denied === null
+    ? { word: 'failed', note: errorText }
+    : { word: 'denied', note: reason(denied[1]) };
 }
 
 function unfinished({ isOpen, isBroken }: Standing): { word: Word; note?: string } {
@@ -59,8 +76,8 @@ function responded(
     : { word: 'running' };
 }
 
-function finished(output: unknown): { word: Word; note?: string } {
-  if (isPending(output)) {
+function finished(output: unknown, { hasSequel }: Standing): { word: Word; note?: string } {
+  if (isPending(output) && !hasSequel) {
     return { word: 'running', note: 'It goes on by itself. The result comes as another message.' };
   }
   const why = failure(output);

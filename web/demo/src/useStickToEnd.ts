@@ -4,11 +4,12 @@ import { useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 const NEAR_PX = 80;
 
 /**
- * Keeps the end of the page in view as it grows, unless the reader has gone up to read.
+ * Keeps the end of the page in view whenever the component has changed, unless the reader has gone
+ * up to read.
  *
  * Returns a way to go back to the end: what somebody has just said is to be seen.
  */
-export function useStickToEnd(content: unknown) {
+export function useStickToEnd(isOn: boolean) {
   const isAtEnd = useRef(true);
 
   useEffect(() => {
@@ -21,10 +22,10 @@ export function useStickToEnd(content: unknown) {
   }, []);
 
   useLayoutEffect(() => {
-    if (content !== undefined && isAtEnd.current) {
+    if (isOn && isAtEnd.current) {
       window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
     }
-  }, [content]);
+  });
 
   return useCallback(() => {
     isAtEnd.current = true;

@@ -50,6 +50,24 @@ test('does not pay when denied, and tells the agent why', async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
+test('can be used with the keyboard alone', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+  const { keyboard } = visitor.page;
+
+  await visitor.page.getByRole('button', { name: /^Send \$20 to Sam/ }).focus();
+  await keyboard.press('Enter');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  // The focus is in the field below the question: back over Deny to Approve.
+  await keyboard.press('Shift+Tab');
+  await keyboard.press('Shift+Tab');
+  await keyboard.press('Enter');
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$980');
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('asks about two payments side by side', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
@@ -102,8 +120,13 @@ test('takes something else for a no', async () => {
 
   await visitor.reads(/12°C/);
   await visitor.seesCards('process_payment: denied');
+  await visitor.reads('Left unanswered.');
   expect(await visitor.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   await visitor.sees('$1,000');
+
+  await visitor.page.reload();
+  await visitor.seesCards('process_payment: denied');
+  await visitor.reads('Left unanswered.');
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -125,7 +148,9 @@ test('shows the result of a report that comes later', async () => {
 
   await visitor.says('Write a report about tea');
   await visitor.reads(/^I have started/);
+  await visitor.seesCards('write_report: running');
   await visitor.reads(/report about tea is finished/);
+  await visitor.seesCards('write_report: done');
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -21,6 +21,25 @@ test('an approval can wait for a reload', async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
+test('what was denied before a reload is denied after it', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+
+  await visitor.says('Pay Ann $5 then Bob $6');
+  await visitor.page.getByLabel('Reason, if you like').fill('no way');
+  await visitor.clicks('Deny');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.page.reload();
+  await visitor.sawTheEnd();
+  await visitor.seesCards('process_payment: denied');
+  await visitor.reads('no way');
+  await visitor.clicks('Approve');
+  await visitor.seesCards('process_payment: done');
+  await visitor.seesCards('process_payment: denied');
+  await visitor.sees('$994');
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('an answer goes on where the page was left', async () => {
   const server = await startServer({ pace: 15 });
   const visitor = await Visitor.at(server.url);

@@ -70,7 +70,13 @@ export class Visitor {
       }
     });
     this.page.on('pageerror', error => this.complaints.push(String(error)));
-    this.page.on('requestfailed', request => this.complaints.push(`failed: ${request.url()}`));
+    this.page.on('requestfailed', request => {
+      // What the page itself gives up, when it is left, has not failed.
+      const why = request.failure()?.errorText ?? 'unknown';
+      if (why !== 'net::ERR_ABORTED') {
+        this.complaints.push(`${why}: ${request.url()}`);
+      }
+    });
     this.page.on('request', request => {
       if (!request.url().startsWith(url)) {
         this.foreign.push(request.url());
