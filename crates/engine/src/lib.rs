@@ -8,7 +8,7 @@
 //!
 //! # Layout
 //!
-//! - [`tool`]: a typed function with a schema and a policy; [`tools`]: all that an agent may call.
+//! - [`mod@tool`]: a typed function with a schema and a policy; [`tools`]: all that an agent may call.
 //! - [`context`]: what a tool can do while it runs: ask, record, report, have a page do something.
 //! - [`engine`]: what a server does with chats; `actor` is the task of one chat.
 //! - [`stream`]: a window as it is read; `log` is what all windows of a turn read from.
