@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 // Every test runs on both majors: `ai` is the one that is tested.
 const majors = [
   { name: 'ai 6', alias: { ai: 'ai-6', '@ai-sdk/react': 'ai-sdk-react-6' } },
-  { name: 'ai 7', alias: { ai: 'ai-7', '@ai-sdk/react': '@ai-sdk/react' } },
+  { name: 'ai 7', alias: { ai: 'ai-7' } },
 ];
 
 export default defineConfig({

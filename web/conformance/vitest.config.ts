@@ -1,10 +1,53 @@
 import { defineConfig } from 'vitest/config';
+import type {} from './tests/turn/served.ts';
+
+/** Tests of the matrix that are about HTTP alone, and play no page. */
+const httpOnly = ['tests/turn/checker.test.ts', 'tests/turn/routes.test.ts'];
 
 export default defineConfig({
   test: {
-    // Longer than the patience of the tests with the server, so that those say what they wait for.
-    testTimeout: 30_000,
     // The tests with the server wait more than they compute.
     maxWorkers: 3,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'sse',
+          provide: { transport: 'sse', agent: 'demo' },
+          exclude: ['tests/socket/**'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'socket',
+          include: ['tests/turn/*.test.ts'],
+          exclude: httpOnly,
+          provide: { transport: 'socket', agent: 'demo' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'live',
+          include: ['tests/turn/*.test.ts'],
+          // The other two name their agent themselves.
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
+          provide: { transport: 'socket', agent: 'demo-live' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'alone',
+          include: ['tests/socket/*.test.ts'],
+          provide: { transport: 'socket', agent: 'demo' },
+          testTimeout: 30_000,
+          // They measure time and memory: nothing else may run beside them.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

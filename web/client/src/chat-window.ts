@@ -20,6 +20,8 @@ export type Question =
       trigger: 'submit-message' | 'regenerate-message';
       messageId: string | undefined;
       messages: unknown[];
+      /** The message that the chat goes on with, and whose parts it keeps; nothing for a new one. */
+      base: unknown;
     }
   | { kind: 'resume' };
 
@@ -42,6 +44,12 @@ export type WindowHost = {
  * `started` while it answers.
  */
 type Phase = 'waiting' | 'asked' | 'started' | 'over';
+
+/**
+ * How often a question is asked that the server never seems to hear. One that is too large for it, or
+ * that it dies of, is lost with every socket.
+ */
+const unheardLimit = 6;
 
 /**
  * The answer that was being told is not the answer any more: the server had to begin a step anew.
@@ -72,6 +80,7 @@ export class ChatWindow {
   readonly #settling = new AbortController();
   #phase: Phase = 'waiting';
   #sequence = -1;
+  #unheard = 0;
   #isSettling = false;
   #replay: Replay | undefined;
   #controller!: ReadableStreamDefaultController<Chunk>;
@@ -81,7 +90,7 @@ export class ChatWindow {
     this.chatId = chatId;
     this.question = question;
     this.#host = host;
-    this.#delivered = new Delivered(base(question));
+    this.#delivered = new Delivered(question.kind === 'send' ? question.base : undefined);
     this.stream = new ReadableStream<Chunk>({
       start: controller => {
         this.#controller = controller;
@@ -93,10 +102,6 @@ export class ChatWindow {
     });
     // Only who resumes waits for it.
     this.isThere.catch(() => {});
-  }
-
-  get isOver(): boolean {
-    return this.#phase === 'over';
   }
 
   /** Whether it has something to ask, or to hear, over a socket. */
@@ -118,6 +123,9 @@ export class ChatWindow {
     if (this.#phase === 'started') {
       return 'resume';
     }
+    if (this.#unheard >= unheardLimit) {
+      throw new TypeError('The network connection is lost whenever the request is sent.');
+    }
     if (this.#phase === 'asked' && !isRepeatable(this.question) && (await this.#wasHeard())) {
       return 'resume';
     }
@@ -135,6 +143,7 @@ export class ChatWindow {
     if (this.#phase === 'waiting') {
       this.#phase = 'asked';
     }
+    this.#unheard++;
   }
 
   /** The socket is lost. */
@@ -186,6 +195,7 @@ export class ChatWindow {
       return;
     }
     this.#phase = 'over';
+    this.#known.resolve(false);
     this.#settling.abort();
     try {
       how();
@@ -199,6 +209,7 @@ export class ChatWindow {
     if (this.#phase === 'asked') {
       this.#phase = 'started';
     }
+    this.#unheard = 0;
     this.#known.resolve(true);
   }
 
@@ -252,23 +263,38 @@ export class ChatWindow {
   async #settle(): Promise<void> {
     this.#isSettling = true;
     this.requestId = undefined;
-    const chat = await this.#view();
-    if (this.#phase === 'over' || chat === undefined) {
-      return;
+    try {
+      const chat = await this.#view();
+      if (chat === undefined) {
+        throw new Error('The chat is no longer there.');
+      }
+      this.#tellRest(chat);
+    } catch (error) {
+      this.fail(error as Error);
     }
+  }
+
+  #tellRest(chat: ServedChat): void {
     const { messageId } = this.#delivered;
     const message =
       messageId === undefined ? lastAnswer(chat) : chat.messages.find(({ id }) => id === messageId);
-    this.#replay = new Replay(this.#delivered, { canReset: this.#host.canReset });
     const isLast = message === undefined || message === chat.messages.at(-1);
-    const chunks = message === undefined ? [] : tellMessage(message, this.#delivered);
+    let rest: Chunk[];
+    if (message === undefined) {
+      // It was taken back: what the chat has of it stays as it is.
+      this.#replay = undefined;
+      rest = this.#delivered.endings();
+    } else {
+      this.#replay = new Replay(this.#delivered, { canReset: this.#host.canReset });
+      rest = tellMessage(message, this.#delivered);
+    }
     if (chat.status === 'failed' && isLast) {
       // The chat does not say why.
-      chunks.push({ type: 'error', errorText: 'The turn failed.' });
+      rest.push({ type: 'error', errorText: 'The turn failed.' });
     } else if (message !== undefined) {
-      chunks.push(finish(message));
+      rest.push(finish(message));
     }
-    for (const chunk of chunks) {
+    for (const chunk of rest) {
       this.#give(chunk);
     }
     this.end();
@@ -286,41 +312,19 @@ export class ChatWindow {
       const [ours, theirs] = [edited(messages), edited(chat.messages)];
       return JSON.stringify(ours?.parts) === JSON.stringify(theirs?.parts);
     }
-    const old = this.#host.lastMessageId(this.chatId) ?? messageId;
-    if (old === undefined) {
-      throw new TypeError(
-        'The network connection was lost; whether the message is given again is unknown.',
-      );
+    // An answer that is given again takes the place of those from there on.
+    const replaced = this.#host.lastMessageId(this.chatId) ?? messageId;
+    if (replaced === undefined) {
+      throw new TypeError('The network connection was lost, maybe after the request was heard.');
     }
-    const last = chat.messages.at(-1);
-    return last?.role !== 'assistant' || last.id !== old;
+    return !chat.messages.some(({ id }) => id === replaced);
   }
 
-  /** The chat as the server has it; nothing, and the window failed, where it can't be had. */
-  async #view(): Promise<ServedChat | undefined> {
+  /** The chat as the server has it, or nothing where it has none. */
+  #view(): Promise<ServedChat | undefined> {
     const { signal } = this.#settling;
-    try {
-      const chat = await retry(() => this.#host.chats.view(this.chatId, signal), signal);
-      if (chat === undefined) {
-        this.fail(new Error('The chat is no longer there.'));
-      }
-      return chat;
-    } catch (error) {
-      this.fail(error as Error);
-      return undefined;
-    }
+    return retry(() => this.#host.chats.view(this.chatId, signal), signal);
   }
-}
-
-/** The message that a chat goes on with, and whose parts it keeps. */
-function base(question: Question): unknown {
-  if (question.kind === 'resume' || question.trigger === 'regenerate-message') {
-    return undefined;
-  }
-  const { messages, messageId } = question;
-  const named = messages.find(message => isRecord(message) && message.id === messageId);
-  const message = named ?? messages.at(-1);
-  return isRecord(message) && message.role === 'assistant' ? message : undefined;
 }
 
 /**
@@ -331,8 +335,8 @@ function isRepeatable(question: Question): boolean {
   if (question.kind === 'resume') {
     return true;
   }
-  const { trigger, messageId } = question;
-  return trigger === 'submit-message' && (messageId === undefined || base(question) !== undefined);
+  const { trigger, messageId, base } = question;
+  return trigger === 'submit-message' && (messageId === undefined || base !== undefined);
 }
 
 function lastAnswer({ messages }: ServedChat): Record<string, unknown> | undefined {

@@ -34,8 +34,8 @@ export type Call = {
   wasAnnounced: boolean;
   readonly approvals: Set<string>;
   approved: boolean | undefined;
-  /** How many outputs it had that were not its last. */
-  progress: number;
+  /** The outputs that it had before its last, as far as they are known. */
+  readonly progress: string[];
   /** Its outcome as the page believes it to be, until the server says so. */
   belief: string | undefined;
 };
@@ -55,11 +55,6 @@ export class Delivered {
       this.messageId = text(message.id);
       for (const part of message.parts.filter(isRecord)) {
         this.#keep(part);
-      }
-      for (const { blocks } of this.steps) {
-        for (const block of blocks) {
-          block.isOpen = false;
-        }
       }
       // A window that is open on a message has its steps before it behind it.
       for (const step of this.steps) {
@@ -85,6 +80,12 @@ export class Delivered {
       }
     }
     return undefined;
+  }
+
+  /** What closes the blocks that are open. */
+  endings(): Chunk[] {
+    const open = this.steps.flatMap(({ blocks }) => blocks.filter(({ isOpen }) => isOpen));
+    return open.map(({ kind, id }) => ({ type: `${kind}-end`, id }));
   }
 
   callOf(approvalId: string): Call | undefined {
@@ -163,7 +164,7 @@ export class Delivered {
       }
       case 'tool-output-available':
         if (call !== undefined && chunk.preliminary === true) {
-          call.progress++;
+          call.progress.push(JSON.stringify(chunk.output));
         } else {
           settle(call);
         }
@@ -221,7 +222,7 @@ export class Delivered {
       wasAnnounced: false,
       approvals: new Set(),
       approved: undefined,
-      progress: 0,
+      progress: [],
       belief: undefined,
     };
     this.calls.set(id, call);
@@ -248,7 +249,9 @@ export class Delivered {
     call.inputText = text(part.rawInput);
     // A call whose input was shown while it was held is the only one that keeps its raw text.
     call.wasAnnounced = call.state !== 'streaming' && part.rawInput === undefined;
-    call.progress = isProgress ? 1 : 0;
+    if (part.preliminary === true) {
+      call.progress.push(JSON.stringify(part.output));
+    }
     if (isRecord(part.approval)) {
       call.approvals.add(text(part.approval.id));
       call.approved =

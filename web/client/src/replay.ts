@@ -171,7 +171,7 @@ export class Replay {
     for (const call of this.#present) {
       this.#past.add(call);
     }
-    if (this.#isLast && this.#delivered.steps[this.#step]?.isFinished === false) {
+    if (this.#isLast) {
       this.#emit(chunk);
     }
   }
@@ -328,11 +328,7 @@ export class Replay {
 
   #tellOutcome(id: string, call: Call, told: Chunk): void {
     if (told.type === 'tool-output-available' && told.preliminary === true) {
-      const count = (this.#progress.get(id) ?? 0) + 1;
-      this.#progress.set(id, count);
-      if (call.state !== 'settled' && count > call.progress) {
-        this.#emit(told);
-      }
+      this.#tellProgress(id, call, told);
       return;
     }
     // To a client that has seen nothing, a denial is told as an error; no client accepts one behind
@@ -350,6 +346,19 @@ export class Replay {
       if (!isDenied && outcome !== call.belief) {
         this.#emit(chunk);
       }
+    }
+  }
+
+  /** Of a message that the chat had before, only the last output is known: those before it are old. */
+  #tellProgress(id: string, call: Call, told: Chunk): void {
+    const matched = this.#progress.get(id) ?? 0;
+    if (matched === call.progress.length) {
+      if (call.state !== 'settled') {
+        this.#emit(told);
+        this.#progress.set(id, call.progress.length);
+      }
+    } else if (call.progress[matched] === JSON.stringify(told.output)) {
+      this.#progress.set(id, matched + 1);
     }
   }
 

@@ -67,9 +67,6 @@ type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']
 /** What stands around a question, asked for anew each time it is put on the wire. */
 type Envelope = { headers: Record<string, string>; body: object; metadata: unknown };
 
-/** How long a stopped request may stay unanswered until its turn is stopped all the same. */
-const stopPatienceMs = 5_000;
-
 export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
 {
@@ -82,8 +79,6 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   readonly #stops: Stops;
   readonly #connection: Connection;
   readonly #windows = new Map<ChatWindow, () => Promise<Envelope>>();
-  /** Requests that were stopped before the server had heard of them: what to do when it has. */
-  readonly #leaving = new Map<string, () => void>();
   readonly #lastMessageIds = new Map<string, string>();
   #requests = 0;
 
@@ -96,7 +91,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       fetch: options.fetch,
     });
     this.#stops = new Stops(this.#chats);
-    const isWaiting = () => this.#leaving.size > 0 || this.#waiting.length > 0;
+    const isWaiting = () => this.#stops.isListening || this.#waiting.length > 0;
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
@@ -140,8 +135,10 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     abortSignal?.throwIfAborted();
     const envelope = async () => ({ ...(await this.#envelope(options)), ...prepared.envelope });
     // As they are now: the chat goes on with its own while these may have to be sent again.
-    const messages = JSON.parse(JSON.stringify(prepared.messages)) as unknown[];
-    const question: Question = { kind: 'send', trigger, messageId, messages };
+    const { messages, base } = JSON.parse(
+      JSON.stringify({ messages: prepared.messages, base: baseOf(options) }),
+    );
+    const question: Question = { kind: 'send', trigger, messageId, messages, base };
     return this.#open(chatId, question, envelope, abortSignal)
       .stream as ReadableStream<UIMessageChunk>;
   }
@@ -170,9 +167,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     for (const window of [...this.#windows.keys()]) {
       window.fail(new Error('The chat transport was closed.'));
     }
-    for (const leave of [...this.#leaving.values()]) {
-      leave();
-    }
+    this.#stops.lost();
     this.#connection.close();
   }
 
@@ -204,13 +199,16 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
             this.#lastMessageIds.set(chatId, messageId);
           }
         },
-        onAbandoned: requestId => this.#connection.send({ type: 'abort', requestId }),
+        onAbandoned: requestId => this.#leave(requestId),
         onOver: () => {
           this.#windows.delete(window);
           abortSignal?.removeEventListener('abort', onAbort);
         },
       },
-      () => this.#leave(window),
+      () => {
+        this.#leave(window.requestId);
+        window.end();
+      },
     );
     this.#windows.set(window, envelope);
     abortSignal?.addEventListener('abort', onAbort, { once: true });
@@ -227,9 +225,10 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     const { generation } = this.#connection;
     try {
       const as = await window.ask();
-      const envelope = (await this.#windows.get(window)?.()) ?? (await this.#envelope({}));
+      const envelope = await this.#windows.get(window)?.();
       // The socket may be another one by now, which has put the question itself.
-      if (generation !== this.#connection.generation || !window.needsSocket) {
+      const isCurrent = generation === this.#connection.generation && window.needsSocket;
+      if (envelope === undefined || !isCurrent) {
         return;
       }
       const frame = this.#frame(window, as, envelope);
@@ -267,7 +266,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       this.#connection.cut('a frame that can not be read');
       return;
     }
-    this.#leaving.get(frame.requestId)?.();
+    this.#stops.heard(frame.requestId);
     const window = this.#waiting.find(({ requestId }) => requestId === frame.requestId);
     if (window?.take(frame) === false) {
       this.#connection.cut('a frame that is missing');
@@ -275,9 +274,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   }
 
   #lost(code: number | undefined, reason: string): void {
-    for (const leave of [...this.#leaving.values()]) {
-      leave();
-    }
+    this.#stops.lost();
     for (const window of this.#waiting) {
       if (code === messageTooBig && window.isUnanswered) {
         window.fail(new Error(`The server refused the request: ${reason || 'it is too large'}.`));
@@ -293,40 +290,27 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     const stopsTurn = this.#options.stopOnAbort ?? true;
     const isHeardSoon = isUnanswered && window.question.kind === 'send';
     if (stopsTurn && isHeardSoon && requestId !== undefined) {
-      // A stop that overtakes its own message stops nothing.
-      this.#leaveWhenHeard(chatId, requestId);
+      this.#stops.beginWhenHeard(chatId, requestId, () => this.#leave(requestId));
     } else {
-      this.#leave(window);
+      this.#leave(window.requestId);
       // Who gives up a resumed stream before it came has seen nothing that could be stopped.
       if (stopsTurn && (isStarted || isHeardSoon)) {
         this.#stops.begin(chatId);
       }
     }
     // Who waits for it is told the reason; who reads it sees its end.
-    if (window.question.kind === 'resume' && isUnanswered) {
+    if (window.question.kind === 'resume' && !isStarted) {
       window.fail(abortError(signal));
     } else {
       window.end();
     }
   }
 
-  #leaveWhenHeard(chatId: string, requestId: string): void {
-    const leave = () => {
-      clearTimeout(timer);
-      this.#leaving.delete(requestId);
+  /** Nobody reads the answer any more. */
+  #leave(requestId: string | undefined): void {
+    if (requestId !== undefined) {
       this.#connection.send({ type: 'abort', requestId });
-      this.#stops.begin(chatId);
-    };
-    const timer = setTimeout(leave, stopPatienceMs);
-    this.#leaving.set(requestId, leave);
-  }
-
-  /** Nobody reads the window any more. */
-  #leave(window: ChatWindow): void {
-    if (window.requestId !== undefined) {
-      this.#connection.send({ type: 'abort', requestId: window.requestId });
     }
-    window.end();
   }
 
   async #openSocket() {
@@ -371,6 +355,16 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       },
     };
   }
+}
+
+/** The message that a chat goes on with, as chats decide it. */
+function baseOf<UI_MESSAGE extends UIMessage>({
+  trigger,
+  messageId,
+  messages,
+}: SendOptions<UI_MESSAGE>): UI_MESSAGE | undefined {
+  const message = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
+  return trigger === 'submit-message' && message?.role === 'assistant' ? message : undefined;
 }
 
 /** The close code of a frame that is larger than the server takes: it would be so again. */

@@ -42,7 +42,7 @@ export async function drive(stream: Stream, major: Major): Promise<Run> {
         const output = Object.hasOwn(clientTools, toolName) ? clientTools[toolName] : undefined;
         return output === undefined ? undefined : { output };
       },
-      fetch: server.fetch,
+      transport: new sdk.DefaultChatTransport({ fetch: server.fetch }),
       generateId: () => `gen-${++generated}`,
       onWrite: watch.see,
     });

@@ -1,5 +1,5 @@
 /** A page with a chat in it: the real client, the real transport, and what a person does. */
-import type { UIMessage } from 'ai-7';
+import type { ChatTransport, UIMessage } from 'ai-7';
 import { MemoryState } from './memory-state.ts';
 import type { ChatSdk } from './sdk.ts';
 import type { Act, Json } from './stream.ts';
@@ -17,7 +17,7 @@ export type PageOptions = {
   messages: UIMessage[];
   /** Runs a call that was announced; says nothing about one that is not the page's. */
   runTool: (call: AnnouncedCall) => ToolRun | undefined;
-  fetch: typeof globalThis.fetch;
+  transport: ChatTransport<UIMessage>;
   generateId: () => string;
   onWrite: (message: UIMessage) => void;
 };
@@ -28,14 +28,22 @@ export class Page {
   readonly #chat: InstanceType<ReturnType<typeof memoryChat>>;
   #failure: unknown;
 
-  constructor({ sdk, id = 'chat-1', messages, runTool, fetch, generateId, onWrite }: PageOptions) {
+  constructor({
+    sdk,
+    id = 'chat-1',
+    messages,
+    runTool,
+    transport,
+    generateId,
+    onWrite,
+  }: PageOptions) {
     this.state = new MemoryState(messages, onWrite);
     const MemoryChat = memoryChat(sdk);
     this.#chat = new MemoryChat({
       id,
       state: this.state,
       generateId,
-      transport: new sdk.DefaultChatTransport({ fetch }),
+      transport,
       sendAutomaticallyWhen: options =>
         sdk.lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
         sdk.lastAssistantMessageIsCompleteWithToolCalls(options),

@@ -29,6 +29,9 @@ export const chatSdks: Readonly<Record<Major, ChatSdk>> = {
   '7': ai7,
 };
 
+/** The transport that version 7 brings for sockets; version 6 has none. */
+export const OfficialSocketTransport = ai7.WebSocketChatTransport;
+
 /** The part of a package that says which chunks and messages it accepts. */
 export type SchemaSdk = {
   uiMessageChunkSchema: () => {

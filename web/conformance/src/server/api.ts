@@ -1,6 +1,10 @@
 /** What a program can ask of the server, besides streams, as one principal. */
 import type { UIMessage } from 'ai-7';
+import { WebSocket } from 'ws';
+import { done } from '../event-stream.ts';
 import type { Json } from '../stream.ts';
+import type { Transport } from './connection.ts';
+import { type ReceivedFrame, refusalIn } from './frame.ts';
 import type { Principal } from './server.ts';
 
 export type ChatStatus = 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
@@ -36,13 +40,22 @@ export type Wallet = { balance: number; currency: string; payments: Payment[] };
 
 export type Refusal = { error: { code: string; message: string }; decision?: Decision };
 
+/** Stands for the status that a refusal over a socket does not have. */
+const refused = 400;
+
 export class Api {
   readonly #origin: () => string;
   readonly #principal: Principal | undefined;
+  readonly #transport: Transport;
 
-  constructor(origin: () => string, principal: Principal | undefined) {
+  constructor(
+    origin: () => string,
+    principal: Principal | undefined,
+    transport: Transport = 'sse',
+  ) {
     this.#origin = origin;
     this.#principal = principal;
+    this.#transport = transport;
   }
 
   /** As `fetch`, at this server and as this principal. */
@@ -53,6 +66,14 @@ export class Api {
     }
     return fetch(new URL(path, this.#origin()), { ...init, headers });
   };
+
+  /**
+   * Asks the chat whatever is in the body, on the way that this one's pages take. What comes over a
+   * socket is told as it would be over HTTP; only that a refusal there has no status of its own.
+   */
+  ask(body: object): Promise<Response> {
+    return this.#transport === 'sse' ? this.post(body) : this.#send(body);
+  }
 
   /** Posts a body to the chat, whatever is in it. */
   post(body: unknown, path = '/api/chat'): Promise<Response> {
@@ -89,6 +110,21 @@ export class Api {
     return { status: response.status, body: await response.json() };
   }
 
+  /** A pass for a socket. */
+  async ticket(): Promise<string> {
+    const response = await this.fetch('/api/ticket', { method: 'POST' });
+    return (await this.#expect<{ ticket: string }>(response, 200)).ticket;
+  }
+
+  /** Opens a socket. */
+  async socket(): Promise<WebSocket> {
+    const url = new URL('/api/chat/live', this.#origin().replace(/^http/, 'ws'));
+    url.searchParams.set('ticket', await this.ticket());
+    const socket = new WebSocket(url);
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    return socket;
+  }
+
   async wallet(): Promise<Wallet> {
     return this.#expect<Wallet>(await this.fetch('/api/wallet'), 200);
   }
@@ -115,6 +151,27 @@ export class Api {
       throw new Error(`${response.url} answered ${response.status}: ${text}`);
     }
     return JSON.parse(text) as T;
+  }
+
+  async #send(body: object): Promise<Response> {
+    const socket = await this.socket();
+    const told = new Promise<Response>((resolve, reject) => {
+      let text = '';
+      socket.on('message', data => {
+        const frame = JSON.parse(String(data)) as ReceivedFrame;
+        if (frame.type === 'chunk') {
+          text += `data: ${JSON.stringify(frame.chunk)}\n\n`;
+        } else if (frame.type === 'error') {
+          resolve(Response.json(refusalIn(frame), { status: refused }));
+        } else if (frame.type === 'end') {
+          resolve(new Response(`${text}data: ${done}\n\n`));
+        }
+      });
+      socket.once('close', code => reject(new Error(`the socket was closed: ${code}`)));
+    });
+    const envelope = { type: 'send', requestId: 'request-1', headers: {}, body: {} };
+    socket.send(JSON.stringify({ ...envelope, ...body }));
+    return told.finally(() => socket.close());
   }
 
   async #nothing(response: Response): Promise<undefined> {

@@ -35,8 +35,14 @@ export class WindowRecord {
   text = '';
   /** It is cut where the connection was closed before the end of the body. */
   state: 'open' | 'ended' | 'cut' = 'open';
+  /** When the server first said something to it, as `performance.now()` has it. */
+  heardAt: number | undefined;
 
   constructor(readonly kind: 'window' | 'resume') {}
+
+  heard(): void {
+    this.heardAt ??= performance.now();
+  }
 
   asLine(): ScriptLine {
     return this.kind === 'window' ? { window: this.text } : { resume: this.text };

@@ -16,8 +16,11 @@ const recordFolder =
 /** Each test is a principal of its own, so that its wallet and its questions are nobody else's. */
 const principalCount = 256;
 
+/** The demo, or its second personality, which calls one tool at a time. */
+export type Agent = 'demo' | 'demo-live';
+
 export type ServerOptions = {
-  agent?: 'demo' | 'demo-live';
+  agent?: Agent;
   store?: 'memory' | 'sqlite';
   /** Seconds until a question is taken back; never, if nothing is said. */
   approvalTimeout?: number;
@@ -29,12 +32,13 @@ export type ServerOptions = {
 
 export type Principal = { name: string; key: string };
 
-type Running = { child: ChildProcess; url: string; complaints: string[] };
+type Running = { child: ChildProcess; complaints: string[] };
 
 export class Server {
   readonly #options: ServerOptions;
   readonly #folder: string;
   #running: Running | undefined;
+  #url = '';
   #principalsTaken = 0;
 
   private constructor(options: ServerOptions) {
@@ -48,12 +52,18 @@ export class Server {
     return server;
   }
 
-  /** Changes when it is started again. */
+  /** Changes when it is started again; nobody is there while it does not run. */
   get url(): string {
-    if (this.#running === undefined) {
+    return this.#url;
+  }
+
+  /** How the system calls its process. */
+  get pid(): number {
+    const pid = this.#running?.child.pid;
+    if (pid === undefined) {
       throw new Error('the server does not run');
     }
-    return this.#running.url;
+    return pid;
   }
 
   /** A principal whom nobody has been yet; none where everybody is the same. */
@@ -140,7 +150,8 @@ export class Server {
       }
       throw new Error(`${binary} ended before it listened, saying:\n${complaints.join('\n')}`);
     })();
-    return { child, url: await Promise.race([listening, failed]), complaints };
+    this.#url = await Promise.race([listening, failed]);
+    return { child, complaints };
   }
 }
 

@@ -1,4 +1,5 @@
 /** A browser's tab on a chat: the real client on the real server, and what a person does in it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { UIMessage } from 'ai-7';
 import { untilIdle } from '../idle.ts';
 import { type AnnouncedCall, Page, type ToolRun } from '../page.ts';
@@ -7,9 +8,11 @@ import { StateWatch } from '../state-watch.ts';
 import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
 import { Api } from './api.ts';
 import { type Check, check } from './checker.ts';
-import { Connection, cutsHistory } from './connection.ts';
+import { type Connection, cutsHistory, type Transport } from './connection.ts';
+import { FetchConnection } from './fetch-connection.ts';
 import { Script, type WindowRecord } from './script.ts';
 import type { Server } from './server.ts';
+import { type SocketClient, SocketConnection } from './socket-connection.ts';
 
 /** The tools that a page runs, by their names. */
 export type PageTools = Record<string, (input: unknown) => ToolRun>;
@@ -24,10 +27,16 @@ export type TabOptions = {
   messages?: UIMessage[];
   tools?: PageTools;
   profile?: Profile;
+  /** `sse` if nothing is said. */
+  transport?: Transport;
+  /** Whose transport a page with a socket has; that of its version if nothing is said. */
+  socketClient?: SocketClient;
+  /** Where its socket is opened, if not at the server itself. */
+  socketOrigin?: () => string;
 };
 
-/** Longer than any window stays open here. */
-const patienceMilliseconds = 8_000;
+/** Longer than any window stays open here; the turn of a server that died is taken over in 5 s. */
+const patienceMilliseconds = 16_000;
 
 let chats = 0;
 
@@ -46,16 +55,12 @@ export class Tab {
   #generated = 0;
 
   constructor(options: TabOptions) {
-    const { server, major, messages, tools = {}, profile = 'shared' } = options;
+    const { server, major, messages, tools = {}, transport = 'sse' } = options;
     this.#options = options;
     this.major = major;
     this.id = options.id ?? `chat-${++chats}`;
-    this.api = options.api ?? new Api(() => server.url, server.newPrincipal());
-    this.#connection = new Connection(
-      this.api,
-      this.#script,
-      profile === 'v7' ? { 'x-adk-stream-profile': 'v7' } : {},
-    );
+    this.api = options.api ?? new Api(() => server.url, server.newPrincipal(), transport);
+    this.#connection = this.#connect();
     if (messages !== undefined) {
       this.#script.note({ messages: structuredClone(messages) });
     }
@@ -64,7 +69,7 @@ export class Tab {
       id: this.id,
       messages: messages ?? [],
       runTool: call => this.#run(tools, call),
-      fetch: this.#connection.fetch,
+      transport: this.#connection.transport,
       generateId: () =>
         `${this.id}-${options.messages === undefined ? 'a' : 'b'}${++this.#generated}`,
       onWrite: this.#watch.see,
@@ -199,7 +204,8 @@ export class Tab {
     const idle = untilIdle({
       isBusy: () => this.page.isBusy,
       activity: () => this.#connection.activity + this.page.state.activity,
-      pending: () => this.#connection.pending(),
+      // A client that waits to open its socket again has nothing on its way.
+      pending: () => this.#connection.pending() ?? (this.page.isBusy ? pause(1) : undefined),
     });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -230,9 +236,34 @@ export class Tab {
     return this.#connection.posts.filter(cutsHistory).length;
   }
 
+  /** Whether its client opens a connection that was lost by itself. */
+  get reconnects(): boolean {
+    return this.#connection instanceof SocketConnection && this.#connection.client === 'ours';
+  }
+
   /** All that happened, for a person who looks for the reason of a failure. */
   get story(): string {
     return this.#script.story;
+  }
+
+  #connect(): Connection {
+    const {
+      server,
+      major,
+      profile = 'shared',
+      transport,
+      socketClient,
+      socketOrigin,
+    } = this.#options;
+    if (transport !== 'socket') {
+      const headers = profile === 'v7' ? { 'x-adk-stream-profile': profile } : undefined;
+      return new FetchConnection(chatSdks[major], this.api, this.#script, headers ?? {});
+    }
+    return new SocketConnection(major, this.api, this.#script, {
+      profile,
+      origin: socketOrigin ?? (() => server.url),
+      ...(socketClient && { client: socketClient }),
+    });
   }
 
   #run(tools: PageTools, call: AnnouncedCall): ToolRun | undefined {

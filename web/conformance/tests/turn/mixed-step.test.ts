@@ -1,8 +1,11 @@
-/** Calls of different kinds in one step: each settles in its own time, the agent waits for all. */
+/**
+ * Calls of different kinds in one step: each settles in its own time, the agent waits for all. An
+ * agent that makes one call at a time makes the second when the first is settled.
+ */
 import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { pageTools } from './page-tools.ts';
-import { serve } from './served.ts';
+import { asksTogether, serve } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
 
 const served = serve();
@@ -22,13 +25,19 @@ describe.each(cases)('a payment beside a client tool that asks: $said', ({ pay, 
     const tab = served.open(major, { tools: pageTools });
     await tab.say('Pay Ann $5 and tell me where I am');
     expect(outline(tab.messages)).toEqual([
-      ['process_payment: approval-requested', 'get_location: approval-requested'],
+      [
+        'process_payment: approval-requested',
+        ...(asksTogether ? ['get_location: approval-requested'] : []),
+      ],
     ]);
     expect(tab.ran).toEqual([]);
     tab.answer(tab.call('process_payment'), pay);
+    if (!asksTogether) {
+      await tab.quiet();
+    }
     tab.answer(tab.call('get_location'), locate);
 
-    await expectSound(tab, { posts: locate ? 3 : 2 });
+    await expectSound(tab, { posts: (locate ? 3 : 2) + (asksTogether ? 0 : 1) });
     expect(outline(tab.messages)).toEqual([
       [
         `process_payment: output-${pay ? 'available' : 'denied'}`,
@@ -46,45 +55,51 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
   test.each(majors)('on version %s', async major => {
     const tab = served.open(major, { tools: pageTools });
     await tab.say('Pay Ann $5 and play track 2');
-    // The page need not wait for the person.
-    expect(tab.ran).toMatchObject([{ toolName: 'change_bgm', input: { track: 2 } }]);
+    // The page need not wait for the person; an agent that asks one thing at a time does.
+    expect(tab.ran).toHaveLength(asksTogether ? 1 : 0);
     expect(outline(tab.messages)).toEqual([
-      ['process_payment: approval-requested', 'change_bgm: output-available'],
+      [
+        'process_payment: approval-requested',
+        ...(asksTogether ? ['change_bgm: output-available'] : []),
+      ],
     ]);
     expect(tab.posts).toBe(1);
     await (pay
       ? tab.approve(tab.call('process_payment'))
       : tab.deny(tab.call('process_payment'), 'too much'));
 
-    await expectSound(tab, { posts: 2 });
+    await expectSound(tab, { posts: asksTogether ? 2 : 3 });
     expect(outline(tab.messages)).toEqual([
       [`process_payment: output-${pay ? 'available' : 'denied'}`, 'change_bgm: output-available'],
     ]);
-    expect(tab.ran).toHaveLength(1);
+    expect(tab.ran).toMatchObject([{ toolName: 'change_bgm', input: { track: 2 } }]);
     expectLastWord(tab, pay ? /\S/ : /too much/);
     await expectServed(tab);
     await expectPaid(tab, pay ? [ann] : []);
   });
 });
 
-describe('a payment that is denied elsewhere while the page runs its tool', () => {
-  test.each(majors)('on version %s', async major => {
-    const tab = served.open(major);
-    await tab.say('Pay Ann $5 and play track 2');
-    const payment = tab.call('process_payment');
-    await tab.api.answer(payment.approval?.id ?? '', { approved: false, reason: 'too much' });
-    tab.give(tab.call('change_bgm').toolCallId, { output: { success: true, track: 2 } });
-    // As long as the page shows a question, its client keeps the output to itself.
-    await expectSound(tab, { posts: 1 });
-    expect((await tab.api.chat(tab.id))?.status).toBe('parked');
-    await tab.deny(payment, 'too much');
+describe.runIf(asksTogether)(
+  'a payment that is denied elsewhere while the page runs its tool',
+  () => {
+    test.each(majors)('on version %s', async major => {
+      const tab = served.open(major);
+      await tab.say('Pay Ann $5 and play track 2');
+      const payment = tab.call('process_payment');
+      await tab.api.answer(payment.approval?.id ?? '', { approved: false, reason: 'too much' });
+      tab.give(tab.call('change_bgm').toolCallId, { output: { success: true, track: 2 } });
+      // As long as the page shows a question, its client keeps the output to itself.
+      await expectSound(tab, { posts: 1 });
+      expect((await tab.api.chat(tab.id))?.status).toBe('parked');
+      await tab.deny(payment, 'too much');
 
-    await expectSound(tab, { posts: 2 });
-    expect(outline(tab.messages)).toEqual([
-      ['process_payment: output-denied', 'change_bgm: output-available'],
-    ]);
-    expectLastWord(tab, /too much/);
-    await expectServed(tab);
-    await expectPaid(tab, []);
-  });
-});
+      await expectSound(tab, { posts: 2 });
+      expect(outline(tab.messages)).toEqual([
+        ['process_payment: output-denied', 'change_bgm: output-available'],
+      ]);
+      expectLastWord(tab, /too much/);
+      await expectServed(tab);
+      await expectPaid(tab, []);
+    });
+  },
+);

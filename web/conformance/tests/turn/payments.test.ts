@@ -1,9 +1,9 @@
-/** Several questions in one window, answered in every combination and in every way. */
+/** Several questions, in one window or one after the other, answered in every combination and in every way. */
 import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
-import { serve } from './served.ts';
+import { asksTogether, serve } from './served.ts';
 import {
   expectLastWord,
   expectPaid,
@@ -52,7 +52,7 @@ const cases = [2, 3].flatMap(count =>
 );
 
 describe.each(cases)('$said, on version $major', ({ major, prompt, answers, states, paid }) => {
-  test('answered together', async () => {
+  test.runIf(asksTogether)('answered together', async () => {
     const tab = served.open(major);
     await tab.say(prompt);
     expect(outline(tab.messages)).toEqual([
@@ -69,17 +69,38 @@ describe.each(cases)('$said, on version $major', ({ major, prompt, answers, stat
     await expectPaid(tab, paid);
   });
 
-  test('answered one by one in the page, each answer sent at once', async () => {
+  test.runIf(asksTogether)(
+    'answered one by one in the page, each answer sent at once',
+    async () => {
+      const tab = served.open(major);
+      await tab.say(prompt);
+      const questions = tab.calls('process_payment');
+      for (const [index, part] of questions.entries()) {
+        tab.answer(part, answers[index] === true);
+        // The last answer makes the message complete, and the client sends it by itself.
+        if (index + 1 < questions.length) {
+          await tab.sendAnswers();
+          expect(outline(tab.messages)[0]?.slice(0, index + 1)).toEqual(states.slice(0, index + 1));
+        }
+      }
+
+      await expectSound(tab, { posts: 1 + answers.length });
+      expect(outline(tab.messages)).toEqual([states]);
+      expectLastWord(tab);
+      await expectServed(tab);
+      await expectPaid(tab, paid);
+    },
+  );
+
+  test.runIf(!asksTogether)('answered as they are asked', async () => {
     const tab = served.open(major);
     await tab.say(prompt);
-    const questions = tab.calls('process_payment');
-    for (const [index, part] of questions.entries()) {
-      tab.answer(part, answers[index] === true);
-      // The last answer makes the message complete, and the client sends it by itself.
-      if (index + 1 < questions.length) {
-        await tab.sendAnswers();
-        expect(outline(tab.messages)[0]?.slice(0, index + 1)).toEqual(states.slice(0, index + 1));
-      }
+    for (const [index, approved] of answers.entries()) {
+      expect(outline(tab.messages)).toEqual([
+        [...states.slice(0, index), 'process_payment: approval-requested'],
+      ]);
+      const question = tab.calls('process_payment')[index] ?? tab.call('no such payment');
+      await (approved ? tab.approve(question) : tab.deny(question));
     }
 
     await expectSound(tab, { posts: 1 + answers.length });
@@ -89,33 +110,61 @@ describe.each(cases)('$said, on version $major', ({ major, prompt, answers, stat
     await expectPaid(tab, paid);
   });
 
-  test('answered one by one from elsewhere, and then in the page once more', async () => {
+  test.runIf(!asksTogether)('answered elsewhere as they are asked', async () => {
     const tab = served.open(major);
     await tab.say(prompt);
-    const questions = tab.calls('process_payment');
-    // Backwards: the order of the answers is not that of the questions.
-    for (const [index, part] of [...questions.entries()].reverse()) {
-      const approved = answers[index] === true;
-      const approvalId = part.approval?.id ?? '';
-      const { status, body } = await tab.api.answer(approvalId, { approved });
-      expect({ status, body }).toMatchObject({ status: 200, body: { approvalId, approved } });
-      await until('an approved payment is made without waiting for the others', async () => {
-        const { payments } = await tab.api.wallet();
-        return payments.some(({ toolCallId }) => toolCallId === part.toolCallId) === approved;
+    const first = tab.call('process_payment');
+    for (const approved of answers) {
+      const question = await until('the next question is asked', async () => {
+        return (await tab.api.approvals())[0];
       });
-      expect(await tab.api.approvals()).toHaveLength(index);
+      const { status } = await tab.api.answer(question.approvalId, { approved });
+      expect(status).toBe(200);
     }
     const chat = await servedAs(tab, 'finished');
     expect(outline(chat.messages)).toEqual([states]);
-    expect(textOf(chat.messages.at(-1))).toMatch(/\S/);
-    await expectSound(tab, { posts: 1 });
     await expectPaid(tab, paid);
 
-    questions.forEach((part, index) => {
-      tab.answer(part, answers[index] === true);
-    });
+    // The page still shows the first question, and the person answers it as it was answered.
+    tab.answer(first, answers[0] === true);
+    // Nobody answered the later questions here, and no chunk of the shared profile says who did.
     await expectSound(tab, { posts: 2 });
-    await expectServed(tab);
+    expect(tab.calls('process_payment')).toHaveLength(answers.length);
+    expect(outline(tab.messages)[0]?.[0]).toBe(states[0]);
+    expect(tab.text).toBe(textOf(chat.messages.at(-1)));
     await expectPaid(tab, paid);
   });
+
+  test.runIf(asksTogether)(
+    'answered one by one from elsewhere, and then in the page once more',
+    async () => {
+      const tab = served.open(major);
+      await tab.say(prompt);
+      const questions = tab.calls('process_payment');
+      // Backwards: the order of the answers is not that of the questions.
+      for (const [index, part] of [...questions.entries()].reverse()) {
+        const approved = answers[index] === true;
+        const approvalId = part.approval?.id ?? '';
+        const { status, body } = await tab.api.answer(approvalId, { approved });
+        expect({ status, body }).toMatchObject({ status: 200, body: { approvalId, approved } });
+        await until('an approved payment is made without waiting for the others', async () => {
+          const { payments } = await tab.api.wallet();
+          return payments.some(({ toolCallId }) => toolCallId === part.toolCallId) === approved;
+        });
+        expect(await tab.api.approvals()).toHaveLength(index);
+      }
+      const chat = await servedAs(tab, 'finished');
+      expect(outline(chat.messages)).toEqual([states]);
+      expect(textOf(chat.messages.at(-1))).toMatch(/\S/);
+      await expectSound(tab, { posts: 1 });
+      await expectPaid(tab, paid);
+
+      questions.forEach((part, index) => {
+        tab.answer(part, answers[index] === true);
+      });
+      await expectSound(tab, { posts: 2 });
+      await expectServed(tab);
+      await expectPaid(tab, paid);
+    },
+  );
 });

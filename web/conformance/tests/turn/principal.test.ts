@@ -3,18 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { Api } from '../../src/server/api.ts';
 import { continuation, expectRefused, userMessage } from './forged.ts';
-import { serve } from './served.ts';
+import { serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound } from './sound.ts';
 
 const served = serve();
 
 test.each(majors)('nobody else sees or answers a question, on version %s', async major => {
-  const { server } = served;
   const tab = served.open(major);
   await tab.say('Send $20 to Sam');
   const approvalId = tab.call('process_payment').approval?.id ?? '';
   const before = await tab.api.chat(tab.id);
-  const stranger = new Api(() => server.url, server.newPrincipal());
+  const stranger = served.meet();
 
   expect(await stranger.approvals()).toEqual([]);
   for (const approved of [true, false]) {
@@ -41,12 +40,12 @@ test.each(majors)('nobody else sees or answers a question, on version %s', async
       approval: { id: approvalId, approved: true },
     });
   });
-  await expectRefused(await stranger.post(answered), { status: 404, codes: ['unknown_chat'] });
+  await expectRefused(await stranger.ask(answered), { status: 404, codes: ['unknown_chat'] });
   const said = { ...answered, messages: [userMessage('theirs', 'What is the weather in Oslo?')] };
   delete said.messageId;
-  await expectRefused(await stranger.post(said), { status: 404, codes: ['unknown_chat'] });
+  await expectRefused(await stranger.ask(said), { status: 404, codes: ['unknown_chat'] });
   // In a chat of their own they know nothing of this call either.
-  await expectRefused(await stranger.post({ ...answered, id: `${tab.id}-theirs` }), {
+  await expectRefused(await stranger.ask({ ...answered, id: `${tab.id}-theirs` }), {
     codes: ['unknown_call', 'unknown_approval'],
   });
 
@@ -60,7 +59,8 @@ test.each(majors)('nobody else sees or answers a question, on version %s', async
   await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
 });
 
-describe('without a key', () => {
+// A socket is refused at its handshake, which the tests in Rust see.
+describe.runIf(transport === 'sse')('without a key', () => {
   test.each([
     ['none', undefined],
     ['an unknown one', { name: 'nobody', key: 'secret-of-nobody' }],

@@ -2,10 +2,10 @@
 import type { UIMessage } from 'ai-7';
 import { describe, expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
-import { Api, type Decision, type Refusal } from '../../src/server/api.ts';
+import type { Api, Decision, Refusal } from '../../src/server/api.ts';
 import { until } from '../../src/server/until.ts';
 import { callIn, userMessage } from './forged.ts';
-import { serve } from './served.ts';
+import { serve, transport } from './served.ts';
 
 const served = serve();
 
@@ -22,8 +22,7 @@ async function raceAll(
   count: number,
   race: (api: Api, chatId: string, yesFirst: boolean) => Promise<Race>,
 ): Promise<void> {
-  const { server } = served;
-  const api = new Api(() => server.url, server.newPrincipal());
+  const api = served.meet();
   const results: Race[] = [];
   let started = 0;
   const runner = async () => {
@@ -47,7 +46,10 @@ async function raceAll(
 }
 
 describe('of two contrary answers one wins, the other is told, and money moves once or not at all', () => {
-  test('both from elsewhere', { timeout: 60_000 }, () => raceAll(races, answerTwice));
+  // No page has a part in these.
+  test.runIf(transport === 'sse')('both from elsewhere', { timeout: 60_000 }, () =>
+    raceAll(races, answerTwice),
+  );
 
   test('one of them in a page', { timeout: 60_000 }, () => raceAll(racesWithPages, answerInAPage));
 
@@ -59,7 +61,7 @@ type Question = { approvalId: string; toolCallId: string };
 const prompt = userMessage('m-1', 'Send $0.01 to Sam');
 
 async function ask(api: Api, chatId: string): Promise<Question> {
-  const response = await api.post({ id: chatId, messages: [prompt], trigger: 'submit-message' });
+  const response = await api.ask({ id: chatId, messages: [prompt], trigger: 'submit-message' });
   const chunks = chunksOf(await response.text());
   const question = chunks.find(chunk => chunk.type === 'tool-approval-request');
   return {
@@ -80,7 +82,7 @@ async function answerInPage(
   const part = callIn(answered, 'process_payment');
   part.state = 'approval-responded';
   part.approval = { id: approvalId, approved };
-  const response = await api.post({
+  const response = await api.ask({
     id: chatId,
     messages: answered,
     trigger: 'submit-message',

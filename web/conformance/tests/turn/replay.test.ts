@@ -16,7 +16,7 @@ test.each(majors)('a message opens one turn and asks one question, on version %s
   const tab = served.open(major);
   await tab.say('Send $20 to Sam');
   const [post] = tab.connection.posts;
-  const again = await tab.api.post(post);
+  const again = await tab.api.ask(post ?? {});
   const body = await again.text();
   expect(again.status, body).toBe(200);
   const first = tab.windows[0]?.text ?? '';
@@ -37,12 +37,12 @@ test.each(majors)('a message opens one turn and asks one question, on version %s
 
 test.each(majors)('at the same time, on version %s', async major => {
   const tab = served.open(major);
-  const body = JSON.stringify({
+  const body = {
     id: tab.id,
     messages: [{ id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'Send $20 to Sam' }] }],
     trigger: 'submit-message',
-  });
-  const responses = await Promise.all([1, 2, 3, 4].map(() => tab.api.post(body)));
+  };
+  const responses = await Promise.all([1, 2, 3, 4].map(() => tab.api.ask(body)));
   const bodies = await Promise.all(responses.map(response => response.text()));
   expect(responses.map(response => response.status)).toEqual([200, 200, 200, 200]);
   const questions = bodies.flatMap(text => field(text, 'tool-approval-request', 'approvalId'));
@@ -57,7 +57,7 @@ test.each(majors)('an answer counts once, on version %s', async major => {
   await tab.say('Send $20 to Sam');
   await tab.approve(tab.call('process_payment'));
   const before = await tab.api.chat(tab.id);
-  const again = await tab.api.post(tab.connection.posts[1]);
+  const again = await tab.api.ask(tab.connection.posts[1] ?? {});
   const body = await again.text();
   expect(again.status, body).toBe(200);
   expect(field(body, 'tool-output-available', 'toolCallId')).toEqual([
@@ -81,7 +81,7 @@ test.each(majors)(
     const tab = served.open(major);
     await tab.say('What is the weather in Oslo?');
     const before = await tab.api.chat(tab.id);
-    const again = await tab.api.post(tab.connection.posts[0]);
+    const again = await tab.api.ask(tab.connection.posts[0] ?? {});
     const body = await again.text();
     expect(again.status, body).toBe(200);
     expect(field(body, 'start', 'messageId')).toEqual([tab.messages[1]?.id]);

@@ -1,7 +1,6 @@
 /** The routes besides the flows: what a response looks like, the second address, forgetting. */
 import { describe, expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
-import { Api } from '../../src/server/api.ts';
 import { userMessage } from './forged.ts';
 import { serve } from './served.ts';
 
@@ -15,8 +14,7 @@ const weather = (id: string) => ({
 
 describe('a window', () => {
   test.each(['/api/chat', '/stream'])('has the official headers: %s', async path => {
-    const { server } = served;
-    const api = new Api(() => server.url, server.newPrincipal());
+    const api = served.meet();
     const response = await api.post(weather(`headers-${path}`), path);
     const chunks = chunksOf(await response.text());
     expect(response.status).toBe(200);
@@ -46,8 +44,7 @@ describe('a chat', () => {
   });
 
   test('may have any id', async () => {
-    const { server } = served;
-    const api = new Api(() => server.url, server.newPrincipal());
+    const api = served.meet();
     const id = 'チャット/1?#%2F';
     await (await api.post(weather(id))).text();
     expect((await api.chat(id))?.id).toBe(id);

@@ -1,11 +1,31 @@
 /** The server of a test file, and tabs on it. */
-import { afterAll, beforeAll, onTestFailed } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFailed } from 'vitest';
 import type { Major } from '../../src/sdk.ts';
-import { Server, type ServerOptions } from '../../src/server/server.ts';
+import { Api } from '../../src/server/api.ts';
+import type { Transport } from '../../src/server/connection.ts';
+import { type Agent, Server, type ServerOptions } from '../../src/server/server.ts';
 import { Tab, type TabOptions } from '../../src/server/tab.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    transport: Transport;
+    agent: Agent;
+  }
+}
+
+/** The way that the pages of this run take. */
+export const transport = inject('transport');
+
+/** Who answers in this run, where a test names nobody. */
+export const agent = inject('agent');
+
+/** Whether the agent asks all that it wants to know at once, or one question after the other. */
+export const asksTogether = agent === 'demo';
 
 export type Served = {
   readonly server: Server;
+  /** Somebody new. */
+  meet(): Api;
   /** A tab of somebody new on a new chat. */
   open(major: Major, options?: Omit<TabOptions, 'server' | 'major'>): Tab;
   /** Another tab on the chat of a tab, with the messages that the server has. */
@@ -15,7 +35,7 @@ export type Served = {
 export function serve(options: ServerOptions = {}): Served {
   let server: Server | undefined;
   beforeAll(async () => {
-    server = await Server.start(options);
+    server = await Server.start({ agent, ...options });
   });
   afterAll(async () => {
     await server?.stop();
@@ -27,8 +47,12 @@ export function serve(options: ServerOptions = {}): Served {
       }
       return server;
     },
+    meet() {
+      const { server } = this;
+      return new Api(() => server.url, server.newPrincipal(), transport);
+    },
     open(major, tabOptions = {}) {
-      return told(new Tab({ server: this.server, major, ...tabOptions }));
+      return told(new Tab({ server: this.server, major, transport, ...tabOptions }));
     },
     async reopen(tab, tabOptions = {}) {
       return told(await tab.another(tabOptions));

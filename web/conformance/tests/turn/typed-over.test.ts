@@ -5,7 +5,7 @@ import { shown } from '../../src/server/shown.ts';
 import { type Tab, textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { pageTools } from './page-tools.ts';
-import { serve } from './served.ts';
+import { asksTogether, serve } from './served.ts';
 import { expectLastWord, expectPaid, expectSound, expectValid, outline } from './sound.ts';
 
 const served = serve({ pace: 1 });
@@ -71,7 +71,7 @@ test.each(majors)(
   },
 );
 
-test.each(majors)(
+test.runIf(asksTogether).each(majors)(
   'answers that were given go along with the new message, on version %s',
   async major => {
     const tab = served.open(major);

@@ -1,0 +1,475 @@
+/** How a connection is opened, held, given up and closed. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ApiError } from '../src/api-error.ts';
+import type { ClientFrame } from '../src/frame.ts';
+import { ticketFrom } from '../src/ticket.ts';
+import { WebSocketChatTransport } from '../src/transport.ts';
+import type { WebSocketLike } from '../src/web-socket.ts';
+import { plainText } from './support/flows.ts';
+import { MemoryChat } from './support/memory-chat.ts';
+import { atOnce, open, play } from './support/play.ts';
+
+/** A socket in the hands of the test. */
+class ManualSocket implements WebSocketLike {
+  static all: ManualSocket[] = [];
+  readyState = 0;
+  onopen: ((event: never) => void) | null = null;
+  onmessage: ((event: never) => void) | null = null;
+  onerror: ((event: never) => void) | null = null;
+  onclose: ((event: never) => void) | null = null;
+  readonly url: string;
+  readonly protocols: string | string[] | undefined;
+  readonly sent: ClientFrame[] = [];
+
+  constructor(url: string, protocols?: string | string[]) {
+    this.url = url;
+    this.protocols = protocols;
+    ManualSocket.all.push(this);
+  }
+
+  send(data: string): void {
+    this.sent.push(JSON.parse(data) as ClientFrame);
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  open(): void {
+    this.readyState = 1;
+    this.onopen?.({} as never);
+  }
+
+  lose(code = 1006, reason = ''): void {
+    this.readyState = 3;
+    this.onclose?.({ code, reason } as never);
+  }
+
+  receive(frame: object): void {
+    this.onmessage?.({ data: JSON.stringify(frame) } as never);
+  }
+
+  get last(): ClientFrame {
+    return this.sent.at(-1) ?? ({ type: 'abort', requestId: 'nothing was sent' } as ClientFrame);
+  }
+}
+
+const socket = (index = -1): ManualSocket => {
+  const found = ManualSocket.all.at(index);
+  if (found === undefined) {
+    throw new Error('no socket was opened');
+  }
+  return found;
+};
+
+const base = { api: 'http://fake/api/chat', webSocket: ManualSocket };
+
+const request = {
+  chatId: 'chat',
+  trigger: 'submit-message' as const,
+  messageId: undefined,
+  messages: [{ id: 'u', role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] }],
+  abortSignal: undefined,
+};
+
+beforeEach(() => {
+  ManualSocket.all = [];
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Lets everything happen that needs no time. */
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+describe('the address', () => {
+  test.each([
+    [{ api: 'http://here/api/chat' }, 'ws://here/api/chat/live'],
+    [{ api: 'https://here/api/chat' }, 'wss://here/api/chat/live'],
+    [{ api: '/x', url: 'wss://there/live?a=1' }, 'wss://there/live?a=1'],
+    [{ api: 'http://here/api', params: { b: '2' } }, 'ws://here/api/live?b=2'],
+    [{ api: 'http://here/api', ticket: () => 'a b' }, 'ws://here/api/live?ticket=a+b'],
+  ])('%o is %s', async (options, url) => {
+    const transport = new WebSocketChatTransport({ ...options, webSocket: ManualSocket });
+    await transport.sendMessages(request);
+    await settle();
+    expect(socket().url).toBe(url);
+    transport.close();
+  });
+
+  test('is the page’s own where nothing is said', async () => {
+    vi.stubGlobal('location', { href: 'https://page.example/chat?x#y' });
+    const transport = new WebSocketChatTransport({ webSocket: ManualSocket });
+    await transport.sendMessages(request);
+    await settle();
+    expect(socket().url).toBe('wss://page.example/api/chat/live');
+    transport.close();
+    vi.unstubAllGlobals();
+  });
+
+  test('has to be absolute where there is no page', async () => {
+    const transport = new WebSocketChatTransport({ webSocket: ManualSocket });
+    const stream = await transport.sendMessages(request);
+    await expect(stream.getReader().read()).rejects.toThrow(/absolute/);
+  });
+});
+
+describe('what is sent', () => {
+  test('has the fields of the official frames', async () => {
+    const transport = new WebSocketChatTransport({
+      ...base,
+      headers: async () => ({ 'x-one': '1', 'x-two': '1' }),
+      body: { a: 1, b: 1 },
+      profile: 'v7',
+      protocols: ['p'],
+    });
+    await transport.sendMessages({
+      ...request,
+      headers: { 'x-two': '2' },
+      body: { b: 2 },
+      metadata: { m: 1 },
+    });
+    await settle();
+    expect(socket().protocols).toEqual(['p']);
+    socket().open();
+    await settle();
+    expect(socket().sent).toEqual([
+      {
+        type: 'send',
+        requestId: expect.any(String),
+        id: 'chat',
+        trigger: 'submit-message',
+        messages: request.messages,
+        headers: { 'x-one': '1', 'x-two': '2' },
+        body: { profile: 'v7', a: 1, b: 2 },
+        metadata: { m: 1 },
+      },
+    ]);
+    transport.close();
+  });
+
+  test('can be prepared, as in the SDK’s own transports', async () => {
+    const transport = new WebSocketChatTransport({
+      ...base,
+      prepareSendMessagesRequest: ({ id, messages, body }) => ({
+        messages: messages.slice(-1),
+        body: { ...body, id },
+        headers: { 'x-prepared': 'yes' },
+      }),
+    });
+    await transport.sendMessages({
+      ...request,
+      messages: [...request.messages, ...request.messages],
+    });
+    await settle();
+    socket().open();
+    await settle();
+    expect(socket().last).toMatchObject({
+      messages: request.messages,
+      body: { id: 'chat' },
+      headers: { 'x-prepared': 'yes' },
+    });
+    transport.close();
+  });
+});
+
+describe('the light', () => {
+  test('goes on, off and on again', async () => {
+    const transport = new WebSocketChatTransport({ ...base, reconnect: { minDelayMs: 100 } });
+    const seen: string[] = [];
+    const leave = transport.connection.subscribe(() => seen.push(transport.connection.get()));
+    expect(transport.connection.get()).toBe('closed');
+    await transport.sendMessages(request);
+    await settle();
+    socket().open();
+    socket().lose();
+    await vi.advanceTimersByTimeAsync(100);
+    socket().open();
+    transport.close();
+    leave();
+    await transport.sendMessages(request);
+    expect(seen).toEqual(['connecting', 'open', 'connecting', 'open', 'closed']);
+    transport.close();
+  });
+
+  test('stays off when nobody needs it any more', async () => {
+    const played = await playedInRealTime();
+    played.server.sockets[0]?.lose();
+    expect(played.transport.connection.get()).toBe('closed');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(played.server.sockets).toHaveLength(1);
+  });
+});
+
+async function playedInRealTime() {
+  vi.useRealTimers();
+  const played = await play(plainText);
+  vi.useFakeTimers();
+  return played;
+}
+
+describe('a connection that is lost', () => {
+  test('is tried again after longer and longer pauses, which chance shortens', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0);
+    const transport = new WebSocketChatTransport({
+      ...base,
+      reconnect: { minDelayMs: 100, maxDelayMs: 400, attempts: 5 },
+    });
+    const stream = await transport.sendMessages(request);
+    const failed = expect(stream.getReader().read()).rejects.toThrow(/network connection/);
+    const pauses = [];
+    for (let at = 1; at <= 5; at++) {
+      await settle();
+      socket().lose();
+      const before = Date.now();
+      while (ManualSocket.all.length === at) {
+        await vi.advanceTimersByTimeAsync(1);
+      }
+      pauses.push(Date.now() - before);
+    }
+    expect(pauses).toEqual([50, 100, 200, 200, 200]);
+    socket().lose();
+    await failed;
+    expect(transport.connection.get()).toBe('closed');
+    random.mockRestore();
+  });
+
+  test('is tried at once when the network is back', async () => {
+    const target = new EventTarget();
+    vi.stubGlobal('addEventListener', target.addEventListener.bind(target));
+    vi.stubGlobal('removeEventListener', target.removeEventListener.bind(target));
+    const transport = new WebSocketChatTransport({ ...base, reconnect: { minDelayMs: 60_000 } });
+    await transport.sendMessages(request);
+    await settle();
+    socket().lose();
+    await settle();
+    target.dispatchEvent(new Event('online'));
+    await settle();
+    expect(ManualSocket.all).toHaveLength(2);
+    // Nobody listens to it while it is not lost.
+    target.dispatchEvent(new Event('online'));
+    await settle();
+    expect(ManualSocket.all).toHaveLength(2);
+    transport.close();
+    vi.unstubAllGlobals();
+  });
+
+  test('that does not open is lost', async () => {
+    const transport = new WebSocketChatTransport({ ...base, reconnect: atOnce });
+    await transport.sendMessages(request);
+    await vi.advanceTimersByTimeAsync(15_100);
+    expect(ManualSocket.all).toHaveLength(2);
+    expect(socket(0).readyState).toBe(3);
+    transport.close();
+  });
+
+  test('keeps no more requests than it may', async () => {
+    const transport = new WebSocketChatTransport({ ...base, maxWaiting: 2 });
+    await transport.sendMessages(request);
+    await transport.sendMessages(request);
+    await expect(transport.sendMessages(request)).rejects.toThrow(/Too many requests/);
+    await settle();
+    socket().open();
+    await settle();
+    await transport.sendMessages(request);
+    await settle();
+    expect(socket().sent).toHaveLength(3);
+    transport.close();
+  });
+});
+
+describe('a connection that is silent', () => {
+  async function silent() {
+    const transport = new WebSocketChatTransport({
+      ...base,
+      heartbeatMs: 1000,
+      reconnect: atOnce,
+    });
+    await transport.sendMessages(request);
+    await settle();
+    socket().open();
+    await settle();
+    await vi.advanceTimersByTimeAsync(1000);
+    return transport;
+  }
+
+  test('is asked for a sign of life', async () => {
+    const transport = await silent();
+    expect(socket().sent).toHaveLength(2);
+    const probe = socket().last;
+    expect(probe).toMatchObject({ type: 'resume', headers: {}, body: {} });
+    socket().receive({ type: 'no-active', requestId: probe.requestId });
+    await vi.advanceTimersByTimeAsync(999);
+    expect(ManualSocket.all).toHaveLength(1);
+    expect(transport.connection.get()).toBe('open');
+    transport.close();
+  });
+
+  test('is given up when it gives none', async () => {
+    const transport = await silent();
+    await vi.advanceTimersByTimeAsync(1002);
+    expect(ManualSocket.all).toHaveLength(2);
+    expect(transport.connection.get()).toBe('connecting');
+    transport.close();
+  });
+
+  test('is left alone while nobody waits', async () => {
+    const transport = new WebSocketChatTransport({ ...base, heartbeatMs: 1000 });
+    await transport.sendMessages(request);
+    await settle();
+    socket().open();
+    await settle();
+    socket().receive({ type: 'end', requestId: socket().last.requestId });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(socket().sent).toHaveLength(1);
+    transport.close();
+  });
+});
+
+describe('a ticket', () => {
+  test('that is refused is the end of it', async () => {
+    const fetch = async () =>
+      Response.json({ error: { code: 'unauthorized', message: 'no' } }, { status: 401 });
+    const ticket = ticketFrom({ api: 'http://fake/api/ticket', fetch });
+    const transport = new WebSocketChatTransport({ ...base, ticket });
+    const stream = await transport.sendMessages(request);
+    const read = stream.getReader().read();
+    await expect(read).rejects.toThrow(ApiError);
+    await expect(read).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+    expect(ManualSocket.all).toEqual([]);
+  });
+
+  test('is asked for anew with every socket, and again where the network failed', async () => {
+    const ticket = vi
+      .fn<() => Promise<string>>()
+      .mockRejectedValueOnce(new TypeError('fetch failed'))
+      .mockResolvedValueOnce('one')
+      .mockResolvedValueOnce('two');
+    const transport = new WebSocketChatTransport({ ...base, ticket, reconnect: atOnce });
+    await transport.sendMessages(request);
+    await vi.advanceTimersByTimeAsync(5);
+    expect(socket().url).toMatch(/\?ticket=one$/);
+    socket().lose();
+    await vi.advanceTimersByTimeAsync(5);
+    expect(socket().url).toMatch(/\?ticket=two$/);
+    transport.close();
+  });
+});
+
+test('a request that is too large is not sent again', async () => {
+  const transport = new WebSocketChatTransport({ ...base, reconnect: atOnce });
+  const stream = await transport.sendMessages(request);
+  await settle();
+  socket().open();
+  await settle();
+  const read = expect(stream.getReader().read()).rejects.toThrow(/refused.*larger than allowed/);
+  socket().lose(1009, 'larger than allowed');
+  await read;
+  expect(transport.connection.get()).toBe('closed');
+});
+
+test('a request that the server never hears is not sent for ever', async () => {
+  const transport = new WebSocketChatTransport({ ...base, reconnect: atOnce });
+  const stream = await transport.sendMessages(request);
+  const read = expect(stream.getReader().read()).rejects.toThrow(/whenever the request is sent/);
+  for (let lost = 0; lost < 6; lost++) {
+    await vi.advanceTimersByTimeAsync(5);
+    socket().open();
+    await settle();
+    expect(socket().sent).toHaveLength(1);
+    socket().lose();
+  }
+  await vi.advanceTimersByTimeAsync(5);
+  socket().open();
+  await settle();
+  expect(socket().sent).toEqual([]);
+  await read;
+  transport.close();
+});
+
+test('an error of one request is that of no other', async () => {
+  const transport = new WebSocketChatTransport(base);
+  const [one, two] = [await transport.sendMessages(request), await transport.sendMessages(request)];
+  await settle();
+  socket().open();
+  await settle();
+  const [first, second] = socket().sent;
+  socket().receive({ type: 'error', requestId: first?.requestId, errorText: 'refused: no' });
+  socket().receive({ type: 'start', requestId: second?.requestId });
+  socket().receive({ type: 'end', requestId: second?.requestId });
+  await expect(one.getReader().read()).rejects.toThrow('refused: no');
+  expect(await two.getReader().read()).toEqual({ done: true, value: undefined });
+  transport.close();
+});
+
+test('closing it ends every stream, and a later request opens another', async () => {
+  const transport = new WebSocketChatTransport(base);
+  const stream = await transport.sendMessages(request);
+  const resumed = expect(transport.reconnectToStream({ chatId: 'chat' })).rejects.toThrow(/closed/);
+  await settle();
+  socket().open();
+  await settle();
+  const read = expect(stream.getReader().read()).rejects.toThrow(/closed/);
+  transport.close();
+  await Promise.all([read, resumed]);
+  expect(socket().readyState).toBe(3);
+  expect(transport.connection.get()).toBe('closed');
+  await transport.sendMessages(request);
+  await settle();
+  expect(ManualSocket.all).toHaveLength(2);
+  transport.close();
+});
+
+test('a stream that nobody reads any more is aborted', async () => {
+  const transport = new WebSocketChatTransport(base);
+  const stream = await transport.sendMessages(request);
+  await settle();
+  socket().open();
+  await settle();
+  const { requestId } = socket().last;
+  await stream.cancel();
+  expect(socket().last).toEqual({ type: 'abort', requestId });
+  transport.close();
+});
+
+test('a resumed stream that is given up before it came stops nothing', async () => {
+  vi.useRealTimers();
+  const played = open(plainText);
+  const control = new AbortController();
+  const resumed = played.transport.reconnectToStream({
+    chatId: 'chat',
+    abortSignal: control.signal,
+  });
+  control.abort();
+  await expect(resumed).rejects.toMatchObject({ name: 'AbortError' });
+  expect(played.server.posts).toEqual([]);
+});
+
+test('a chat that the server forgot is an error', async () => {
+  vi.useRealTimers();
+  const played = open(
+    plainText,
+    { cutsAt: [5], endsMeanwhile: true },
+    {
+      fetch: async () => Response.json({ error: { code: 'unknown_chat' } }, { status: 404 }),
+    },
+  );
+  await played.chat.say('hi');
+  expect(played.chat.error?.message).toMatch(/no longer there/);
+});
+
+test('a turn that failed meanwhile is an error', async () => {
+  vi.useRealTimers();
+  const played = open(plainText, { cutsAt: [5], endsMeanwhile: true });
+  played.server.status = 'failed';
+  await played.chat.say('hi');
+  expect(played.chat.error?.message).toMatch(/failed/);
+});
+
+test('a chat of the major is served by it', () => {
+  // Only the types are of interest here.
+  const transport = new WebSocketChatTransport();
+  expect(new MemoryChat({ transport }).status).toBe('ready');
+});

@@ -1,0 +1,62 @@
+/** The server begins a step anew, and says something else in it than it did before. */
+import { describe, expect, test } from 'vitest';
+import { AnswerChangedError } from '../src/chat-window.ts';
+import type { Chunk } from '../src/chunk.ts';
+import type { Flow } from './support/flows.ts';
+import { open, type Played } from './support/play.ts';
+
+const saying = (...words: string[]): Chunk[] => [
+  { type: 'start-step' },
+  { type: 'text-start', id: '1' },
+  ...words.map(delta => ({ type: 'text-delta', id: '1', delta })),
+  { type: 'text-end', id: '1' },
+  { type: 'finish-step' },
+];
+
+const first: Flow = {
+  name: 'what was said first',
+  windows: [saying('Good', ' morning', ' Ann')],
+  acts: [],
+  runs: 0,
+  outline: [],
+};
+
+/** Cuts the connection in the middle of the text, and has the server say something else after it. */
+async function toldAnew(words: string[], profile: 'shared' | 'v7'): Promise<Played> {
+  const cut = 6;
+  const played = open(first, { cutsAt: [cut] }, { profile });
+  played.server.intruder = (frame, count) => {
+    if (count === cut - 1) {
+      played.server.turn.windows[0] = saying(...words);
+    }
+    return [frame];
+  };
+  await played.chat.say('hi');
+  return played;
+}
+
+const tellings = {
+  'another text': ['Good', ' evening', ' Ben'],
+  'a shorter one': ['Good'],
+  'none at all': [],
+};
+
+describe.each(Object.entries(tellings))('%s', (_, words) => {
+  test('a chat that can not forget is told to begin anew', async () => {
+    const { chat, server } = await toldAnew(words, 'shared');
+    expect(chat.error).toBeInstanceOf(AnswerChangedError);
+    expect(server.sockets).toHaveLength(2);
+
+    await chat.resumeStream();
+    await chat.idle();
+    expect(chat.error).toBeUndefined();
+    expect(chat.text).toBe(words.join(''));
+    expect(chat.messages).toHaveLength(2);
+  });
+});
+
+test('what goes on where it was is no reason to begin anew', async () => {
+  const { chat } = await toldAnew(['Good morning', ' to you'], 'shared');
+  expect(chat.error).toBeUndefined();
+  expect(chat.text).toBe('Good morning to you');
+});

@@ -1,0 +1,151 @@
+/** A server behind a WebSocket without a network, whose connection can be cut at any frame. */
+import type { Chunk } from '../../src/chunk.ts';
+import type { ClientFrame, SendFrame } from '../../src/frame.ts';
+import type { WebSocketLike } from '../../src/web-socket.ts';
+import type { FakeTurn, Telling } from './fake-turn.ts';
+
+export type Fault = {
+  /** The frame, counted over all sockets, that is not delivered any more: its socket is lost. */
+  cutsAt?: number[];
+  /** The frame of the client, counted over all sockets, that is lost with its socket. */
+  losesAt?: number;
+  /** Whether a turn that has all its windows is over by the time that a client comes back. */
+  endsMeanwhile?: boolean;
+  telling?: Telling;
+};
+
+export class FakeServer {
+  readonly turn: FakeTurn;
+  readonly fault: Fault;
+  /** What clients sent, in order. */
+  readonly heard: ClientFrame[] = [];
+  /** The chat's messages, as the server has them. */
+  messages: unknown[] = [];
+  status = 'finished';
+  sockets: FakeSocket[] = [];
+  /** Frames in place of those that the turn would be told in. */
+  intruder: ((frame: object, count: number) => (object | string)[]) | undefined;
+  #delivered = 0;
+  #received = 0;
+  readonly posts: string[] = [];
+
+  constructor(turn: FakeTurn, fault: Fault = {}) {
+    this.turn = turn;
+    this.fault = fault;
+  }
+
+  /** For the transport's `webSocket`. */
+  get WebSocket() {
+    const server = this;
+    return class extends FakeSocket {
+      constructor(url: string) {
+        super(url, server);
+      }
+    };
+  }
+
+  /** For the transport's `fetch`. */
+  readonly fetch = async (url: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    this.posts.push(`${init?.method ?? 'GET'} ${String(url)}`);
+    if (init?.method === 'POST') {
+      return Response.json({ stopped: true });
+    }
+    return Response.json({ id: 'chat', status: this.status, messages: this.messages });
+  };
+
+  receive(socket: FakeSocket, frame: ClientFrame): void {
+    if (this.#received++ === this.fault.losesAt) {
+      socket.lose();
+      return;
+    }
+    this.heard.push(frame);
+    if (frame.type === 'send') {
+      this.#open(frame);
+      this.#tell(socket, frame.requestId, this.turn.current);
+    } else if (frame.type === 'resume') {
+      const isOver = this.turn.opened === 0 || (this.fault.endsMeanwhile && this.turn.isAtLast);
+      if (isOver) {
+        this.#deliver(socket, { type: 'no-active', requestId: frame.requestId });
+      } else {
+        this.#tell(socket, frame.requestId, this.turn.replay(this.fault.telling ?? {}));
+      }
+    }
+  }
+
+  /** The first frame that says something new opens the next window; the same again does not. */
+  #open({ messages }: SendFrame): void {
+    const said = JSON.stringify(messages.at(-1));
+    if (!this.#seen.has(said)) {
+      this.#seen.add(said);
+      this.turn.opened++;
+    }
+  }
+  readonly #seen = new Set<string>();
+
+  #tell(socket: FakeSocket, requestId: string, chunks: Chunk[]): void {
+    this.#deliver(socket, { type: 'start', requestId });
+    for (const [sequence, chunk] of chunks.entries()) {
+      this.#deliver(socket, { type: 'chunk', requestId, sequence, chunk });
+    }
+    this.#deliver(socket, { type: 'end', requestId });
+  }
+
+  #deliver(socket: FakeSocket, frame: object): void {
+    if (socket.readyState !== 1) {
+      return;
+    }
+    const count = this.#delivered++;
+    if (this.fault.cutsAt?.includes(count)) {
+      socket.lose();
+      return;
+    }
+    for (const sent of this.intruder?.(frame, count) ?? [frame]) {
+      socket.onmessage?.({ data: typeof sent === 'string' ? sent : JSON.stringify(sent) } as never);
+    }
+  }
+
+  /** How many frames it has tried to deliver. */
+  get count(): number {
+    return this.#delivered;
+  }
+}
+
+export class FakeSocket implements WebSocketLike {
+  readyState = 0;
+  onopen: ((event: never) => void) | null = null;
+  onmessage: ((event: never) => void) | null = null;
+  onerror: ((event: never) => void) | null = null;
+  onclose: ((event: never) => void) | null = null;
+  readonly url: string;
+  readonly #server: FakeServer;
+
+  constructor(url: string, server: FakeServer) {
+    this.url = url;
+    this.#server = server;
+    server.sockets.push(this);
+    queueMicrotask(() => {
+      if (this.readyState === 0) {
+        this.readyState = 1;
+        this.onopen?.({} as never);
+      }
+    });
+  }
+
+  send(data: string): void {
+    const frame = JSON.parse(data) as ClientFrame;
+    queueMicrotask(() => {
+      if (this.readyState === 1) {
+        this.#server.receive(this, frame);
+      }
+    });
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  lose(code = 1006): void {
+    this.readyState = 3;
+    this.onclose?.({ code, reason: '' } as never);
+  }
+}
