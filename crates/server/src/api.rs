@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRef, Path, Request, State};
@@ -10,9 +11,9 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, body};
 use engine::engine::Answered;
 use engine::{Engine, Speech};
+use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Ledger, OpenGate};
@@ -339,7 +340,7 @@ pub(crate) fn dollars(cents: u64) -> Value {
 /// Reads a JSON body, no larger than the limit.
 ///
 /// The type must be JSON: a form of another site can't send that without asking first.
-async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<body::Bytes, Problem> {
+async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
@@ -351,9 +352,26 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<body::Byt
     if !kind.trim().eq_ignore_ascii_case("application/json") {
         return Err(Problem::unsupported_media_type());
     }
-    let read = body::to_bytes(body, limit).await;
-    read.map_err(|_| Problem::too_large(limit))
+    let mut stream = body.into_data_stream();
+    let (mut bytes, mut seen) = (Vec::new(), 0);
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|_| Problem::bad_request("the body was cut off"))?;
+        seen += chunk.len();
+        if seen <= limit {
+            bytes.extend_from_slice(&chunk);
+        } else if seen > limit + DRAIN {
+            break;
+        }
+    }
+    if seen > limit {
+        return Err(Problem::too_large(limit));
+    }
+    Ok(bytes)
 }
+
+/// How much of a body that is too large is read all the same: a client that is still sending when
+/// the connection closes may never see why.
+const DRAIN: usize = 16 * 1024 * 1024;
 
 /// A state of this moment, which no cache may keep.
 fn fresh(value: Value) -> Response {
