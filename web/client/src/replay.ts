@@ -171,7 +171,7 @@ export class Replay {
     for (const call of this.#present) {
       this.#past.add(call);
     }
-    if (this.#isLast) {
+    if (this.#isLast && this.#delivered.steps[this.#step]?.isFinished === false) {
       this.#emit(chunk);
     }
   }
