@@ -29,6 +29,6 @@ pub use context::{Context, Refused};
 pub use engine::Engine;
 pub use error::EngineError;
 pub use stream::{Speech, WindowStream};
-pub use tool::{Later, Tool, ToolError, long_running, page_tool, tool};
+pub use tool::{Later, Tool, ToolError, client_tool, long_running, tool};
 pub use tools::Tools;
 pub use turn::live::Verdict;

@@ -72,8 +72,8 @@ where
 }
 
 /// A tool that the page runs. It is declared here so that the model knows it.
-pub fn page_tool<I: JsonSchema>(name: &str, description: &str) -> Tool<I> {
-    Tool::new(name, description, Place::Page, None)
+pub fn client_tool<I: JsonSchema>(name: &str, description: &str) -> Tool<I> {
+    Tool::new(name, description, Place::Client, None)
 }
 
 /// A tool that gives a pending result at once, and the real one later, as a turn of its own.

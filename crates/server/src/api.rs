@@ -213,7 +213,7 @@ async fn approvals(
 fn approval(open: &OpenGate) -> Value {
     let question = match &open.gate.kind {
         GateKind::Approval { question, .. } => question.as_str(),
-        GateKind::Page => "",
+        GateKind::ClientCall => "",
     };
     let mut approval = json!({
         "approvalId": open.gate.id,

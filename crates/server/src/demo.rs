@@ -6,7 +6,7 @@ mod weather;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Context, Later, ToolError, Tools, long_running, page_tool, tool};
+use engine::{Context, Later, ToolError, Tools, client_tool, long_running, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -94,11 +94,11 @@ pub(crate) fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: D
             async |_: Context, input: GetWeather| Ok(weather::of(&input.location)),
         ))
         .with(
-            page_tool::<GetLocation>("get_location", "Tells where the user is.")
+            client_tool::<GetLocation>("get_location", "Tells where the user is.")
                 .ask(|_| "Tell the assistant where you are?".to_owned())
                 .timeout(timeout),
         )
-        .with(page_tool::<ChangeBgm>(
+        .with(client_tool::<ChangeBgm>(
             "change_bgm",
             "Changes the background music to track 1 or 2.",
         ))

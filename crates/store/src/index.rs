@@ -141,7 +141,7 @@ mod tests {
             ]},
             {"event": "call-nested", "turn": "t1", "call": call("c2")},
             {"event": "gate-opened", "turn": "t1", "gate": {
-                "id": "g1", "call": "c1", "kind": {"kind": "page"},
+                "id": "g1", "call": "c1", "kind": {"kind": "client-call"},
             }},
             {"event": "gate-closed", "turn": "t1", "gate": "g1", "decision": "timed-out"},
             {"event": "call-started", "turn": "t1", "call": "c1"},

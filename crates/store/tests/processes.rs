@@ -57,7 +57,7 @@ fn written(chat: &ChatId, seq: u64) -> NewEntry {
             {"part": "call", "id": call, "tool": "pay", "input": {}, "place": "server"},
         ]},
         {"event": "gate-opened", "turn": turn, "gate": {
-            "id": gate(chat, seq), "call": call, "kind": {"kind": "page"},
+            "id": gate(chat, seq), "call": call, "kind": {"kind": "client-call"},
         }},
     ]);
     entry(seq, events)

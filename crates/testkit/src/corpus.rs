@@ -126,7 +126,7 @@ impl Stream {
     pub fn play(&self, sdk: Sdk) -> (Verdict, Vec<Finding>, Vec<Message>) {
         let mut checker = Checker::new(sdk);
         for (name, output) in &self.client_tools {
-            checker = checker.page_tool(name, Some(output.clone()));
+            checker = checker.client_tool(name, Some(output.clone()));
         }
         checker.say("hi");
         for (index, window) in self.windows.iter().enumerate() {

@@ -114,7 +114,7 @@ fn next(chat: &Chat, effects: &mut Vec<Effect>) -> Option<Input> {
             reason: None,
             input: None,
         },
-        GateKind::Page => Decision::Output { output: json!({}) },
+        GateKind::ClientCall => Decision::Output { output: json!({}) },
     };
     let gate = gate.id.clone();
     Some(Input::Answer { gate, decision })

@@ -76,7 +76,7 @@ pub fn check(session: Session) -> Value {
         checker = checker.strict();
     }
     for name in session.client_tools {
-        checker = checker.page_tool(name, None);
+        checker = checker.client_tool(name, None);
     }
     for step in session.script {
         match step {

@@ -34,8 +34,8 @@ pub struct Call {
 pub enum Place {
     /// Here.
     Server,
-    /// In a page.
-    Page,
+    /// In a page: a client call.
+    Client,
 }
 
 /// What became of a call.

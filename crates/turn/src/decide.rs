@@ -90,11 +90,11 @@ impl Chat {
                         provider_id: None,
                         tool,
                         input,
-                        place: Place::Page,
+                        place: Place::Client,
                         parent: Some(call),
                         provider_metadata: None,
                     };
-                    let gate = gate(turn, nested.id.clone(), GateKind::Page, expires);
+                    let gate = gate(turn, nested.id.clone(), GateKind::ClientCall, expires);
                     let event = Event::CallNested {
                         turn: id,
                         call: nested,
@@ -286,13 +286,13 @@ impl Chat {
                     // The time that the person took is not the page's.
                     let wait = gate.expires.map(|_| now + PAGE_TIMEOUT);
                     if let Some(turn) = self.current() {
-                        let gate = self::gate(turn, gate.call, GateKind::Page, wait);
+                        let gate = self::gate(turn, gate.call, GateKind::ClientCall, wait);
                         self.open_gate(output, gate);
                     }
                 }
                 decision => self.settle_call(output, gate.call, outcome(decision)),
             },
-            GateKind::Page => {
+            GateKind::ClientCall => {
                 self.settle_call(output, gate.call.clone(), outcome(decision.clone()));
                 if let Some(call) = parent {
                     output.effects.push(Effect::WakeTool {

@@ -34,7 +34,7 @@ pub enum GateKind {
         within: bool,
     },
     /// A page runs the call and sends the output.
-    Page,
+    ClientCall,
 }
 
 /// What was decided at a gate.

@@ -311,7 +311,9 @@ impl Chat {
         };
         let mut open = turn.open_gates().filter(|gate| gate.call == id);
         match open.next() {
-            Some(gate) if gate.kind == GateKind::Page => Ok(Some((gate.id.clone(), decision))),
+            Some(gate) if gate.kind == GateKind::ClientCall => {
+                Ok(Some((gate.id.clone(), decision)))
+            }
             // An approval and its output in one message: the gate opens with the approval, and is the
             // next one of the turn.
             Some(gate) if is_approved(news, &gate.id) => {
@@ -338,7 +340,7 @@ fn is_approved(news: &[(GateId, Decision)], gate: &GateId) -> bool {
 
 fn opens_a_page(turn: &Turn, gate: &GateId) -> bool {
     let call = turn.gate(gate).and_then(|(gate, _)| turn.call(&gate.call));
-    call.is_some_and(|call| call.place == Place::Page)
+    call.is_some_and(|call| call.place == Place::Client)
 }
 
 /// Whether two values are the same to JavaScript, which has one kind of number.

@@ -213,7 +213,7 @@ impl Turn {
         let records = self.call_state(id).map(|state| state.records.clone());
         let asked = self.gates.iter().filter(|state| match state.gate.kind {
             GateKind::Approval { within, .. } => within && state.gate.call == *id,
-            GateKind::Page => {
+            GateKind::ClientCall => {
                 let call = self.call(&state.gate.call);
                 call.is_some_and(|call| call.parent.as_ref() == Some(id))
             }

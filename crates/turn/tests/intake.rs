@@ -42,8 +42,8 @@ fn chat() -> Chat {
     };
     for (tool, place, verdict) in [
         ("process_payment", Place::Server, ask()),
-        ("change_bgm", Place::Page, Verdict::Allow),
-        ("get_location", Place::Page, ask()),
+        ("change_bgm", Place::Client, Verdict::Allow),
+        ("get_location", Place::Client, ask()),
     ] {
         let event = AgentEvent::Call {
             provider_id: None,

@@ -41,7 +41,7 @@ use crate::tool_part::{ToolPart, ToolState};
 pub struct Checker {
     sdk: Sdk,
     profile: Profile,
-    page_tools: HashMap<String, Option<Value>>,
+    client_tools: HashMap<String, Option<Value>>,
     messages: Vec<Message>,
     window: Option<Window>,
     /// A request that no window has answered yet: the message that its answer belongs to.
@@ -93,7 +93,7 @@ impl Checker {
                 Sdk::V6 => Profile::Shared,
                 Sdk::V7 => Profile::V7,
             },
-            page_tools: HashMap::new(),
+            client_tools: HashMap::new(),
             messages: Vec::new(),
             window: None,
             request: None,
@@ -119,8 +119,8 @@ impl Checker {
     /// A tool that the page runs: with an output, as soon as it is called; without, when
     /// [`Checker::output`] says so.
     #[must_use]
-    pub fn page_tool(mut self, name: impl Into<String>, output: Option<Value>) -> Self {
-        self.page_tools.insert(name.into(), output);
+    pub fn client_tool(mut self, name: impl Into<String>, output: Option<Value>) -> Self {
+        self.client_tools.insert(name.into(), output);
         self
     }
 
@@ -346,7 +346,7 @@ impl Checker {
             self.compare(&before, &call);
         }
         if let (Applied::Called, Chunk::ToolInputAvailable(available)) = (applied, chunk)
-            && let Some(Some(output)) = self.page_tools.get(&available.tool_name)
+            && let Some(Some(output)) = self.client_tools.get(&available.tool_name)
         {
             let output = output.clone();
             self.output(&available.tool_call_id, Ok(output));

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use adk_stream_engine::{
-    Context, EngineError, Later, Refused, ToolError, Tools, Verdict, long_running, page_tool, tool,
+    Context, EngineError, Later, Refused, ToolError, Tools, Verdict, client_tool, long_running,
+    tool,
 };
 use house::{House, call, text};
 use schemars::JsonSchema;
@@ -278,7 +279,7 @@ async fn page_does_something_for_a_tool() {
     );
     let tools = Tools::new()
         .with(mood)
-        .with(page_tool::<Amount>("music", "Plays"));
+        .with(client_tool::<Amount>("music", "Plays"));
     let house = House::new(tools, |request| match house::results(request) {
         0 => vec![call("mood", json!({}))],
         _ => vec![text("Cosy.")],

@@ -24,7 +24,7 @@ pub async fn open_gates_appear_and_vanish(stores: Stores) {
 
     let approval = gate("approval", "x", Some(99));
     let page = serde_json::from_value(json!({
-        "id": "page", "call": "nested", "kind": {"kind": "page"},
+        "id": "page", "call": "nested", "kind": {"kind": "client-call"},
     }));
     let page = page.expect("a sample is a gate");
     // The gate before its call: within an entry, either may come first.

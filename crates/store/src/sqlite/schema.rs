@@ -112,9 +112,9 @@ mod tests {
             {"event": "call-nested", "turn": "t", "call":
               {"id": "x", "tool": "pay", "input": {}, "place": "server"}},
             {"event": "gate-opened", "turn": "t", "gate":
-              {"id": "g", "call": "x", "kind": {"kind": "page"}, "expires": 9}},
+              {"id": "g", "call": "x", "kind": {"kind": "client-call"}, "expires": 9}},
             {"event": "gate-opened", "turn": "t", "gate":
-              {"id": "h", "call": "x", "kind": {"kind": "page"}}}
+              {"id": "h", "call": "x", "kind": {"kind": "client-call"}}}
           ]', 6),
           ('c', 3, 't', 'gate-closed', 'bob', '[
             {"event": "gate-closed", "turn": "t", "gate": "h", "decision": "timed-out"}
@@ -128,9 +128,9 @@ mod tests {
           (id, chat, turn, owner, call, gate, asked, expires, decision, closed_by, closed_at)
         VALUES
           ('g', 'c', 't', 'ann', 'x',
-            '{"id": "g", "call": "x", "kind": {"kind": "page"}, "expires": 9}',
+            '{"id": "g", "call": "x", "kind": {"kind": "client-call"}, "expires": 9}',
             6, 9, NULL, NULL, NULL),
-          ('h', 'c', 't', 'ann', 'x', '{"id": "h", "call": "x", "kind": {"kind": "page"}}',
+          ('h', 'c', 't', 'ann', 'x', '{"id": "h", "call": "x", "kind": {"kind": "client-call"}}',
             6, NULL, '{"decision": "timed-out"}', 'bob', 7);
         "#,
         r#"

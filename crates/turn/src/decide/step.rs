@@ -100,8 +100,8 @@ impl Chat {
                 self.open_gate(output, gate);
             }
             Verdict::Allow => match made.ruling.place {
-                Place::Page => {
-                    let gate = gate(turn, call, GateKind::Page, expires);
+                Place::Client => {
+                    let gate = gate(turn, call, GateKind::ClientCall, expires);
                     self.open_gate(output, gate);
                 }
                 Place::Server => {
@@ -167,7 +167,7 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
         Said::Call(n) => {
             let held = match live.calls[*n].ruling.verdict {
                 Verdict::Invalid { .. } => true,
-                Verdict::Ask { .. } => calls[*n].place == Place::Page,
+                Verdict::Ask { .. } => calls[*n].place == Place::Client,
                 _ => false,
             };
             Part::Call {

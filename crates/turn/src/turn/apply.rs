@@ -120,14 +120,14 @@ impl Turn {
                 self.say_all(delta);
                 self.say(telling::approval_request(gate, question));
             }
-            GateKind::Page if state.call.parent.is_some() => {
+            GateKind::ClientCall if state.call.parent.is_some() => {
                 // In a step of its own: no predicate looks further back than that.
                 let start = telling::input_start(&state.call);
                 self.enter_step();
                 self.say(start);
                 self.announce(&gate.call);
             }
-            GateKind::Page => self.announce(&gate.call),
+            GateKind::ClientCall => self.announce(&gate.call),
         }
         self.gates.push(GateState {
             gate: gate.clone(),
@@ -186,7 +186,7 @@ impl Turn {
         calls.any(|state| {
             state.step == step
                 && state.is_held
-                && state.call.place == Place::Page
+                && state.call.place == Place::Client
                 && state.outcome.is_none()
         })
     }

@@ -24,7 +24,7 @@ pub(crate) struct Driver {
     chat: Chat,
     entries: Vec<Entry>,
     clients: Vec<Client>,
-    page_tools: Vec<String>,
+    client_tools: Vec<String>,
     turns: usize,
 }
 
@@ -44,7 +44,7 @@ impl Driver {
                 client(Sdk::V7, Profile::Shared),
                 client(Sdk::V7, Profile::V7),
             ],
-            page_tools: Vec::new(),
+            client_tools: Vec::new(),
             turns: 0,
         };
         for client in &mut driver.clients {
@@ -56,11 +56,11 @@ impl Driver {
         driver
     }
 
-    pub(crate) fn page_tool(mut self, name: &str) -> Self {
-        self.page_tools.push(name.to_owned());
+    pub(crate) fn client_tool(mut self, name: &str) -> Self {
+        self.client_tools.push(name.to_owned());
         for client in &mut self.clients {
             let checker = std::mem::replace(&mut client.checker, Checker::new(Sdk::V6));
-            client.checker = checker.page_tool(name, None);
+            client.checker = checker.client_tool(name, None);
         }
         self
     }
@@ -143,7 +143,7 @@ impl Driver {
             };
             for chunk in window.read(transcript.as_deref().unwrap_or_default()) {
                 if let Chunk::ToolInputAvailable(available) = &chunk
-                    && self.page_tools.contains(&available.tool_name)
+                    && self.client_tools.contains(&available.tool_name)
                 {
                     client.announced.push(available.tool_name.clone());
                 }
@@ -418,8 +418,8 @@ impl Driver {
                 .filter(|message| message.role == Role::User)
                 .cloned();
             let mut checker = Checker::new(sdk).holding(users.collect());
-            for tool in &self.page_tools {
-                checker = checker.page_tool(tool, None);
+            for tool in &self.client_tools {
+                checker = checker.client_tool(tool, None);
             }
             checker.resume();
             let mut window = Window::replaying(profile, turn.message_id(), turn.transcript());

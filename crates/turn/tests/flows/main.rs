@@ -177,9 +177,9 @@ fn call_without_a_gate_runs_while_another_waits() {
 
 #[test]
 fn page_runs_its_tool_and_sends_the_output() {
-    let mut driver = Driver::new().page_tool("change_bgm");
+    let mut driver = Driver::new().client_tool("change_bgm");
     driver.say("music");
-    driver.call("change_bgm", Place::Page, Verdict::Allow);
+    driver.call("change_bgm", Place::Client, Verdict::Allow);
     driver.end_step();
     assert_eq!(driver.announced(), ["change_bgm"]);
     driver.output(0, json!({"success": true}));
@@ -191,9 +191,9 @@ fn page_runs_its_tool_and_sends_the_output() {
 
 #[test]
 fn page_tool_behind_an_approval_is_announced_only_once_approved() {
-    let mut driver = Driver::new().page_tool("get_location");
+    let mut driver = Driver::new().client_tool("get_location");
     driver.say("where am I?");
-    driver.call("get_location", Place::Page, ask());
+    driver.call("get_location", Place::Client, ask());
     driver.end_step();
     assert_eq!(driver.announced(), Vec::<String>::new());
     driver.approve(0);
@@ -208,9 +208,9 @@ fn page_tool_behind_an_approval_is_announced_only_once_approved() {
 
 #[test]
 fn page_tool_behind_an_approval_never_runs_when_denied() {
-    let mut driver = Driver::new().page_tool("get_location");
+    let mut driver = Driver::new().client_tool("get_location");
     driver.say("where am I?");
-    driver.call("get_location", Place::Page, ask());
+    driver.call("get_location", Place::Client, ask());
     driver.end_step();
     driver.deny(0, "private");
     driver.text("I do not know.");
@@ -222,10 +222,10 @@ fn page_tool_behind_an_approval_never_runs_when_denied() {
 
 #[test]
 fn denial_beside_an_approved_page_tool_is_held_until_its_output_is_in() {
-    let mut driver = Driver::new().page_tool("get_location");
+    let mut driver = Driver::new().client_tool("get_location");
     driver.say("pay, and where am I?");
     driver.call("process_payment", Place::Server, ask());
-    driver.call("get_location", Place::Page, ask());
+    driver.call("get_location", Place::Client, ask());
     driver.end_step();
     driver.answer_all(&[false, true]);
     driver.output(1, json!({"latitude": 35.6}));
@@ -261,7 +261,7 @@ fn tool_asks_twice_in_the_middle_of_its_work() {
 
 #[test]
 fn tool_has_the_page_do_something_while_it_works() {
-    let mut driver = Driver::new().page_tool("change_bgm");
+    let mut driver = Driver::new().client_tool("change_bgm");
     driver.say("mood");
     driver.call("set_mood", Place::Server, Verdict::Allow);
     driver.end_step();

@@ -53,7 +53,7 @@ impl Checker {
             .filter_map(Part::as_tool)
             .any(|part| match part.state {
                 ToolState::ApprovalRequested => true,
-                ToolState::InputAvailable => self.page_tools.contains_key(&part.tool_name),
+                ToolState::InputAvailable => self.client_tools.contains_key(&part.tool_name),
                 _ => false,
             })
     }
