@@ -289,6 +289,7 @@ impl Actor {
         let chat = self.chat_of(principal).await?;
         Ok(View {
             status: chat.status().ok_or(EngineError::UnknownChat)?,
+            end: chat.current().and_then(|turn| turn.end().cloned()),
             messages: chat.messages(),
         })
     }

@@ -8,6 +8,7 @@ use agents::Agent;
 use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
+use turn::event::End;
 use turn::gate::{Decision, GateKind};
 use turn::{At, CallId, ChatId, GateId, Principal, Status};
 use wire::{Message, Trigger};
@@ -50,6 +51,8 @@ pub struct Request {
 pub struct View {
     /// How its current turn stands.
     pub status: Status,
+    /// How it ended, if it has.
+    pub end: Option<End>,
     /// Its messages.
     pub messages: Vec<Message>,
 }

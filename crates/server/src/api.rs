@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use store::{Ledger, OpenGate};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use turn::event::End;
 use turn::gate::{Decision, GateKind};
 use turn::{ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
@@ -187,9 +188,19 @@ async fn view(
         Status::Failed => "failed",
         Status::Stopped => "stopped",
     };
-    Ok(fresh(
-        json!({"id": id, "status": status, "messages": view.messages}),
-    ))
+    let mut body = json!({"id": id, "status": status, "messages": view.messages});
+    if let Some(End::Failed {
+        code,
+        message,
+        retry_after_ms,
+    }) = view.end
+    {
+        body["error"] = json!({"code": code, "message": message});
+        if let Some(milliseconds) = retry_after_ms {
+            body["error"]["retryAfterMs"] = milliseconds.into();
+        }
+    }
+    Ok(fresh(body))
 }
 
 async fn forget(

@@ -1,6 +1,7 @@
 //! The WebSocket: one socket, many chats, two dialects.
 
 mod official;
+mod outbox;
 mod seeds;
 mod socket;
 
@@ -21,6 +22,10 @@ use crate::ticket;
 
 /// The subprotocol by which a page may bring a ticket: `adk-stream.ticket.TICKET`.
 const TICKET_PROTOCOL: &str = "adk-stream.ticket.";
+
+/// What a socket holds for reading and for writing, in bytes: most of its frames are far smaller, and
+/// there may be thousands of sockets.
+const BUFFER: usize = 8 * 1024;
 
 /// What an `abort` frame does to the turn behind the window that it closes.
 ///
@@ -88,7 +93,11 @@ pub(crate) async fn open(
     }
     let (principal, protocol) = admit(&api, &headers, &uri, &extensions)?;
     let bytes = api.limits.bytes;
-    let upgrade = upgrade.max_message_size(bytes).max_frame_size(bytes);
+    let upgrade = upgrade
+        .max_message_size(bytes)
+        .max_frame_size(bytes)
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER);
     let upgrade = match protocol {
         Some(protocol) => upgrade.protocols([protocol]),
         None => upgrade,

@@ -12,6 +12,8 @@ use adk_stream::agents::Demo;
 use adk_stream::engine::{Engine, Tools};
 use adk_stream::live::SocketLimits;
 use adk_stream::store::{self, Location};
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::protocol::{CloseFrame, Role};
 use tungstenite::{Error, Message, WebSocket};
 
 /// A server in this process, with limits that a test can wait for.
@@ -144,4 +146,53 @@ async fn one_window_too_many_gets_an_error_of_its_own() {
         answer.starts_with(r#"{"type":"error","requestId":"r1""#),
         "{answer}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn client_that_closes_is_answered() {
+    let address = serve(SocketLimits::default()).await;
+    let answer = tokio::task::spawn_blocking(move || {
+        let mut socket = connect(address);
+        let (code, reason) = (CloseCode::Normal, "bye".into());
+        socket.close(Some(CloseFrame { code, reason })).unwrap();
+        farewell(&mut socket)
+    });
+    // As the protocol has it: the client's own words.
+    assert_eq!(answer.await.unwrap(), (1000, "bye".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn frame_that_is_too_large_is_said_to_be_so_while_it_is_sent() {
+    let address = serve(SocketLimits::default()).await;
+    let said = tokio::task::spawn_blocking(move || {
+        let socket = connect(address);
+        let mut reader = connect_again(&socket);
+        let mut socket = socket;
+        let frame = "x".repeat(64 * 1024 * 1024);
+        std::thread::spawn(move || socket.send(Message::text(frame)));
+        farewell(&mut reader)
+    });
+    assert_eq!(said.await.unwrap().0, 1009);
+}
+
+/// A second hand on the same connection, to read while the first writes.
+fn connect_again(socket: &WebSocket<TcpStream>) -> WebSocket<TcpStream> {
+    let stream = socket.get_ref().try_clone().unwrap();
+    WebSocket::from_raw_socket(stream, Role::Client, None)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn request_whose_id_would_fill_every_frame_is_refused() {
+    let address = serve(SocketLimits::default()).await;
+    let answer = tokio::task::spawn_blocking(move || {
+        let mut socket = connect(address);
+        let id = "x".repeat(257);
+        let resume = format!(
+            r#"{{"type":"resume","requestId":"{id}","id":"c","headers":{{}},"body":{{}}}}"#
+        );
+        socket.send(Message::text(resume)).unwrap();
+        socket.read().unwrap().to_string()
+    });
+    let answer = answer.await.unwrap();
+    assert!(answer.contains("at most 256 bytes"), "{answer}");
 }

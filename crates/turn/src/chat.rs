@@ -1,7 +1,7 @@
 //! A chat: its journal, folded. Who owns it, which turns it had, and which is the current one.
 
-use wire::Message;
 use wire::assembler::{Assembler, Sdk};
+use wire::{Chunk, Message};
 
 use crate::agent::Past;
 use crate::call::Call;
@@ -173,12 +173,12 @@ fn assemble(turn: &Turn) -> Message {
     let last = turn.transcript().len().saturating_sub(1);
     for (index, item) in turn.transcript().iter().enumerate() {
         let chunk = match item {
-            Item::Chunk(chunk) => chunk.clone(),
+            Item::Chunk(chunk) => Chunk::clone(chunk),
             // A park that was left again is over.
             Item::Close(_) if index < last => continue,
             // A failure is told beside the message, not in it.
             Item::Close(closing) => match closing.chunk() {
-                wire::Chunk::Error(_) => continue,
+                Chunk::Error(_) => continue,
                 chunk => chunk,
             },
         };

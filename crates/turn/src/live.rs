@@ -81,7 +81,7 @@ enum Open {
 
 impl Live {
     /// Takes an event in: the chunks that clients are told at once. `block` numbers the message's
-    /// blocks of text and reasoning.
+    /// texts, reasonings and sources.
     pub(crate) fn take(
         &mut self,
         event: AgentEvent,
@@ -145,9 +145,11 @@ impl Live {
                 });
                 chunks.into_iter().collect()
             }
-            AgentEvent::File { url, media_type } => self.whole(Part::File { url, media_type }),
-            AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }),
-            AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }),
+            AgentEvent::File { url, media_type } => {
+                self.whole(Part::File { url, media_type }, block)
+            }
+            AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }, block),
+            AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }, block),
             AgentEvent::Metadata(metadata) => {
                 merge(&mut self.metadata, metadata);
                 Vec::new()
@@ -170,9 +172,9 @@ impl Live {
         })
     }
 
-    fn whole(&mut self, part: Part) -> Vec<Chunk> {
+    fn whole(&mut self, part: Part, block: &mut usize) -> Vec<Chunk> {
         let mut chunks: Vec<_> = self.close().into_iter().collect();
-        chunks.extend(whole(&part, self.parts.len()));
+        chunks.extend(whole(&part, block));
         self.parts.push(Said::Part(part));
         chunks
     }
@@ -220,24 +222,27 @@ pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
             }));
         }
         Part::Call { .. } => {}
-        part => chunks.extend(whole(part, *block)),
+        part => chunks.extend(whole(part, block)),
     }
     chunks
 }
 
-fn whole(part: &Part, n: usize) -> Option<Chunk> {
+fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
     Some(match part {
         Part::File { url, media_type } => Chunk::File(File {
             url: url.clone(),
             media_type: media_type.clone(),
             provider_metadata: None,
         }),
-        Part::Source { url, title } => Chunk::SourceUrl(SourceUrl {
-            source_id: format!("source-{n}"),
-            url: url.clone(),
-            title: title.clone(),
-            provider_metadata: None,
-        }),
+        Part::Source { url, title } => {
+            *block += 1;
+            Chunk::SourceUrl(SourceUrl {
+                source_id: format!("source-{block}"),
+                url: url.clone(),
+                title: title.clone(),
+                provider_metadata: None,
+            })
+        }
         Part::Data { name, data } => Chunk::Data(Data {
             name: name.clone(),
             data: wire::prototype::without_refused_keys(data.clone()),

@@ -46,10 +46,10 @@ pub(crate) fn approval_request(gate: &Gate, question: &str) -> Chunk {
     Chunk::ToolApprovalRequest(ToolApprovalRequest {
         approval_id: gate.id.to_string(),
         tool_call_id: gate.call.to_string(),
-        approval_descriptor: Some(match gate.expires {
+        approval_descriptor: Some(Box::new(match gate.expires {
             Some(expires) => json!({"question": question, "expiresAt": expires}),
             None => json!({"question": question}),
-        }),
+        })),
         reason: Some(question.to_owned()),
         ..ToolApprovalRequest::default()
     })

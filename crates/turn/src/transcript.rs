@@ -3,19 +3,19 @@
 //! A transcript has no windows: it is the whole assistant message, with marks where a window closes.
 //! [`crate::window`] turns a stretch of it into what one client is sent.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use wire::Chunk;
 use wire::chunk::{Error, Finish, FinishReason};
 
 /// One item of a transcript.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all items are chunks, and boxing them would cost an allocation a word"
-)]
 pub enum Item {
     /// A chunk, in the newest client's words; a window narrows it to what its client knows.
-    Chunk(Chunk),
+    ///
+    /// Shared, since the turn and all who read along keep it, and a chunk is large.
+    Chunk(Arc<Chunk>),
     /// Nothing more can happen without a client, or at all: windows close here.
     Close(Closing),
 }

@@ -47,7 +47,7 @@ pub struct Turn {
     transcript: Vec<Item>,
     /// Whether the transcript is inside of a step.
     in_step: bool,
-    /// How many blocks of text and reasoning it has.
+    /// How many texts, reasonings and sources it has.
     pub(crate) blocks: usize,
     metadata: Option<Value>,
     finish: Finish,

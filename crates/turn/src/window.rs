@@ -267,7 +267,7 @@ pub fn seen(transcript: &[Item], message: &Message) -> usize {
     let mut seen = 0;
     for (index, item) in transcript.iter().enumerate() {
         let chunk = match item {
-            Item::Chunk(chunk) => chunk,
+            Item::Chunk(chunk) => &**chunk,
             Item::Close(Closing::Parked) => {
                 seen = index + 1;
                 continue;
@@ -305,7 +305,8 @@ pub fn seen(transcript: &[Item], message: &Message) -> usize {
 /// the middle of a window, or has it all and sends again.
 fn steps_seen(transcript: &[Item], message: &Message, park: usize) -> usize {
     let starts = |items: &[Item]| {
-        let is_start = |item: &Item| matches!(item, Item::Chunk(Chunk::StartStep));
+        let is_start =
+            |item: &Item| matches!(item, Item::Chunk(chunk) if **chunk == Chunk::StartStep);
         let starts = items.iter().enumerate().filter(|(_, item)| is_start(item));
         starts.map(|(index, _)| index).collect::<Vec<_>>()
     };
@@ -374,7 +375,7 @@ mod tests {
     use serde_json::json;
 
     fn transcript() -> Vec<Item> {
-        let chunk = |value| Item::Chunk(Chunk::decode(value).unwrap());
+        let chunk = |value| Item::Chunk(Chunk::decode(value).unwrap().into());
         vec![
             chunk(json!({"type": "start-step"})),
             chunk(json!({"type": "text-start", "id": "1"})),

@@ -70,7 +70,7 @@ struct StreamingInput {
     tool_name: String,
     dynamic: bool,
     title: Option<String>,
-    tool_metadata: Option<Map<String, Value>>,
+    tool_metadata: Option<Box<Map<String, Value>>>,
 }
 
 impl Assembler {

@@ -196,3 +196,15 @@ impl Chunk {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Chunk;
+
+    /// A turn keeps every word as a chunk, and a server thousands of turns.
+    #[test]
+    fn a_chunk_is_not_large() {
+        let bytes = size_of::<Chunk>();
+        assert!(bytes <= 200, "a chunk takes {bytes} bytes");
+    }
+}

@@ -241,6 +241,15 @@ pub(crate) trait Field: Sized {
     }
 }
 
+impl<T: Field> Field for Box<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+    const NULL_IS_A_VALUE: bool = T::NULL_IS_A_VALUE;
+
+    fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
+        T::from_value(value, path, nulls).map(Self::new)
+    }
+}
+
 /// How many bytes an id may have: ids of chats, messages, calls and approvals.
 pub const ID_BYTES: usize = 512;
 

@@ -79,10 +79,6 @@ pub struct Resume {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a frame is written or read once, and boxing it would cost more than moving it"
-)]
 pub enum ServerFrame {
     /// The window of a request is open.
     Start {

@@ -8,10 +8,10 @@ use crate::decode::{DecodeError, Field, Fields, Nulls, Path};
 /// Metadata by provider, such as `{"google": {"thoughtSignature": "…"}}`: a record of records.
 ///
 /// The client refuses any other shape, so none can be made. What stands in a record is kept as it
-/// came.
+/// came. Boxed, since nearly every chunk has a place for it and few have it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(transparent)]
-pub struct ProviderMetadata(Map<String, Value>);
+pub struct ProviderMetadata(Box<Map<String, Value>>);
 
 impl ProviderMetadata {
     /// Metadata of one provider.
@@ -41,7 +41,7 @@ impl Field for ProviderMetadata {
         };
         match map.iter().find(|(_, record)| !record.is_object()) {
             Some((provider, _)) => Err(path.key(provider).expected("an object")),
-            None => Ok(Self(map)),
+            None => Ok(Self(Box::new(map))),
         }
     }
 }

@@ -79,10 +79,6 @@ names! {
 
 /// What a server sends.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a frame is written or read once, and boxing it would cost more than moving it"
-)]
 pub enum ServerFrame {
     /// A chunk, as `data: {…}\n\n`.
     Chunk(Chunk),

@@ -46,7 +46,7 @@ pub struct ToolPart {
     /// What to show.
     pub title: Option<String>,
     /// What the tool says of itself.
-    pub tool_metadata: Option<Map<String, Value>>,
+    pub tool_metadata: Option<Box<Map<String, Value>>>,
     /// Whether the provider runs it.
     pub provider_executed: Option<bool>,
     /// The input, partial while it streams.
@@ -81,9 +81,9 @@ record! {
         /// Why it was answered so.
         reason: Option<String> = "reason",
         /// What the question is about.
-        descriptor: Option<Value> = "descriptor",
+        descriptor: Option<Box<Value>> = "descriptor",
         /// The input before it was parsed.
-        input_schema_input: Option<Value> = "inputSchemaInput",
+        input_schema_input: Option<Box<Value>> = "inputSchemaInput",
         /// Why it is asked (7 only).
         request_reason: Option<String> = "requestReason",
         /// Whether a policy answers it (7 only).

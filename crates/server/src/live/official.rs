@@ -1,20 +1,29 @@
 //! The AI SDK's own frames.
 
-use axum::extract::ws::Message;
 use engine::engine::Request;
 use engine::{Speech, WindowStream};
 use serde_json::Value;
-use tokio::sync::mpsc;
 use turn::ChatId;
 use wire::Profile;
 use wire::frame::{ClientFrame, ServerFrame};
 
 use super::OnAbort;
+use super::outbox::Outbox;
 use super::socket::Socket;
+
+/// How long the id of a request may be: it stands in every frame of its answer.
+const REQUEST_ID: usize = 256;
 
 /// Takes a frame in.
 pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
     match frame {
+        ClientFrame::Send(wire::frame::Send { request_id, .. })
+        | ClientFrame::Resume(wire::frame::Resume { request_id, .. })
+            if request_id.len() > REQUEST_ID =>
+        {
+            let problem = format!("a requestId has at most {REQUEST_ID} bytes");
+            fail(socket, request_id, problem).await;
+        }
         ClientFrame::Send(send) => {
             if !socket.has_room() {
                 let problem = "too many requests are open on this socket".to_owned();
@@ -108,12 +117,11 @@ fn watch(socket: &mut Socket, request_id: String, chat: ChatId, window: WindowSt
     }
 }
 
-async fn forward(mut window: WindowStream, request_id: String, out: mpsc::Sender<Message>) {
-    let frame = |frame: ServerFrame| Message::Text(frame.to_json().into());
+async fn forward(mut window: WindowStream, request_id: String, out: Outbox) {
     let start = ServerFrame::Start {
         request_id: request_id.clone(),
     };
-    if out.send(frame(start)).await.is_err() {
+    if out.say(start.to_json()).await.is_err() {
         return;
     }
     let mut sequence = 0;
@@ -125,10 +133,10 @@ async fn forward(mut window: WindowStream, request_id: String, out: mpsc::Sender
                 chunk,
             };
             sequence += 1;
-            if out.send(frame(chunk)).await.is_err() {
+            if out.say(chunk.to_json()).await.is_err() {
                 return;
             }
         }
     }
-    let _ = out.send(frame(ServerFrame::End { request_id })).await;
+    let _ = out.say(ServerFrame::End { request_id }.to_json()).await;
 }

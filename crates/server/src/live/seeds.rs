@@ -1,14 +1,13 @@
 //! The seeds' frames.
 
-use axum::extract::ws::Message;
 use engine::engine::Request;
 use engine::{Speech, WindowStream};
-use tokio::sync::mpsc;
 use turn::{CallId, ChatId};
 use wire::chunk::Error;
 use wire::seeds::{ClientFrame, ServerFrame};
 use wire::{Chunk, Trigger};
 
+use super::outbox::Outbox;
 use super::socket::Socket;
 
 /// What a socket of this dialect remembers.
@@ -99,15 +98,14 @@ pub(super) async fn fail(socket: &Socket, error_text: String) {
     socket.say(ServerFrame::Chunk(chunk).to_text()).await;
 }
 
-async fn forward(mut window: WindowStream, out: mpsc::Sender<Message>) {
+async fn forward(mut window: WindowStream, out: Outbox) {
     while let Some(chunks) = window.next().await {
         for chunk in chunks {
             let text = ServerFrame::Chunk(chunk).to_text();
-            if out.send(Message::Text(text.into())).await.is_err() {
+            if out.say(text).await.is_err() {
                 return;
             }
         }
     }
-    let done = ServerFrame::Done.to_text();
-    let _ = out.send(Message::Text(done.into())).await;
+    let _ = out.say(ServerFrame::Done.to_text()).await;
 }

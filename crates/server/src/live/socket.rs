@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use futures_util::stream::SplitSink;
-use futures_util::{SinkExt, StreamExt};
-use tokio::sync::{mpsc, watch};
+use futures_util::StreamExt;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use turn::{ChatId, Principal};
 use wire::decode::Problem;
 use wire::socket::ClientFrame;
 
+use super::outbox::Outbox;
 use super::{official, seeds};
 use crate::api::Api;
 
@@ -20,9 +20,8 @@ use crate::api::Api;
 pub(super) struct Socket {
     pub(super) api: Api,
     pub(super) principal: Principal,
-    /// What is to be sent. It has a bound: a client that does not read holds up its windows, and
-    /// never a turn.
-    pub(super) out: mpsc::Sender<Message>,
+    /// What is to be sent.
+    pub(super) out: Outbox,
     /// The windows that are open, by their requests.
     pub(super) windows: HashMap<String, AbortHandle>,
     /// The chats of the requests, for those that stop them.
@@ -36,10 +35,8 @@ type Farewell = (u16, &'static str);
 /// Serves a socket until it closes.
 pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
     let limits = api.sockets;
-    let (out, outgoing) = mpsc::channel(64);
     let (sink, mut incoming) = socket.split();
-    // On its own, so that whoever says something here never waits for himself.
-    let mut writer = tokio::spawn(write(sink, outgoing, limits.stall));
+    let (out, mut writer) = Outbox::open(sink, limits.stall);
     let mut closing = api.closing.clone();
     let mut state = Socket {
         api,
@@ -89,36 +86,24 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
     }
     let reason = reason.into();
     let close = Message::Close(Some(CloseFrame { code, reason }));
-    // Whoever is gone, or does not read, need not be told.
+    // Whoever is gone, or does not read, need not be told. Whoever still sends is let finish: a
+    // connection that is dropped with bytes unread is reset, and the farewell with it.
     let told = async {
-        let _ = state.out.send(close).await;
-        drop(state);
         if !writer.is_finished() {
+            let _ = state.out.send(close).await;
             let _ = (&mut writer).await;
         }
+        while let Some(Ok(_)) = incoming.next().await {}
+        if code == close_code::SIZE {
+            std::future::pending::<()>().await;
+        }
     };
-    if tokio::time::timeout(FAREWELL, told).await.is_err() {
-        writer.abort();
-    }
+    let _ = tokio::time::timeout(FAREWELL, told).await;
+    writer.abort();
 }
 
 /// How long a client may take to hear why it is closed.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-/// Sends what is to be sent, until there is nothing more, or the client does not take it.
-async fn write(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut outgoing: mpsc::Receiver<Message>,
-    stall: Duration,
-) {
-    while let Some(message) = outgoing.recv().await {
-        let is_last = matches!(message, Message::Close(_));
-        let sent = tokio::time::timeout(stall, sink.send(message)).await;
-        if is_last || !matches!(sent, Ok(Ok(()))) {
-            return;
-        }
-    }
-}
 
 /// Waits until the server goes away; for ever, where nobody will say so.
 async fn told_to_close(closing: &mut watch::Receiver<bool>) {
@@ -135,8 +120,8 @@ impl Socket {
             Message::Binary(_) => {
                 return Err((close_code::UNSUPPORTED, "this agent takes no binary frames"));
             }
-            Message::Ping(_) | Message::Pong(_) => return Ok(()),
-            Message::Close(_) => return Err((close_code::NORMAL, "")),
+            // A close is answered by reading on, until nothing comes any more.
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
         };
         match ClientFrame::from_slice(text.as_bytes(), &self.api.limits) {
             Ok(ClientFrame::Official(frame)) => official::receive(self, frame).await,
@@ -156,7 +141,7 @@ impl Socket {
 
     /// Sends a text, or lets it be where the socket is gone.
     pub(super) async fn say(&self, text: String) {
-        let _ = self.out.send(Message::Text(text.into())).await;
+        let _ = self.out.say(text).await;
     }
 
     /// Whether one more window may be opened.

@@ -1,5 +1,7 @@
 //! How events change a turn, and what it says of them.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use wire::Chunk;
 use wire::chunk::FinishReason;
@@ -250,7 +252,7 @@ impl Turn {
     }
 
     pub(crate) fn say(&mut self, chunk: Chunk) {
-        self.transcript.push(Item::Chunk(chunk));
+        self.transcript.push(Item::Chunk(Arc::new(chunk)));
     }
 
     pub(crate) fn say_all(&mut self, chunks: impl IntoIterator<Item = Chunk>) {

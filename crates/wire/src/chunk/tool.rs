@@ -19,7 +19,7 @@ record! {
         /// What the provider says of it (newer releases).
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         /// What the tool says of itself (newer releases).
-        tool_metadata: Option<Map<String, Value>> = "toolMetadata",
+        tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
         /// What to show.
@@ -51,7 +51,7 @@ record! {
         /// What the provider says of it.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         /// What the tool says of itself (newer releases).
-        tool_metadata: Option<Map<String, Value>> = "toolMetadata",
+        tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
         /// What to show.
@@ -73,7 +73,7 @@ record! {
         /// What the provider says of it.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         /// What the tool says of itself (newer releases).
-        tool_metadata: Option<Map<String, Value>> = "toolMetadata",
+        tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
         /// What is wrong with it.
@@ -91,9 +91,9 @@ record! {
         /// The call.
         tool_call_id: String = "toolCallId",
         /// What the question is about (newer releases).
-        approval_descriptor: Option<Value> = "approvalDescriptor",
+        approval_descriptor: Option<Box<Value>> = "approvalDescriptor",
         /// The input before it was parsed (newer releases).
-        input_schema_input: Option<Value> = "inputSchemaInput",
+        input_schema_input: Option<Box<Value>> = "inputSchemaInput",
         /// Why it is asked (7 only).
         reason: Option<String> = "reason",
         /// Whether a policy answers it (7 only).
@@ -131,7 +131,7 @@ record! {
         /// What the provider says of it (newer releases).
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         /// What the tool says of itself (newer releases).
-        tool_metadata: Option<Map<String, Value>> = "toolMetadata",
+        tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
         /// Whether more is to come: progress.
@@ -151,7 +151,7 @@ record! {
         /// What the provider says of it (newer releases).
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         /// What the tool says of itself (newer releases).
-        tool_metadata: Option<Map<String, Value>> = "toolMetadata",
+        tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
     }

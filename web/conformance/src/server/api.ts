@@ -9,7 +9,12 @@ import type { Principal } from './server.ts';
 
 export type ChatStatus = 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
 
-export type ServedChat = { id: string; status: ChatStatus; messages: UIMessage[] };
+export type ServedChat = {
+  id: string;
+  status: ChatStatus;
+  messages: UIMessage[];
+  error?: { code: string; message: string; retryAfterMs?: number };
+};
 
 export type OpenApproval = {
   approvalId: string;

@@ -14,17 +14,15 @@ const readers = 990;
 
 const deaf = 10;
 
-/** More than the network takes for somebody who does not read it: 6 pings that come back as they are. */
-const pings = 6;
+/** More than the network takes for somebody who does not read it: pings that come back as they are. */
+const pings = 24;
 const bytesOfPing = 1024 * 1024;
 
-/**
- * An unoptimised server takes 140 kB for a socket and 250 kB for a turn that runs, a thousand times
- * both; whoever does not read adds what the network does not take of his.
- */
-const bytesAllowed = 512 * 1024 * 1024;
-const bytesWanted = 300 * 1024 * 1024;
-const bytesAllowedForDeaf = 100 * 1024 * 1024;
+/** For a thousand sockets with a turn each, of a server that is not optimised. */
+const bytesAllowed = 300 * 1024 * 1024;
+
+/** Of ten times 24 MB: one frame in each direction, and what the allocator keeps of them. */
+const bytesAllowedForDeaf = 80 * 1024 * 1024;
 
 /** A client that takes nothing for 30 s is cut off; some more for those who count. */
 const secondsUntilCut = 45;
@@ -58,9 +56,6 @@ function status(pid: number, field: string): number {
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`${field}:\\s+(\\d+)`));
   return Number(line?.[1]) * 1024;
 }
-
-/** The most that the server has taken. */
-let peak = 0;
 
 const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
 
@@ -120,7 +115,7 @@ test('are served by one process', { timeout: 90_000 }, async () => {
   while (descriptors(pid) > before && performance.now() < deadline) {
     await pause(100);
   }
-  peak = status(pid, 'VmHWM');
+  const peak = status(pid, 'VmHWM');
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
   process.stdout.write(
     `1000 sockets: ${megabytes(idle)} MB idle, ${megabytes(stalled)} MB with the deaf, ` +
@@ -130,9 +125,4 @@ test('are served by one process', { timeout: 90_000 }, async () => {
   expect(descriptors(pid), 'the deaf are cut off').toBeLessThanOrEqual(before);
   expect(stalled - idle).toBeLessThan(bytesAllowedForDeaf);
   expect(peak).toBeLessThan(bytesAllowed);
-});
-
-// Expected to fail: the bound that was set for it is not kept yet. When it is, this says so.
-test.fails('take no more than was agreed', () => {
-  expect(peak).toBeLessThan(bytesWanted);
 });

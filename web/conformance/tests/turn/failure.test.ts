@@ -12,7 +12,10 @@ test.each(majors)('the chat shows the error, on version %s', async major => {
   await tab.say('fail with rate limit');
 
   await expectSound(tab, { posts: 1, error: /rate_limit/ });
-  expect((await tab.api.chat(tab.id))?.status).toBe('failed');
+  const chat = await tab.api.chat(tab.id);
+  expect(chat?.status).toBe('failed');
+  expect(chat?.error?.code).toBe('rate_limited');
+  expect(chat?.error?.retryAfterMs).toBeGreaterThan(0);
 });
 
 test.each(majors)('the turn can be regenerated, on version %s', async major => {
