@@ -15,5 +15,5 @@
 pub mod agent;
 pub mod demo;
 
-pub use agent::{Agent, AgentStream};
+pub use agent::{Agent, AgentStream, Conversation, Heard};
 pub use demo::Demo;

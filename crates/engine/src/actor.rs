@@ -7,9 +7,11 @@ mod working;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Heard;
 use serde_json::Value;
 use store::{Appended, NewEntry};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::intake::Intake;
@@ -26,8 +28,8 @@ use crate::log::Log;
 use crate::stream::{Speech, WindowStream};
 use crate::work::Work;
 
-/// How long the task of a chat stays that nothing happens to.
-const IDLE: Duration = Duration::from_secs(30);
+/// How long an agent keeps its conversation open that nothing happens to, while somebody is there.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How often a decision is made again because somebody else wrote to the journal.
 const CONFLICTS: usize = 16;
@@ -63,20 +65,28 @@ struct Actor {
 impl Actor {
     async fn run(mut self, mut commands: mpsc::Receiver<Command>, mut work: mpsc::Receiver<Work>) {
         let mut batch = Vec::new();
+        let mut active = Instant::now();
         loop {
             tokio::select! {
                 command = commands.recv() => match command {
-                    Some(command) => self.command(command).await,
+                    Some(command) => {
+                        active = Instant::now();
+                        self.command(command).await;
+                    }
                     None => return,
                 },
                 _ = work.recv_many(&mut batch, 64) => {
+                    active = Instant::now();
                     for work in batch.drain(..) {
                         self.work(work).await;
                     }
                     self.publish();
                 }
                 () = tokio::time::sleep(self.patience()), if self.is_idle() => {
-                    if self.engine.retire(&self.id, &commands) {
+                    let is_kept = self.tasks.is_conversing()
+                        && self.engine.is_attended(&self.id)
+                        && active.elapsed() < PATIENCE;
+                    if !is_kept && self.engine.retire(&self.id, &commands) {
                         break;
                     }
                 }
@@ -92,7 +102,10 @@ impl Actor {
     /// A chat that is not there is not worth a task.
     fn patience(&self) -> Duration {
         let is_there = self.chat.as_ref().is_some_and(|chat| chat.seq() > 0);
-        if is_there { IDLE } else { Duration::ZERO }
+        match is_there {
+            true => self.engine.shared().idle,
+            false => Duration::ZERO,
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -129,6 +142,11 @@ impl Actor {
                 output,
                 reply,
             } => drop(reply.send(self.output(&principal, &call, output).await)),
+            Command::Hear {
+                principal,
+                heard,
+                reply,
+            } => drop(reply.send(self.hear(&principal, heard).await)),
             Command::TimedOut { gate } => {
                 let done = self.perform(Input::TimedOut { gate }, None).await;
                 self.note(done);
@@ -348,6 +366,12 @@ impl Actor {
         }
     }
 
+    async fn hear(&mut self, principal: &Principal, heard: Heard) -> Result<(), EngineError> {
+        self.chat_of(principal).await?;
+        self.tasks.hear(heard);
+        Ok(())
+    }
+
     /// Decides, makes durable, shows, acts: in this order.
     async fn perform(
         &mut self,
@@ -434,7 +458,10 @@ impl Actor {
         let owner = chat.owner().cloned();
         let owner = owner.unwrap_or_else(|| Principal::from("nobody"));
         match effect {
-            Effect::CallModel => self.tasks.call_model(owner, chat.history()),
+            Effect::CallModel => {
+                let session = chat.session().cloned();
+                self.tasks.call_model(owner, chat.history(), session);
+            }
             Effect::RunTool(call) => self.run_tool(&call, owner),
             Effect::WakeTool {
                 gate,

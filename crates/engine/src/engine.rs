@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agents::Agent;
+use agents::{Agent, Heard};
 use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
@@ -29,8 +29,12 @@ pub(crate) struct Shared {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) tools: Tools,
+    /// How long the task of a chat stays that nothing happens to.
+    pub(crate) idle: Duration,
     /// The task of each chat that something happens to.
     chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
+    /// How many are there for a chat.
+    attending: Mutex<HashMap<ChatId, usize>>,
 }
 
 /// What a client sends, in whichever framing it came.
@@ -57,6 +61,24 @@ pub struct View {
     pub messages: Vec<Message>,
 }
 
+/// Somebody who is there for a chat: [`Engine::attend`].
+pub struct Attending {
+    engine: Engine,
+    chat: ChatId,
+}
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        let mut attending = self.engine.attending();
+        if let Some(count) = attending.get_mut(&self.chat) {
+            *count -= 1;
+            if *count == 0 {
+                attending.remove(&self.chat);
+            }
+        }
+    }
+}
+
 /// What became of an answer.
 #[derive(Debug, Clone)]
 pub struct Answered {
@@ -73,11 +95,70 @@ impl Engine {
             journal,
             agent,
             tools,
+            idle: Duration::from_secs(30),
             chats: Mutex::default(),
+            attending: Mutex::default(),
         };
         Self {
             shared: Arc::new(shared),
         }
+    }
+
+    /// The same, with chats that are let go once nothing has happened to them for so long, and with
+    /// them what an agent keeps open for them. To be said before the engine is cloned.
+    #[must_use]
+    pub fn with_idle(mut self, idle: Duration) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.idle = idle;
+        }
+        self
+    }
+
+    /// The agent's name.
+    pub fn agent(&self) -> &str {
+        self.shared.agent.name()
+    }
+
+    /// Whether the agent understands speech.
+    pub fn hears(&self) -> bool {
+        self.shared.agent.hears()
+    }
+
+    /// Says that somebody is there for a chat, as long as what is returned is held: what an agent
+    /// keeps open for it stays open.
+    pub fn attend(&self, chat: &ChatId) -> Attending {
+        *self.attending().entry(chat.clone()).or_default() += 1;
+        Attending {
+            engine: self.clone(),
+            chat: chat.clone(),
+        }
+    }
+
+    pub(crate) fn is_attended(&self, chat: &ChatId) -> bool {
+        self.attending().contains_key(chat)
+    }
+
+    fn attending(&self) -> MutexGuard<'_, HashMap<ChatId, usize>> {
+        let attending = self.shared.attending.lock();
+        attending.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody speaks to a turn whose message is speech.
+    pub async fn hear(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        heard: Heard,
+    ) -> Result<(), EngineError> {
+        if !self.hears() {
+            return Err(EngineError::Deaf);
+        }
+        self.ask(chat, |reply| Command::Hear {
+            principal: principal.clone(),
+            heard,
+            reply,
+        })
+        .await
     }
 
     /// Takes up what an earlier process left: turns that were running, and gates with deadlines.

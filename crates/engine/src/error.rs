@@ -19,6 +19,8 @@ pub enum EngineError {
     Refused(Refusal),
     /// An edited input is not one that the tool takes.
     InvalidInput(String),
+    /// The agent does not understand speech.
+    Deaf,
     /// The journal can't be read or written.
     Store(StoreError),
     /// The engine is shutting down.
@@ -34,6 +36,7 @@ impl EngineError {
             Self::UnknownCall => "unknown_call",
             Self::Refused(refusal) => refusal.code,
             Self::InvalidInput(_) => "invalid_input",
+            Self::Deaf => "agent_is_deaf",
             Self::Store(_) => "store_unavailable",
             Self::Closed => "shutting_down",
         }
@@ -50,6 +53,7 @@ impl fmt::Display for EngineError {
             Self::InvalidInput(why) => {
                 write!(out, "The input is not one that the tool takes: {why}")
             }
+            Self::Deaf => out.write_str("This agent does not understand speech."),
             Self::Store(error) => write!(out, "The journal can't be reached: {error}"),
             Self::Closed => out.write_str("The server is shutting down."),
         }

@@ -23,7 +23,10 @@ pub enum Speech {
 pub struct WindowStream {
     log: Arc<Log>,
     view: View,
-    bell: watch::Receiver<usize>,
+    bell: watch::Receiver<()>,
+    /// How many signals were read, or came before the window opened.
+    signalled: usize,
+    has_begun: bool,
 }
 
 #[derive(Debug)]
@@ -71,8 +74,13 @@ impl WindowStream {
     }
 
     fn new(log: Arc<Log>, view: View) -> Self {
-        let bell = log.listen();
-        Self { log, view, bell }
+        Self {
+            bell: log.listen(),
+            signalled: log.signalled(),
+            has_begun: false,
+            log,
+            view,
+        }
     }
 
     /// The id of the assistant message that the turn streams.
@@ -91,10 +99,16 @@ impl WindowStream {
                 return None;
             }
             self.bell.borrow_and_update();
-            let chunks = match &mut self.view {
+            // A window opens with its start, and closes behind what was signalled.
+            let mut chunks = Vec::new();
+            if self.has_begun {
+                chunks = self.log.signals_after(&mut self.signalled);
+            }
+            chunks.extend(match &mut self.view {
                 View::Sdk(window) => window.read(&self.log.items()),
                 View::Seeds(window) => window.read(&self.log.items()),
-            };
+            });
+            self.has_begun = true;
             if !chunks.is_empty() {
                 return Some(chunks);
             }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use turn::Principal;
+use turn::agent::Behavior;
 use turn::call::{Outcome, Place};
 use turn::live::Verdict;
 
@@ -47,6 +48,7 @@ pub struct Tool<I> {
     timeout: Option<Duration>,
     is_idempotent: bool,
     is_long_running: bool,
+    behavior: Behavior,
     run: Option<Run>,
     input: PhantomData<fn(I)>,
 }
@@ -120,6 +122,7 @@ impl<I> Tool<I> {
             timeout: None,
             is_idempotent: false,
             is_long_running: false,
+            behavior: Behavior::Blocking,
             run,
             input: PhantomData,
         }
@@ -156,6 +159,13 @@ impl<I> Tool<I> {
         self.is_idempotent = true;
         self
     }
+
+    /// Lets a live model go on speaking while a call of this tool waits or works.
+    #[must_use]
+    pub fn non_blocking(mut self) -> Self {
+        self.behavior = Behavior::NonBlocking;
+        self
+    }
 }
 
 /// A tool whose input's type is forgotten: what the engine keeps.
@@ -168,6 +178,7 @@ pub struct AnyTool {
     pub(crate) timeout: Option<Duration>,
     pub(crate) is_idempotent: bool,
     pub(crate) is_long_running: bool,
+    pub(crate) behavior: Behavior,
     pub(crate) run: Option<Run>,
     judge: Judge,
 }
@@ -198,6 +209,7 @@ impl<I: DeserializeOwned + JsonSchema + 'static> From<Tool<I>> for AnyTool {
             timeout: tool.timeout,
             is_idempotent: tool.is_idempotent,
             is_long_running: tool.is_long_running,
+            behavior: tool.behavior,
             run: tool.run,
             // Models leave the input out where a tool takes nothing.
             judge: Arc::new(move |input, principal| match I::deserialize(input) {

@@ -35,6 +35,7 @@ impl Tools {
             name: tool.name.clone(),
             description: tool.description.clone(),
             input_schema: tool.input_schema.clone(),
+            behavior: tool.behavior,
         });
         tools.collect()
     }

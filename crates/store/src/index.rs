@@ -67,7 +67,10 @@ pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
                 changes.push(Change::GateClosed { gate, decision });
             }
             Event::TurnEnded { turn, .. } => changes.push(Change::TurnEnded { turn }),
-            Event::CallStarted { .. } | Event::CallRecorded { .. } | Event::CallSettled { .. } => {}
+            Event::CallStarted { .. }
+            | Event::CallRecorded { .. }
+            | Event::CallSettled { .. }
+            | Event::SessionNoted { .. } => {}
         }
     }
     changes
@@ -93,6 +96,7 @@ pub fn turn(events: &[Event]) -> Option<&TurnId> {
         | Event::CallStarted { turn, .. }
         | Event::CallRecorded { turn, .. }
         | Event::CallSettled { turn, .. }
+        | Event::SessionNoted { turn, .. }
         | Event::TurnEnded { turn, .. } => Some(turn),
     })
 }
@@ -115,6 +119,7 @@ fn name(event: &Event) -> &'static str {
         Event::CallStarted { .. } => "call-started",
         Event::CallRecorded { .. } => "call-recorded",
         Event::CallSettled { .. } => "call-settled",
+        Event::SessionNoted { .. } => "session-noted",
         Event::TurnEnded { .. } => "turn-ended",
     }
 }

@@ -59,8 +59,23 @@ pub enum AgentEvent {
         /// The data.
         data: Value,
     },
+    /// Something for whoever watches just now, of a name: `data-NAME`, transient. It is neither kept
+    /// nor told again: sound, and that it is to stop.
+    Signal {
+        /// The name.
+        name: String,
+        /// The data.
+        data: Value,
+    },
     /// Usage, model version and the like, for the message's metadata.
     Metadata(Value),
+    /// What the agent will want to know of its conversation after a restart.
+    Session(Value),
+    /// The model takes calls back. It may do so after the step is over, while they wait.
+    Cancelled {
+        /// The ids that the provider gave them.
+        provider_ids: Vec<String>,
+    },
     /// The step is over.
     Ended(Finish),
     /// The agent failed, and the turn with it.
@@ -143,6 +158,8 @@ pub struct StepRequest {
     pub history: Vec<Past>,
     /// The tools that the model may call.
     pub tools: Vec<ToolDeclaration>,
+    /// What the agent noted last of its conversation: [`AgentEvent::Session`].
+    pub session: Option<Value>,
 }
 
 /// Something that was said.
@@ -186,4 +203,16 @@ pub struct ToolDeclaration {
     pub description: String,
     /// The JSON schema of its input.
     pub input_schema: Value,
+    /// Whether a live model waits for it.
+    pub behavior: Behavior,
+}
+
+/// Whether a live model waits for a call, or goes on speaking meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Behavior {
+    /// It waits.
+    #[default]
+    Blocking,
+    /// It goes on, and is told the result when there is one.
+    NonBlocking,
 }

@@ -1,5 +1,6 @@
 //! A chat: its journal, folded. Who owns it, which turns it had, and which is the current one.
 
+use serde_json::Value;
 use wire::assembler::{Assembler, Sdk};
 use wire::{Chunk, Message};
 
@@ -18,6 +19,8 @@ pub struct Chat {
     /// All turns, in the order in which they were opened; an edit or a regeneration cuts some off.
     turns: Vec<Turn>,
     seq: u64,
+    /// What the agent noted last of its conversation.
+    session: Option<Value>,
 }
 
 impl Chat {
@@ -51,6 +54,7 @@ impl Chat {
                     cause.clone(),
                     after.clone(),
                 )),
+                Event::SessionNoted { session, .. } => self.session = Some(session.clone()),
                 event => {
                     if let Some(turn) = event.turn().and_then(|id| self.turn_mut(id)) {
                         turn.apply(event);
@@ -150,6 +154,11 @@ impl Chat {
         let find = |id: &CallId| self.call(id).map(|(_, call)| call.clone());
         let path = self.path().into_iter();
         path.flat_map(|turn| turn.past(&find)).collect()
+    }
+
+    /// What the agent noted last of its conversation.
+    pub fn session(&self) -> Option<&Value> {
+        self.session.as_ref()
     }
 
     /// The chat as UI messages, as a page shows it.

@@ -362,7 +362,7 @@ fn outcome(decision: Decision) -> Outcome {
             error: telling::TIMED_OUT.to_owned(),
         },
         Decision::Cancelled => Outcome::Error {
-            error: "The call was cancelled.".to_owned(),
+            error: telling::CANCELLED.to_owned(),
         },
         Decision::Approved { .. } => Outcome::Output {
             output: Value::Null,

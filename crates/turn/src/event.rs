@@ -113,6 +113,13 @@ pub enum Event {
         #[serde(flatten)]
         outcome: Outcome,
     },
+    /// What the agent will want to know of its conversation after a restart. The last one counts.
+    SessionNoted {
+        /// The turn.
+        turn: TurnId,
+        /// What the agent noted.
+        session: Value,
+    },
     /// A turn is over.
     TurnEnded {
         /// The turn.
@@ -136,6 +143,7 @@ impl Event {
             | Self::CallStarted { turn, .. }
             | Self::CallRecorded { turn, .. }
             | Self::CallSettled { turn, .. }
+            | Self::SessionNoted { turn, .. }
             | Self::TurnEnded { turn, .. } => Some(turn),
         }
     }

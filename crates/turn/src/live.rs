@@ -5,9 +5,14 @@ use std::time::Duration;
 use serde_json::Value;
 use wire::Chunk;
 use wire::chunk::{BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd};
+use wire::metadata::ProviderMetadata;
 
 use crate::agent::{AgentEvent, Part};
 use crate::call::Place;
+use crate::telling;
+
+/// Whose metadata a page is told.
+pub const OURS: &str = "adkStream";
 
 /// What the engine's tools and policies say of a call that the model makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +64,7 @@ pub(crate) struct Live {
     pub(crate) parts: Vec<Said>,
     pub(crate) calls: Vec<Made>,
     pub(crate) metadata: Option<Value>,
+    pub(crate) session: Option<Value>,
     open: Option<Open>,
 }
 
@@ -102,7 +108,8 @@ impl Live {
                         text: String::new(),
                         provider_metadata: None,
                     }));
-                    chunks.push(Chunk::TextStart(start(*block)));
+                    let start = start(*block, provider_metadata.as_ref());
+                    chunks.push(Chunk::TextStart(start));
                 }
                 self.grow(&delta, provider_metadata);
                 chunks.extend(more(*block, delta).map(Chunk::TextDelta));
@@ -121,7 +128,8 @@ impl Live {
                         text: String::new(),
                         provider_metadata: None,
                     }));
-                    chunks.push(Chunk::ReasoningStart(start(*block)));
+                    let start = start(*block, provider_metadata.as_ref());
+                    chunks.push(Chunk::ReasoningStart(start));
                 }
                 self.grow(&delta, provider_metadata);
                 chunks.extend(more(*block, delta).map(Chunk::ReasoningDelta));
@@ -154,7 +162,27 @@ impl Live {
                 merge(&mut self.metadata, metadata);
                 Vec::new()
             }
+            AgentEvent::Session(session) => {
+                self.session = Some(session);
+                Vec::new()
+            }
+            AgentEvent::Cancelled { provider_ids } => {
+                self.cancel(&provider_ids);
+                Vec::new()
+            }
+            AgentEvent::Signal { .. } => Vec::new(),
             AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
+        }
+    }
+
+    /// Takes back calls that nothing was done about yet.
+    fn cancel(&mut self, provider_ids: &[String]) {
+        for made in &mut self.calls {
+            let id = made.provider_id.as_ref();
+            if id.is_some_and(|id| provider_ids.contains(id)) {
+                let reason = telling::CANCELLED.to_owned();
+                made.ruling.verdict = Verdict::Deny { reason };
+            }
         }
     }
 
@@ -203,18 +231,26 @@ impl Live {
 pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     match part {
-        Part::Text { text, .. } => {
+        Part::Text {
+            text,
+            provider_metadata,
+        } => {
             *block += 1;
-            chunks.push(Chunk::TextStart(start(*block)));
+            let start = start(*block, provider_metadata.as_ref());
+            chunks.push(Chunk::TextStart(start));
             chunks.extend(more(*block, text.clone()).map(Chunk::TextDelta));
             chunks.push(Chunk::TextEnd(TextEnd {
                 id: block.to_string(),
                 ..TextEnd::default()
             }));
         }
-        Part::Reasoning { text, .. } => {
+        Part::Reasoning {
+            text,
+            provider_metadata,
+        } => {
             *block += 1;
-            chunks.push(Chunk::ReasoningStart(start(*block)));
+            let start = start(*block, provider_metadata.as_ref());
+            chunks.push(Chunk::ReasoningStart(start));
             chunks.extend(more(*block, text.clone()).map(Chunk::ReasoningDelta));
             chunks.push(Chunk::ReasoningEnd(ReasoningEnd {
                 id: block.to_string(),
@@ -252,10 +288,12 @@ fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
     })
 }
 
-fn start(block: usize) -> BlockStart {
+/// What a provider says of a part is between it and the agent; what is ours is for the page.
+fn start(block: usize, provider_metadata: Option<&Value>) -> BlockStart {
+    let ours = provider_metadata.and_then(|all| all.get(OURS)?.as_object());
     BlockStart {
         id: block.to_string(),
-        provider_metadata: None,
+        provider_metadata: ours.map(|ours| ProviderMetadata::of(OURS, ours.clone())),
     }
 }
 

@@ -69,6 +69,9 @@ pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<Chun
     }))
 }
 
+/// What is said of a call that the model took back.
+pub(crate) const CANCELLED: &str = "The model took the call back.";
+
 /// Why a gate is closed that the person typed over.
 pub(crate) const SUPERSEDED: &str = "superseded: the user wrote something else";
 

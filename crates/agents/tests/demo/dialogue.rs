@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use adk_stream_agents::{Agent, AgentStream, Demo};
 use futures_core::Stream;
 use serde_json::{Value, json};
-use turn::agent::{AgentEvent, CallResult, Part, Past, StepRequest, ToolDeclaration};
+use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
 use turn::{CallId, ChatId, Principal};
 use wire::{Message, Role};
@@ -61,12 +61,14 @@ impl Dialogue {
             name: (*name).to_owned(),
             description: String::new(),
             input_schema: json!({}),
+            behavior: Behavior::Blocking,
         };
         StepRequest {
             chat: ChatId::from("chat"),
             principal: Principal::from("ann"),
             history: self.history.clone(),
             tools: self.tools.iter().map(declare).collect(),
+            session: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is asked of a chat from outside.
 
+use agents::Heard;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::gate::Decision;
@@ -47,6 +48,12 @@ pub(crate) enum Command {
         principal: Principal,
         call: CallId,
         output: Result<Value, String>,
+        reply: Reply<()>,
+    },
+    /// Somebody speaks.
+    Hear {
+        principal: Principal,
+        heard: Heard,
         reply: Reply<()>,
     },
     TimedOut {

@@ -1,9 +1,8 @@
 //! The tasks that a chat has running: the model, tools, timers.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 
-use futures_core::Stream;
+use agents::{AgentStream, Conversation, Heard};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -27,6 +26,10 @@ pub(super) struct Tasks {
     /// Counts model calls, so that one that was let go is not heard.
     run: u64,
     model: Option<AbortHandle>,
+    /// Whether the model has not ended its step yet. It is listened to also when it has.
+    is_speaking: bool,
+    /// What the agent keeps open for the chat.
+    conversation: Option<Box<dyn Conversation>>,
     tools: HashMap<CallId, AbortHandle>,
     /// Tools that wait at gates.
     waiting: HashMap<GateId, oneshot::Sender<Decision>>,
@@ -42,6 +45,8 @@ impl Tasks {
             work,
             run: 0,
             model: None,
+            is_speaking: false,
+            conversation: None,
             tools: HashMap::new(),
             waiting: HashMap::new(),
             later: 0,
@@ -50,7 +55,18 @@ impl Tasks {
 
     /// Whether nothing runs.
     pub(super) fn is_quiet(&self) -> bool {
-        self.model.is_none() && self.tools.is_empty() && self.later == 0
+        !self.is_speaking && self.tools.is_empty() && self.later == 0
+    }
+
+    /// Whether the agent keeps something open.
+    pub(super) fn is_conversing(&self) -> bool {
+        self.conversation.is_some()
+    }
+
+    pub(super) fn hear(&mut self, heard: Heard) {
+        if let Some(conversation) = &mut self.conversation {
+            conversation.hear(heard);
+        }
     }
 
     /// Whether a model call is the one that is listened to.
@@ -58,8 +74,13 @@ impl Tasks {
         self.model.is_some() && self.run == run
     }
 
+    /// Whether the model has not ended its step yet.
+    pub(super) fn is_speaking(&self) -> bool {
+        self.is_speaking
+    }
+
     pub(super) fn model_done(&mut self) {
-        self.model = None;
+        self.is_speaking = false;
     }
 
     pub(super) fn done(&mut self, call: &CallId) {
@@ -78,6 +99,7 @@ impl Tasks {
             .into_iter()
             .chain(tools)
             .for_each(|task| task.abort());
+        self.is_speaking = false;
         self.waiting.clear();
     }
 
@@ -91,7 +113,12 @@ impl Tasks {
         waiting.is_some_and(|answer| answer.send(decision).is_ok())
     }
 
-    pub(super) fn call_model(&mut self, principal: Principal, history: Vec<Past>) {
+    pub(super) fn call_model(
+        &mut self,
+        principal: Principal,
+        history: Vec<Past>,
+        session: Option<Value>,
+    ) {
         if let Some(model) = self.model.take() {
             model.abort();
         }
@@ -102,8 +129,16 @@ impl Tasks {
             principal,
             history,
             tools: shared.tools.declarations(),
+            session,
         };
-        let stream = shared.agent.step(request);
+        if self.conversation.is_none() {
+            self.conversation = shared.agent.converse(&self.chat);
+        }
+        let stream = match &mut self.conversation {
+            Some(conversation) => conversation.step(request),
+            None => shared.agent.step(request),
+        };
+        self.is_speaking = true;
         let task = tokio::spawn(listen(stream, self.run, self.work.clone()));
         self.model = Some(task.abort_handle());
     }
@@ -183,18 +218,20 @@ impl Tasks {
     }
 }
 
+/// An agent that is listened to beyond its step is let go with the chat.
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        if let Some(model) = self.model.take() {
+            model.abort();
+        }
+    }
+}
+
 /// Brings what the agent says, one by one, and then that its stream has ended.
-async fn listen(
-    mut stream: Pin<Box<dyn Stream<Item = AgentEvent> + Send>>,
-    run: u64,
-    work: mpsc::Sender<Work>,
-) {
+async fn listen(mut stream: AgentStream, run: u64, work: mpsc::Sender<Work>) {
     loop {
         let event = std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await;
-        let is_end = matches!(
-            event,
-            None | Some(AgentEvent::Ended(_) | AgentEvent::Failed { .. })
-        );
+        let is_end = matches!(event, None | Some(AgentEvent::Failed { .. }));
         // The chat lets go of a model that it does not want to hear any more.
         if work.send(Work::Agent { run, event }).await.is_err() || is_end {
             return;

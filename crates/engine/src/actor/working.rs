@@ -1,9 +1,11 @@
 //! What the chat's own tasks bring: the agent, tools, long-running work.
 
+use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::agent::AgentEvent;
 use turn::gate::Decision;
 use turn::{CallId, Chat, GateId, Input, Status};
+use wire::chunk::Data;
 
 use super::Actor;
 use crate::error::EngineError;
@@ -71,8 +73,16 @@ impl Actor {
             return Ok(());
         }
         let Some(event) = event else {
-            return self.perform(Input::AgentCut, None).await;
+            // One that said that it has ended may end.
+            return match self.tasks.is_speaking() {
+                true => self.perform(Input::AgentCut, None).await,
+                false => Ok(()),
+            };
         };
+        if let AgentEvent::Signal { name, data } = event {
+            self.signal(name, data);
+            return Ok(());
+        }
         if matches!(event, AgentEvent::Ended(_) | AgentEvent::Failed { .. }) {
             self.tasks.model_done();
         }
@@ -83,6 +93,21 @@ impl Actor {
             _ => None,
         };
         self.perform(Input::Agent { event, ruling }, None).await
+    }
+
+    /// Shows something to those who watch just now.
+    fn signal(&mut self, name: String, data: Value) {
+        // What was said before comes before it.
+        self.publish();
+        if let Some((_, log)) = &self.log {
+            let transient = Some(true);
+            log.signal(Data {
+                name,
+                data,
+                transient,
+                ..Data::default()
+            });
+        }
     }
 
     async fn tool_asks(

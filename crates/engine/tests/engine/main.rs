@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod house;
+mod live;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -46,7 +46,7 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
         chats: HashMap::new(),
         seeds: seeds::State::default(),
     };
-    let mut ping = tokio::time::interval(limits.ping);
+    let mut ping = tokio::time::interval_at(Instant::now() + limits.ping, limits.ping);
     let mut heard = Instant::now();
     let mut spoke = Instant::now();
     let (code, reason) = loop {

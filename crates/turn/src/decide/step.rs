@@ -1,12 +1,14 @@
 //! Decisions about the running step: what the agent says, and what becomes of its calls.
 
+use serde_json::Value;
+
 use super::gate;
 use crate::agent::{AgentEvent, Part};
 use crate::call::{Call, Outcome, Place};
 use crate::chat::Chat;
 use crate::event::{End, Event, Finish};
-use crate::gate::GateKind;
-use crate::id::{CallId, TurnId};
+use crate::gate::{Decision, Gate, GateKind};
+use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
 use crate::live::{Live, Made, Ruling, Said, Verdict};
 use crate::time::At;
@@ -20,7 +22,7 @@ impl Chat {
         now: At,
     ) {
         let Some(turn) = self.current_mut().filter(|turn| turn.is_model_due()) else {
-            return;
+            return self.agent_says_later(output, event, now);
         };
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
@@ -47,6 +49,33 @@ impl Chat {
         }
     }
 
+    /// What an agent says that holds its conversation open when it is not its turn to speak.
+    fn agent_says_later(&mut self, output: &mut Output, event: AgentEvent, now: At) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        match event {
+            AgentEvent::Session(session) if self.session() != Some(&session) => {
+                let turn = turn.id().clone();
+                self.decide(output, [Event::SessionNoted { turn, session }]);
+            }
+            AgentEvent::Cancelled { provider_ids } => {
+                let is_cancelled = |gate: &&Gate| {
+                    let call = turn.call(&gate.call);
+                    let parent = call.and_then(|call| turn.call(call.parent.as_ref()?));
+                    let provider_id = parent.or(call).and_then(|call| call.provider_id.as_ref());
+                    provider_id.is_some_and(|id| provider_ids.contains(id))
+                };
+                let gates = turn.open_gates().filter(is_cancelled);
+                let gates: Vec<GateId> = gates.map(|gate| gate.id.clone()).collect();
+                for gate in gates {
+                    self.answer(output, &gate, Decision::Cancelled, now);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Journals the running step, and decides what becomes of its calls.
     fn end_step(&mut self, output: &mut Output, finish: Finish, now: At) {
         let Some(turn) = self.current() else {
@@ -63,6 +92,7 @@ impl Chat {
             .collect();
         let step = step_ended(&id, &live, &calls, finish);
         self.decide(output, [step]);
+        self.note_session(output, &id, live.session);
         for (made, call) in live.calls.into_iter().zip(calls) {
             self.rule(output, made, call.id, now);
         }
@@ -146,6 +176,14 @@ impl Chat {
         live.parts.retain(|said| matches!(said, Said::Part(_)));
         let step = step_ended(&id, &live, &[], Finish::Cut);
         self.decide(output, [step]);
+        self.note_session(output, &id, live.session);
+    }
+
+    fn note_session(&mut self, output: &mut Output, turn: &TurnId, session: Option<Value>) {
+        if let Some(session) = session {
+            let turn = turn.clone();
+            self.decide(output, [Event::SessionNoted { turn, session }]);
+        }
     }
 }
 

@@ -20,7 +20,7 @@ impl Turn {
     /// Takes in one event of the journal.
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
-            Event::ChatOpened { .. } | Event::TurnOpened { .. } => {}
+            Event::ChatOpened { .. } | Event::TurnOpened { .. } | Event::SessionNoted { .. } => {}
             Event::StepEnded {
                 parts,
                 finish,
