@@ -25,6 +25,7 @@ pub mod tool;
 pub mod tools;
 mod work;
 
+pub use agents::Heard;
 pub use context::{Context, Refused};
 pub use engine::Engine;
 pub use error::EngineError;

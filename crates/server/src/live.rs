@@ -4,6 +4,7 @@ mod official;
 mod outbox;
 mod seeds;
 mod socket;
+mod speech;
 
 use std::time::Duration;
 

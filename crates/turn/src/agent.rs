@@ -162,6 +162,17 @@ pub struct StepRequest {
     pub session: Option<Value>,
 }
 
+/// The name of the part that a user message has whose words are spoken, and come while its turn
+/// runs: `data-speech`.
+pub const SPEECH: &str = "speech";
+
+/// Whether the words of a user message are spoken.
+pub fn is_speech(message: &Message) -> bool {
+    let is_speech =
+        |part: &wire::Part| matches!(part, wire::Part::Data(data) if data.name == SPEECH);
+    message.parts.iter().any(is_speech)
+}
+
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Past {

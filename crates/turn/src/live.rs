@@ -14,6 +14,9 @@ use crate::telling;
 /// Whose metadata a page is told.
 pub const OURS: &str = "adkStream";
 
+/// Among ours, of a text: whose speech it is a transcript of, `input` or `output`.
+pub const TRANSCRIPT: &str = "transcript";
+
 /// What the engine's tools and policies say of a call that the model makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruling {

@@ -11,6 +11,7 @@ use wire::chunk::{
 };
 use wire::{Chunk, Profile};
 
+use crate::live::{OURS, TRANSCRIPT};
 use crate::transcript::{Closing, Item};
 
 /// One page's view of a turn, in the seeds' order.
@@ -25,6 +26,8 @@ pub struct SeedsWindow {
     /// The seeds' names for the blocks of text and reasoning.
     blocks: HashMap<String, String>,
     texts: usize,
+    /// How many transcripts of what the user said there were.
+    heard: usize,
     reasonings: usize,
 }
 
@@ -40,6 +43,7 @@ impl SeedsWindow {
             announced: HashSet::new(),
             blocks: HashMap::new(),
             texts: 0,
+            heard: 0,
             reasonings: 0,
         }
     }
@@ -124,10 +128,18 @@ impl SeedsWindow {
                 })]
             }
             Chunk::TextStart(start) => {
-                self.texts += 1;
-                let mut name = format!("{}_output_text", self.message_id);
-                if self.texts > 1 {
-                    name = format!("{name}_{}", self.texts);
+                let ours = start.provider_metadata.as_ref();
+                let ours = ours.and_then(|all| all.provider(OURS)?.get(TRANSCRIPT)?.as_str());
+                let is_heard = ours == Some("input");
+                let texts = match is_heard {
+                    true => &mut self.heard,
+                    false => &mut self.texts,
+                };
+                *texts += 1;
+                let whose = if is_heard { "input" } else { "output" };
+                let mut name = format!("{}_{whose}_text", self.message_id);
+                if *texts > 1 {
+                    name = format!("{name}_{texts}");
                 }
                 self.blocks.insert(start.id.clone(), name.clone());
                 vec![Chunk::TextStart(block(name))]

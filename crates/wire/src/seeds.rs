@@ -51,11 +51,17 @@ pub enum ClientFrame {
     },
     /// The microphone was opened or closed.
     AudioControl {
+        /// The chat, where the page says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// Which.
         action: AudioAction,
     },
     /// Speech.
     AudioChunk {
+        /// The chat, where the page says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// PCM, signed 16 bits, little-endian, in base64.
         chunk: String,
         /// Samples a second.
@@ -139,9 +145,11 @@ impl ClientFrame {
                 reason: fields.take("reason")?,
             },
             "audio_control" => Self::AudioControl {
+                id: fields.take::<Option<Id>>("id")?.map(|id| id.0),
                 action: fields.take("action")?,
             },
             "audio_chunk" => Self::AudioChunk {
+                id: fields.take::<Option<Id>>("id")?.map(|id| id.0),
                 chunk: fields.take("chunk")?,
                 sample_rate: fields.take::<Option<_>>("sampleRate")?.unwrap_or(16_000),
                 channels: fields.take::<Option<_>>("channels")?.unwrap_or(1),
@@ -244,6 +252,7 @@ mod tests {
     fn audio_has_the_seeds_defaults() {
         let frame = read(json!({"type": "audio_chunk", "chunk": "AAA="})).unwrap();
         let defaults = ClientFrame::AudioChunk {
+            id: None,
             chunk: "AAA=".into(),
             sample_rate: 16_000,
             channels: 1,

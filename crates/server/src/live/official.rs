@@ -109,6 +109,7 @@ pub(super) fn request_of(text: &str) -> Option<String> {
 
 /// Opens a window for a request.
 fn watch(socket: &mut Socket, request_id: String, chat: ChatId, window: WindowStream) {
+    socket.attend(&chat);
     socket.chats.insert(request_id.clone(), chat);
     let task = tokio::spawn(forward(window, request_id.clone(), socket.out.clone()));
     // The same id again is the client's mistake; the older window is the one to go.

@@ -9,6 +9,7 @@ use wire::{Chunk, Trigger};
 
 use super::outbox::Outbox;
 use super::socket::Socket;
+use super::speech;
 
 /// What a socket of this dialect remembers.
 #[derive(Default)]
@@ -26,12 +27,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             trigger,
             message_id,
         } => {
-            let chat = match (id, &socket.seeds.chat) {
-                (Some(id), _) => ChatId::from(id),
-                (None, Some(chat)) => chat.clone(),
-                (None, None) => ChatId::from(crate::demo::random("chat_")),
-            };
-            socket.seeds.chat = Some(chat.clone());
+            let chat = chat(socket, id);
             let request = Request {
                 chat,
                 trigger,
@@ -62,12 +58,34 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 let _ = socket.api.engine.stop(&socket.principal, &chat).await;
             }
         }
-        // Only a live agent hears.
-        ClientFrame::AudioControl { .. } | ClientFrame::AudioChunk { .. } => {}
+        ClientFrame::AudioControl { id, action } => speech::control(socket, id, action).await,
+        ClientFrame::AudioChunk {
+            id,
+            chunk,
+            sample_rate,
+            channels,
+            bit_depth,
+        } => {
+            let sound = speech::decode(&chunk, sample_rate, channels, bit_depth);
+            speech::hear(socket, id, sound).await;
+        }
     }
 }
 
-async fn send(socket: &mut Socket, mut request: Request) {
+/// The chat that a frame is about: the one that it names, the one that was spoken of last, or a new
+/// one.
+pub(super) fn chat(socket: &mut Socket, id: Option<String>) -> ChatId {
+    let chat = match (id, &socket.seeds.chat) {
+        (Some(id), _) => ChatId::from(id),
+        (None, Some(chat)) => chat.clone(),
+        (None, None) => ChatId::from(crate::demo::random("chat_")),
+    };
+    socket.seeds.chat = Some(chat.clone());
+    chat
+}
+
+/// Sends a request, and opens a window on its turn unless there is one.
+pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     if !socket.has_room() {
         return fail(socket, "too many turns are open on this socket".to_owned()).await;
     }
@@ -75,12 +93,14 @@ async fn send(socket: &mut Socket, mut request: Request) {
     if request.trigger == Trigger::SubmitMessage {
         request.message_id = None;
     }
+    let chat = request.chat.clone();
     let sent = socket
         .api
         .engine
         .send(&socket.principal, request, Speech::Seeds);
     match sent.await {
         Ok(window) => {
+            socket.attend(&chat);
             let turn = window.message_id().to_owned();
             // One stream lasts for the whole turn: an answer opens no other.
             if !socket.windows.contains_key(&turn) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use engine::engine::Attending;
 use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -13,7 +14,7 @@ use wire::decode::Problem;
 use wire::socket::ClientFrame;
 
 use super::outbox::Outbox;
-use super::{official, seeds};
+use super::{official, seeds, speech};
 use crate::api::Api;
 
 /// One socket: who is at the other end, and what it has open.
@@ -26,6 +27,10 @@ pub(super) struct Socket {
     pub(super) windows: HashMap<String, AbortHandle>,
     /// The chats of the requests, for those that stop them.
     pub(super) chats: HashMap<String, ChatId>,
+    /// The chats that were spoken of: somebody is there for them.
+    attending: HashMap<ChatId, Attending>,
+    /// The chat whose microphone is open.
+    pub(super) microphone: Option<ChatId>,
     pub(super) seeds: seeds::State,
 }
 
@@ -44,6 +49,8 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
         out,
         windows: HashMap::new(),
         chats: HashMap::new(),
+        attending: HashMap::new(),
+        microphone: None,
         seeds: seeds::State::default(),
     };
     let mut ping = tokio::time::interval_at(Instant::now() + limits.ping, limits.ping);
@@ -102,6 +109,9 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
     writer.abort();
 }
 
+/// For how many chats somebody can be there on one socket.
+const ATTENDED: usize = 256;
+
 /// How long a client may take to hear why it is closed.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -117,8 +127,12 @@ impl Socket {
     async fn receive(&mut self, message: Message) -> Result<(), Farewell> {
         let text = match &message {
             Message::Text(text) => text.as_str(),
-            Message::Binary(_) => {
+            Message::Binary(_) if !self.api.engine.hears() => {
                 return Err((close_code::UNSUPPORTED, "this agent takes no binary frames"));
+            }
+            Message::Binary(pcm) => {
+                speech::hear(self, None, Ok(speech::sound(pcm.to_vec()))).await;
+                return Ok(());
             }
             // A close is answered by reading on, until nothing comes any more.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
@@ -142,6 +156,14 @@ impl Socket {
     /// Sends a text, or lets it be where the socket is gone.
     pub(super) async fn say(&self, text: String) {
         let _ = self.out.say(text).await;
+    }
+
+    /// Says that somebody is there for a chat, until the socket closes.
+    pub(super) fn attend(&mut self, chat: &ChatId) {
+        if self.attending.len() < ATTENDED && !self.attending.contains_key(chat) {
+            let attending = self.api.engine.attend(chat);
+            self.attending.insert(chat.clone(), attending);
+        }
     }
 
     /// Whether one more window may be opened.

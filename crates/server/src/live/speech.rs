@@ -1,0 +1,114 @@
+//! Speech on a socket, in either dialect.
+//!
+//! A page that speaks the AI SDK's frames sends a user message with a part `data-speech` as it sends
+//! any other, and then names the chat in every frame of sound. The seeds' pages name none: opening
+//! the microphone opens the turn.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::Heard;
+use engine::engine::Request;
+use serde_json::json;
+use turn::ChatId;
+use turn::agent::SPEECH;
+use wire::seeds::AudioAction;
+use wire::{Message, Part, Role, Trigger, part};
+
+use super::seeds;
+use super::socket::Socket;
+
+/// What browsers give, and models take.
+const SAMPLE_RATE: u32 = 16_000;
+
+/// The microphone was opened or closed.
+pub(super) async fn control(socket: &mut Socket, id: Option<String>, action: AudioAction) {
+    let is_named = id.is_some();
+    match action {
+        AudioAction::Start => {
+            if !socket.api.engine.hears() {
+                return refuse(socket, is_named, &engine::EngineError::Deaf).await;
+            }
+            let chat = seeds::chat(socket, id);
+            socket.microphone = Some(chat.clone());
+            if !is_named {
+                seeds::send(socket, spoken(chat)).await;
+            }
+        }
+        AudioAction::Stop => {
+            hear(socket, id, Ok(Heard::End)).await;
+            socket.microphone = None;
+        }
+    }
+}
+
+/// A message whose words are yet to be spoken.
+fn spoken(chat: ChatId) -> Request {
+    let speech = Part::Data(part::Data {
+        name: SPEECH.to_owned(),
+        data: json!({"sampleRate": SAMPLE_RATE}),
+        ..part::Data::default()
+    });
+    let id = crate::demo::random("message_");
+    Request {
+        chat,
+        trigger: Trigger::SubmitMessage,
+        message_id: None,
+        messages: vec![Message::new(&id, Role::User, vec![speech])],
+    }
+}
+
+/// Sound as it comes in binary frames.
+pub(super) fn sound(pcm: Vec<u8>) -> Heard {
+    let sample_rate = SAMPLE_RATE;
+    Heard::Sound { pcm, sample_rate }
+}
+
+/// Sound as it comes in text.
+pub(super) fn decode(
+    chunk: &str,
+    sample_rate: u64,
+    channels: u64,
+    bit_depth: u64,
+) -> Result<Heard, &'static str> {
+    if (channels, bit_depth) != (1, 16) {
+        return Err("sound has one channel and 16 bits a sample");
+    }
+    let sample_rate = u32::try_from(sample_rate).ok();
+    let sample_rate = sample_rate.filter(|rate| (8_000..=48_000).contains(rate));
+    let sample_rate = sample_rate.ok_or("sound has 8000 to 48000 samples a second")?;
+    let pcm = STANDARD.decode(chunk).map_err(|_| "sound is in base64")?;
+    if pcm.len() % 2 == 1 {
+        return Err("a sample has two bytes");
+    }
+    Ok(Heard::Sound { pcm, sample_rate })
+}
+
+/// Somebody speaks, to the chat that is named or to the one whose microphone is open.
+pub(super) async fn hear(
+    socket: &mut Socket,
+    id: Option<String>,
+    heard: Result<Heard, &'static str>,
+) {
+    let is_named = id.is_some();
+    let chat = id.map(ChatId::from).or_else(|| socket.microphone.clone());
+    let Some(chat) = chat else { return };
+    match heard {
+        Ok(heard) => {
+            let engine = &socket.api.engine;
+            if let Err(error) = engine.hear(&socket.principal, &chat, heard).await {
+                refuse(socket, is_named, &error).await;
+            }
+        }
+        Err(problem) if !is_named => seeds::fail(socket, problem.to_owned()).await,
+        Err(problem) => tracing::debug!(%chat, problem, "sound was not understood"),
+    }
+}
+
+/// Says no, to those who can be told: the official client has no frame for it, and would give up all
+/// that it has open.
+async fn refuse(socket: &Socket, is_named: bool, error: &engine::EngineError) {
+    match is_named {
+        false => seeds::fail(socket, format!("{}: {error}", error.code())).await,
+        true => tracing::debug!(%error, "speech was refused"),
+    }
+}
