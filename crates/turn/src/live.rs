@@ -145,7 +145,16 @@ impl Live {
                 });
                 chunks.into_iter().collect()
             }
-            AgentEvent::File { url, media_type } => self.whole(Part::File { url, media_type }),
+            AgentEvent::File {
+                url,
+                media_type,
+                provider_metadata,
+            } => self.whole(Part::File {
+                url,
+                media_type,
+                provider_metadata,
+            }),
+            AgentEvent::Opaque(content) => self.whole(Part::Opaque { content }),
             AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }),
             AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }),
             AgentEvent::Metadata(metadata) => {
@@ -227,7 +236,9 @@ pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
 
 fn whole(part: &Part, n: usize) -> Option<Chunk> {
     Some(match part {
-        Part::File { url, media_type } => Chunk::File(File {
+        Part::File {
+            url, media_type, ..
+        } => Chunk::File(File {
             url: url.clone(),
             media_type: media_type.clone(),
             provider_metadata: None,
@@ -243,7 +254,9 @@ fn whole(part: &Part, n: usize) -> Option<Chunk> {
             data: wire::prototype::without_refused_keys(data.clone()),
             ..Data::default()
         }),
-        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } => return None,
+        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } | Part::Opaque { .. } => {
+            return None;
+        }
     })
 }
 
