@@ -9,11 +9,17 @@
 //!
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
-//!
-//! The agents that talk to someone outside come later.
+//! - [`gemini`]: Gemini, by generateContent.
+//! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
 
 pub mod agent;
 pub mod demo;
+pub mod error;
+pub mod gemini;
+mod tls;
 
 pub use agent::{Agent, AgentStream, Conversation, Heard};
 pub use demo::Demo;
+pub use error::Error;
+
+pub use self::gemini::Gemini;

@@ -44,7 +44,11 @@ pub enum AgentEvent {
         url: String,
         /// What it is.
         media_type: String,
+        /// What the provider says of the file, to be sent back unchanged.
+        provider_metadata: Option<Value>,
     },
+    /// Something that only the provider understands: kept, sent back unchanged, and never shown.
+    Opaque(Value),
     /// A page that the answer rests on.
     Source {
         /// Its address.
@@ -129,6 +133,14 @@ pub enum Part {
         url: String,
         /// What it is.
         media_type: String,
+        /// What the provider says of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider_metadata: Option<Value>,
+    },
+    /// Something that only the provider understands.
+    Opaque {
+        /// What it is, under the provider's name.
+        content: Value,
     },
     /// A page that the answer rests on.
     Source {

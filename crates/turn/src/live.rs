@@ -156,9 +156,19 @@ impl Live {
                 });
                 chunks.into_iter().collect()
             }
-            AgentEvent::File { url, media_type } => {
-                self.whole(Part::File { url, media_type }, block)
+            AgentEvent::File {
+                url,
+                media_type,
+                provider_metadata,
+            } => {
+                let file = Part::File {
+                    url,
+                    media_type,
+                    provider_metadata,
+                };
+                self.whole(file, block)
             }
+            AgentEvent::Opaque(content) => self.whole(Part::Opaque { content }, block),
             AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }, block),
             AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }, block),
             AgentEvent::Metadata(metadata) => {
@@ -268,7 +278,9 @@ pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
 
 fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
     Some(match part {
-        Part::File { url, media_type } => Chunk::File(File {
+        Part::File {
+            url, media_type, ..
+        } => Chunk::File(File {
             url: url.clone(),
             media_type: media_type.clone(),
             provider_metadata: None,
@@ -287,7 +299,9 @@ fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
             data: wire::prototype::without_refused_keys(data.clone()),
             ..Data::default()
         }),
-        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } => return None,
+        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } | Part::Opaque { .. } => {
+            return None;
+        }
     })
 }
 

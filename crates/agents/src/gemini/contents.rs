@@ -1,0 +1,147 @@
+//! The history, as contents: part by part, so that each signature stands on its own part.
+
+use gemini::{Content, Data, FileData, FunctionCall, Part};
+use serde_json::Value;
+use turn::agent::{self, Past};
+use turn::call::Call;
+use wire::part::File;
+
+use super::{data_url, keepsake, response};
+
+/// The provider under whose name a page's file may be at Google already.
+const PROVIDER: &str = "google";
+
+/// Everything that was said.
+///
+/// Gemini wants the responses right after their calls, in their order, which a step is by itself.
+/// It does not mind that one side speaks twice, as happens after a turn that failed without a word.
+pub(super) fn contents(history: &[Past]) -> Vec<Content> {
+    let mut contents = Vec::new();
+    for past in history {
+        match past {
+            Past::Message(message) => contents.push(Content::user(message_parts(&message.parts))),
+            Past::Result { call, outcome } => {
+                let text = response::late(call, outcome);
+                contents.push(Content::user(vec![Part::text(text)]));
+            }
+            Past::Step { parts, results } => {
+                let said: Vec<_> = parts.iter().filter_map(model_part).collect();
+                // What was cut short while it was only thinking is nothing to go on from.
+                if said.iter().any(|part| !part.is_thought()) {
+                    contents.push(Content::model(said));
+                }
+                if !results.is_empty() {
+                    let responses = results.iter().map(response::part);
+                    contents.push(Content::user(responses.collect()));
+                }
+            }
+        }
+    }
+    contents
+}
+
+/// What a page sent. Data parts are the page's own business.
+fn message_parts(parts: &[wire::Part]) -> Vec<Part> {
+    let part = |part: &wire::Part| match part {
+        wire::Part::Text(text) if !text.text.is_empty() => Some(Part::text(&text.text)),
+        wire::Part::File(file) => Some(page_file(file)),
+        _ => None,
+    };
+    let mut parts: Vec<_> = parts.iter().filter_map(part).collect();
+    if parts.is_empty() {
+        // A content without parts is refused, and the chat with it for ever.
+        parts.push(Part::text("(an empty message)"));
+    }
+    parts
+}
+
+fn page_file(page: &File) -> Part {
+    let reference = page.provider_reference.as_ref();
+    let at_google = reference.and_then(|reference| reference.get(PROVIDER)?.as_str());
+    let url = at_google.unwrap_or(&page.url);
+    match file(url, &page.media_type, Part::default()) {
+        Some(part) => part,
+        None => {
+            let name = page.filename.as_deref().unwrap_or(&page.media_type);
+            Part::text(format!(
+                "(The user sent the file {name:?}, which can't be read here.)"
+            ))
+        }
+    }
+}
+
+/// What the model said, as it said it. Sources are no content, and data is for pages.
+fn model_part(part: &agent::Part) -> Option<Part> {
+    match part {
+        agent::Part::Text {
+            text,
+            provider_metadata,
+        } => Some(Part {
+            data: Data::Text(text.clone()),
+            ..keepsake::part(provider_metadata.as_ref())
+        }),
+        agent::Part::Reasoning {
+            text,
+            provider_metadata,
+        } => Some(Part {
+            data: Data::Text(text.clone()),
+            thought: Some(true),
+            ..keepsake::part(provider_metadata.as_ref())
+        }),
+        agent::Part::Call { call, .. } => Some(function_call(call)),
+        agent::Part::File {
+            url,
+            media_type,
+            provider_metadata,
+        } => file(url, media_type, keepsake::part(provider_metadata.as_ref())),
+        agent::Part::Opaque { content } => {
+            Some(keepsake::part(Some(content))).filter(|part| *part != Part::default())
+        }
+        agent::Part::Source { .. } | agent::Part::Data { .. } => None,
+    }
+}
+
+fn function_call(call: &Call) -> Part {
+    let kept = keepsake::part(call.provider_metadata.as_ref());
+    let mut function = match kept.data {
+        Data::FunctionCall(function) => function,
+        _ => FunctionCall::default(),
+    };
+    function.id.clone_from(&call.provider_id);
+    function.name = Some(call.tool.clone());
+    match &call.input {
+        Value::Object(args) => function.args = Some(args.clone()),
+        odd => drop(function.rest.insert("args".to_owned(), odd.clone())),
+    }
+    Part {
+        data: Data::FunctionCall(function),
+        ..kept
+    }
+}
+
+/// A file, inside of the message or where it is; nothing, if only a page knows where that is.
+fn file(url: &str, media_type: &str, kept: Part) -> Option<Part> {
+    let media_type = Some(media_type.to_owned()).filter(|media_type| !media_type.is_empty());
+    let data = if let Some(read) = data_url::read(url) {
+        let mut blob = match kept.data {
+            Data::InlineData(blob) => blob,
+            _ => gemini::Blob::default(),
+        };
+        blob.mime_type = media_type.or(read.mime_type);
+        blob.data = read.data;
+        Data::InlineData(blob)
+    } else {
+        let is_elsewhere = ["https://", "http://", "gs://", "files/"];
+        if !is_elsewhere.iter().any(|start| url.starts_with(start)) {
+            return None;
+        }
+        let mut file = match kept.data {
+            Data::FileData(file) => file,
+            _ => FileData::default(),
+        };
+        file.mime_type = media_type;
+        file.file_uri = Some(url.to_owned());
+        Data::FileData(file)
+    };
+    Some(Part { data, ..kept })
+}

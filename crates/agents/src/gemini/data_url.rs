@@ -1,0 +1,117 @@
+//! Data URLs: how files travel between pages and models.
+
+use gemini::Blob;
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// A data URL of base64 in either alphabet.
+pub(super) fn write(media_type: &str, data: &str) -> String {
+    let mut url = format!("data:{media_type};base64,");
+    let digits = data.trim_end_matches('=');
+    url.extend(digits.chars().map(|c| match c {
+        // The alphabet for addresses, which browsers do not take here.
+        '-' => '+',
+        '_' => '/',
+        c => c,
+    }));
+    url.extend(std::iter::repeat_n('=', digits.len().wrapping_neg() % 4));
+    url
+}
+
+/// Reads a data URL; nothing, if it is none.
+pub(super) fn read(url: &str) -> Option<Blob> {
+    let is_data = url.get(..5)?.eq_ignore_ascii_case("data:");
+    let (head, data) = url.get(5..).filter(|_| is_data)?.split_once(',')?;
+    let data = percent_decoded(data);
+    let (media_type, data) = match head.strip_suffix(";base64") {
+        Some(media_type) => (media_type, String::from_utf8(data).ok()?),
+        None => (head, base64(&data)),
+    };
+    let media_type = match media_type {
+        "" => "text/plain",
+        media_type => media_type,
+    };
+    Some(Blob::new(media_type, data))
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let code = tail
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.filter(|_| byte == b'%');
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(code) => {
+                decoded.push(code);
+                rest = &tail[2..];
+            }
+            None => {
+                decoded.push(byte);
+                rest = tail;
+            }
+        }
+    }
+    decoded
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group
+            .iter()
+            .zip([16, 8, 0])
+            .fold(0_usize, |bits, (byte, shift)| {
+                bits | usize::from(*byte) << shift
+            });
+        for digit in 0..4 {
+            text.push(match digit <= group.len() {
+                true => char::from(ALPHABET[bits >> (18 - 6 * digit) & 63]),
+                false => '=',
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_alphabet_is_written_as_browsers_read_it() {
+        assert_eq!(write("image/png", "_-8"), "data:image/png;base64,/+8=");
+        assert_eq!(write("image/png", "/+8="), "data:image/png;base64,/+8=");
+        assert_eq!(write("a/b", "QUJD"), "data:a/b;base64,QUJD");
+        assert_eq!(write("a/b", ""), "data:a/b;base64,");
+    }
+
+    #[test]
+    fn base64_is_taken_as_it_is_and_text_is_put_into_it() {
+        for (url, media_type, data) in [
+            (
+                "data:image/png;base64,iVBORw0KGgo=",
+                "image/png",
+                "iVBORw0KGgo=",
+            ),
+            (
+                "DATA:image/png;base64,iVBORw0KGgo%3D",
+                "image/png",
+                "iVBORw0KGgo=",
+            ),
+            ("data:text/plain,hi", "text/plain", "aGk="),
+            ("data:,h%C3%A9%", "text/plain", "aMOpJQ=="),
+            (
+                "data:text/html;charset=utf-8,<p>",
+                "text/html;charset=utf-8",
+                "PHA+",
+            ),
+        ] {
+            assert_eq!(read(url), Some(Blob::new(media_type, data)), "{url}");
+        }
+        for url in ["https://a.example/data:,", "data:", "data", "", "é://,"] {
+            assert_eq!(read(url), None, "{url}");
+        }
+    }
+}

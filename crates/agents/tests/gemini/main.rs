@@ -1,0 +1,12 @@
+//! Gemini as the engine meets it, over a scripted server on loopback. The chat is the real one, and
+//! every step goes through its journal.
+
+// Helpers of tests stop as tests do.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod dialogue;
+mod failures;
+mod history;
+mod secrets;
+mod server;
+mod streams;
