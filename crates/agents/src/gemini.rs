@@ -22,7 +22,7 @@ mod keepsake;
 mod key;
 mod reading;
 mod request;
-mod response;
+pub(crate) mod response;
 mod retry;
 #[cfg(test)]
 mod round_trip;
@@ -33,8 +33,15 @@ use std::sync::Arc;
 use turn::agent::StepRequest;
 
 pub use self::config::{Config, DEFAULT_BASE_URL, DEFAULT_MODEL, Retries, Timeouts};
+pub(crate) use self::contents::contents;
+pub(crate) use self::data_url::standard_base64;
+pub(crate) use self::failure::Failure;
 use self::http::Http;
+pub(crate) use self::http::base_url;
 pub use self::key::Key;
+pub(crate) use self::reading::{read as read_part, usage};
+pub(crate) use self::request::declaration;
+pub(crate) use self::retry::chance;
 use crate::agent::{Agent, AgentStream};
 use crate::error::Error;
 

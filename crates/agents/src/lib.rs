@@ -9,13 +9,16 @@
 //!
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
-//! - [`gemini`]: Gemini, by generateContent.
+//! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
+//! - `narrated`: a stream of events that an async function tells.
 //! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
 
 pub mod agent;
 pub mod demo;
 pub mod error;
 pub mod gemini;
+pub mod gemini_live;
+mod narrated;
 mod tls;
 
 pub use agent::{Agent, AgentStream, Conversation, Heard};
@@ -23,3 +26,4 @@ pub use demo::Demo;
 pub use error::Error;
 
 pub use self::gemini::Gemini;
+pub use self::gemini_live::GeminiLive;

@@ -2,8 +2,9 @@
 
 use gemini::{Content, Data, FileData, FunctionCall, Part};
 use serde_json::Value;
-use turn::agent::{self, Past};
+use turn::agent::{self, Past, is_speech};
 use turn::call::Call;
+use turn::live::{OURS, TRANSCRIPT};
 use wire::part::File;
 
 use super::{data_url, keepsake, response};
@@ -15,17 +16,22 @@ const PROVIDER: &str = "google";
 ///
 /// Gemini wants the responses right after their calls, in their order, which a step is by itself.
 /// It does not mind that one side speaks twice, as happens after a turn that failed without a word.
-pub(super) fn contents(history: &[Past]) -> Vec<Content> {
+pub(crate) fn contents(history: &[Past]) -> Vec<Content> {
     let mut contents = Vec::new();
-    for past in history {
+    for (place, past) in history.iter().enumerate() {
         match past {
+            Past::Message(message) if is_speech(message) => {
+                let text = heard(history.get(place + 1));
+                contents.push(Content::user(vec![Part::text(text)]));
+            }
             Past::Message(message) => contents.push(Content::user(message_parts(&message.parts))),
             Past::Result { call, outcome } => {
                 let text = response::late(call, outcome);
                 contents.push(Content::user(vec![Part::text(text)]));
             }
             Past::Step { parts, results } => {
-                let said: Vec<_> = parts.iter().filter_map(model_part).collect();
+                let said = parts.iter().filter(|part| !is_heard(part));
+                let said: Vec<_> = said.filter_map(model_part).collect();
                 // What was cut short while it was only thinking is nothing to go on from.
                 if said.iter().any(|part| !part.is_thought()) {
                     contents.push(Content::model(said));
@@ -38,6 +44,35 @@ pub(super) fn contents(history: &[Past]) -> Vec<Content> {
         }
     }
     contents
+}
+
+/// What was spoken, as far as it was understood: a transcript stands with the answer to it.
+fn heard(answer: Option<&Past>) -> String {
+    let parts = match answer {
+        Some(Past::Step { parts, .. }) => parts.as_slice(),
+        _ => &[],
+    };
+    let texts = parts.iter().filter_map(|part| match part {
+        agent::Part::Text { text, .. } if is_heard(part) => Some(text.as_str()),
+        _ => None,
+    });
+    let heard: String = texts.collect();
+    match heard.trim().is_empty() {
+        true => "(something spoken, which was not understood)".to_owned(),
+        false => heard,
+    }
+}
+
+/// Whether a text of an answer is a transcript of what it answers.
+fn is_heard(part: &agent::Part) -> bool {
+    let agent::Part::Text {
+        provider_metadata: Some(metadata),
+        ..
+    } = part
+    else {
+        return false;
+    };
+    metadata.get(OURS).and_then(|ours| ours.get(TRANSCRIPT)) == Some(&Value::from("input"))
 }
 
 /// What a page sent. Data parts are the page's own business.

@@ -5,21 +5,26 @@ use gemini::Blob;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// A data URL of base64 in either alphabet.
-pub(super) fn write(media_type: &str, data: &str) -> String {
-    let mut url = format!("data:{media_type};base64,");
+pub(crate) fn write(media_type: &str, data: &str) -> String {
+    format!("data:{media_type};base64,{}", standard_base64(data))
+}
+
+/// Base64 of either alphabet, in the one that browsers take, with its padding.
+pub(crate) fn standard_base64(data: &str) -> String {
     let digits = data.trim_end_matches('=');
-    url.extend(digits.chars().map(|c| match c {
+    let mut text = String::with_capacity(digits.len() + 3);
+    text.extend(digits.chars().map(|c| match c {
         // The alphabet for addresses, which browsers do not take here.
         '-' => '+',
         '_' => '/',
         c => c,
     }));
-    url.extend(std::iter::repeat_n('=', digits.len().wrapping_neg() % 4));
-    url
+    text.extend(std::iter::repeat_n('=', digits.len().wrapping_neg() % 4));
+    text
 }
 
 /// Reads a data URL; nothing, if it is none.
-pub(super) fn read(url: &str) -> Option<Blob> {
+pub(crate) fn read(url: &str) -> Option<Blob> {
     let is_data = url.get(..5)?.eq_ignore_ascii_case("data:");
     let (head, data) = url.get(5..).filter(|_| is_data)?.split_once(',')?;
     let data = percent_decoded(data);

@@ -7,18 +7,18 @@ use turn::agent::AgentEvent;
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) code: &'static str,
+pub(crate) struct Failure {
+    pub(crate) code: &'static str,
     /// For whoever chats. Holds no key and no address.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// When Gemini wants to be asked again.
-    pub(super) retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
     /// Whether it may be over in a moment.
-    pub(super) is_transient: bool,
+    pub(crate) is_transient: bool,
 }
 
 impl Failure {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -36,7 +36,7 @@ impl Failure {
 
     /// An answer with another HTTP status than 200, or an error in the middle of one. `said` is what
     /// Google says of it, without the key.
-    pub(super) fn of_status(http: u16, status: &Status, said: &str) -> Self {
+    pub(crate) fn of_status(http: u16, status: &Status, said: &str) -> Self {
         let retry_after = status.retry_delay();
         let refused = || Self::new("agent_refused", "Gemini does not take the key.");
         let failure = match http {
@@ -58,29 +58,52 @@ impl Failure {
         }
     }
 
+    /// Live hung up, with a code and a reason. `said` is the reason, without the key.
+    pub(crate) fn of_close(code: u16, said: &str) -> Self {
+        let is_about = |word: &str| said.to_lowercase().contains(word);
+        match code {
+            1007 | 1008 if is_about("api key") || is_about("permission") => {
+                Self::new("agent_refused", "Gemini does not take the key.")
+            }
+            1008 if is_about("not found") || is_about("not supported") => {
+                Self::new("agent_not_found", with("Gemini has no such model", said))
+            }
+            1007 | 1008 => Self::new("agent_bad_request", with("Gemini can't answer this", said)),
+            1011 if is_about("quota") || is_about("exhausted") => {
+                Self::new("rate_limited", too_often(None)).transient()
+            }
+            1011..=1014 => Self::new(
+                "agent_unavailable",
+                "Gemini is not available at the moment.",
+            )
+            .transient(),
+            _ => Self::cut_off(),
+        }
+    }
+
     /// It could not be connected to, or hung up before it said anything.
-    pub(super) fn unreachable() -> Self {
+    pub(crate) fn unreachable() -> Self {
         Self::new("agent_unavailable", "Gemini can't be reached.").transient()
     }
 
     /// It took too long.
-    pub(super) fn timed_out() -> Self {
+    pub(crate) fn timed_out() -> Self {
         Self::new("agent_timed_out", "Gemini took too long to answer.")
     }
 
     /// Its answer ended before its end.
-    pub(super) fn cut_off() -> Self {
+    pub(crate) fn cut_off() -> Self {
         Self::new("agent_cut_off", "Gemini's answer ended in the middle.")
     }
 
     /// It said something that is not its API.
-    pub(super) fn unreadable(why: &str) -> Self {
+    pub(crate) fn unreadable(why: &str) -> Self {
         let message = format!("Gemini's answer can't be read: {why}.");
         Self::new("agent_unreadable", message)
     }
 
     /// It does not want to answer.
-    pub(super) fn blocked(what: &str, reason: &str, said: Option<&str>) -> Self {
+    pub(crate) fn blocked(what: &str, reason: &str, said: Option<&str>) -> Self {
         let message = with(
             &format!("Gemini blocked {what} ({reason})"),
             said.unwrap_or_default(),
@@ -89,7 +112,7 @@ impl Failure {
     }
 
     /// It made nothing of it, and nothing was shown.
-    pub(super) fn gave_up(reason: &str, said: Option<&str>) -> Self {
+    pub(crate) fn gave_up(reason: &str, said: Option<&str>) -> Self {
         let message = with(
             &format!("Gemini gave up ({reason})"),
             said.unwrap_or_default(),

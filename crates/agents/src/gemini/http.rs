@@ -20,16 +20,16 @@ const ERROR_BYTES: usize = 64 * 1024;
 
 /// Where to ask, and with which key.
 #[derive(Debug, Clone)]
-pub(super) struct Http {
+pub(crate) struct Http {
     client: Client,
     url: Arc<Url>,
     key: Key,
     retries: Retries,
-    pub(super) timeouts: Timeouts,
+    pub(crate) timeouts: Timeouts,
 }
 
 impl Http {
-    pub(super) fn new(config: &Config) -> Result<Self, Error> {
+    pub(crate) fn new(config: &Config) -> Result<Self, Error> {
         let url = url(&config.base_url, &config.model)?;
         let headers = [
             (
@@ -62,7 +62,7 @@ impl Http {
     }
 
     /// Asks until an answer begins, or asking again would not help.
-    pub(super) async fn ask(&self, body: &[u8]) -> Result<Response, Failure> {
+    pub(crate) async fn ask(&self, body: &[u8]) -> Result<Response, Failure> {
         let mut asked = 0;
         loop {
             let failure = match self.ask_once(body.to_vec()).await {
@@ -116,7 +116,7 @@ impl Http {
     }
 
     /// What a status of Google's means. It is logged as Google says it.
-    pub(super) fn failure(&self, http: u16, status: &Status) -> Failure {
+    pub(crate) fn failure(&self, http: u16, status: &Status) -> Failure {
         let said = self.words(status.message.as_deref().unwrap_or_default());
         let word = self.words(status.status.as_deref().unwrap_or_default());
         tracing::warn!(http, status = word, message = said, "gemini refuses");
@@ -132,6 +132,23 @@ impl Http {
 
 /// The address of the stream.
 fn url(base: &str, model: &str) -> Result<Url, Error> {
+    let url = base_url(base)?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
+    let model = match model.contains('/') {
+        true => model.to_owned(),
+        false => format!("models/{model}"),
+    };
+    let mut words = model.split('/');
+    if !model.chars().all(is_name) || words.any(|word| word.is_empty() || word.starts_with('.')) {
+        return Err(Error::Model(model));
+    }
+    let base = url.as_str().trim_end_matches('/');
+    let whole = format!("{base}/v1beta/{model}:streamGenerateContent?alt=sse");
+    Url::parse(&whole).map_err(|_| Error::BaseUrl("it can't be read"))
+}
+
+/// A base URL that can carry no secret.
+pub(crate) fn base_url(base: &str) -> Result<Url, Error> {
     let url = Url::parse(base).map_err(|_| Error::BaseUrl("it can't be read"))?;
     let why = if !matches!(url.scheme(), "http" | "https") {
         Some("it is not http")
@@ -145,18 +162,7 @@ fn url(base: &str, model: &str) -> Result<Url, Error> {
     if let Some(why) = why {
         return Err(Error::BaseUrl(why));
     }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
-    let model = match model.contains('/') {
-        true => model.to_owned(),
-        false => format!("models/{model}"),
-    };
-    let mut words = model.split('/');
-    if !model.chars().all(is_name) || words.any(|word| word.is_empty() || word.starts_with('.')) {
-        return Err(Error::Model(model));
-    }
-    let base = url.as_str().trim_end_matches('/');
-    let whole = format!("{base}/v1beta/{model}:streamGenerateContent?alt=sse");
-    Url::parse(&whole).map_err(|_| Error::BaseUrl("it can't be read"))
+    Ok(url)
 }
 
 fn is_loopback(url: &Url) -> bool {

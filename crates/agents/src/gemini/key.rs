@@ -22,14 +22,14 @@ impl Key {
     }
 
     /// The value of the header, which HTTP libraries are told not to log.
-    pub(super) fn header(&self) -> Result<HeaderValue, Error> {
+    pub(crate) fn header(&self) -> Result<HeaderValue, Error> {
         let mut value = HeaderValue::from_str(&self.0).map_err(|_| Error::Key)?;
         value.set_sensitive(true);
         Ok(value)
     }
 
     /// A text from outside, without the key if it holds it.
-    pub(super) fn redact(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         text.replace(&self.0, "…")
     }
 }

@@ -13,7 +13,7 @@ use super::{data_url, keepsake};
 
 /// What was read so far.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     finish: Option<FinishReason>,
     finish_message: Option<String>,
     usage: Option<UsageMetadata>,
@@ -26,12 +26,12 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Whether the model has said why it stopped.
-    pub(super) fn has_finished(&self) -> bool {
+    pub(crate) fn has_finished(&self) -> bool {
         self.finish.is_some()
     }
 
     /// Reads one chunk.
-    pub(super) fn take(&mut self, data: &str, http: &Http) -> Result<Vec<AgentEvent>, Failure> {
+    pub(crate) fn take(&mut self, data: &str, http: &Http) -> Result<Vec<AgentEvent>, Failure> {
         if data == wire::sse::DONE {
             // Not Google's, but some that stand between say so.
             return Ok(Vec::new());
@@ -45,7 +45,7 @@ impl Reading {
         self.chunk(chunk)
     }
 
-    pub(super) fn chunk(
+    pub(crate) fn chunk(
         &mut self,
         chunk: GenerateContentResponse,
     ) -> Result<Vec<AgentEvent>, Failure> {
@@ -95,7 +95,7 @@ impl Reading {
     }
 
     /// What is left to say when nothing more comes, given how it ended.
-    pub(super) fn end(self, come: Result<(), Failure>) -> Vec<AgentEvent> {
+    pub(crate) fn end(self, come: Result<(), Failure>) -> Vec<AgentEvent> {
         let metadata = self.metadata();
         let end = match come.and_then(|()| self.finish()) {
             Ok(finish) => AgentEvent::Ended(finish),
@@ -165,10 +165,13 @@ impl Reading {
 }
 
 /// Tokens, under the names that pages of the seeds know, and three more.
-fn usage(usage: &UsageMetadata) -> Value {
+pub(crate) fn usage(usage: &UsageMetadata) -> Value {
     let counts = [
         ("promptTokens", usage.prompt_token_count),
-        ("completionTokens", usage.candidates_token_count),
+        (
+            "completionTokens",
+            usage.candidates_token_count.or(usage.response_token_count),
+        ),
         ("totalTokens", usage.total_token_count),
     ];
     let more = [
@@ -194,7 +197,7 @@ fn is_shown(event: &AgentEvent) -> bool {
 }
 
 /// Reads a part. One that is to go back unchanged stays apart from those around it.
-fn read(mut part: Part, events: &mut Vec<AgentEvent>) {
+pub(crate) fn read(mut part: Part, events: &mut Vec<AgentEvent>) {
     let is_thought = part.is_thought();
     match std::mem::take(&mut part.data) {
         Data::Text(text) => {

@@ -8,7 +8,7 @@ use super::config::Config;
 use super::contents::contents;
 
 /// The body that asks for a step.
-pub(super) fn body(config: &Config, request: &StepRequest) -> Vec<u8> {
+pub(crate) fn body(config: &Config, request: &StepRequest) -> Vec<u8> {
     // Maps with text for keys can always be written.
     serde_json::to_vec(&of(config, request)).unwrap_or_default()
 }
@@ -39,7 +39,7 @@ fn of(config: &Config, request: &StepRequest) -> GenerateContentRequest {
     }
 }
 
-fn declaration(tool: &ToolDeclaration) -> FunctionDeclaration {
+pub(crate) fn declaration(tool: &ToolDeclaration) -> FunctionDeclaration {
     let mut schema = tool.input_schema.clone();
     plain(&mut schema);
     let has_fields = schema

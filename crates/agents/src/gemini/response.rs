@@ -8,33 +8,37 @@ use turn::telling;
 use turn::window::denial;
 
 /// The response to a call.
-pub(super) fn part(result: &CallResult) -> Part {
-    let mut response = of(&result.outcome);
+pub(crate) fn part(result: &CallResult) -> Part {
+    Data::FunctionResponse(of(result)).into()
+}
+
+/// The response to a call, by itself.
+pub(crate) fn of(result: &CallResult) -> FunctionResponse {
+    let mut response = told(&result.outcome);
     if let Some(input) = &result.edited_input {
         // Else the model would speak of what it asked for, and not of what was done.
         let note = "A person changed the input before the call ran. It ran with this input.";
         response.insert("note".to_owned(), json!(note));
         response.insert("input".to_owned(), input.clone());
     }
-    let response = FunctionResponse {
+    FunctionResponse {
         id: result.call.provider_id.clone(),
         name: Some(result.call.tool.clone()),
         response: Some(response),
         ..FunctionResponse::default()
-    };
-    Data::FunctionResponse(response).into()
+    }
 }
 
 /// The result of a long-running call. Its response was given when it began, and a second one would
 /// stand after no call: it is told in words.
-pub(super) fn late(call: &Call, outcome: &Outcome) -> String {
-    let result = Value::Object(of(outcome));
+pub(crate) fn late(call: &Call, outcome: &Outcome) -> String {
+    let result = Value::Object(told(outcome));
     let Call { tool, input, .. } = call;
     format!("(The result of the call {tool}({input}), which went on by itself, is here: {result})")
 }
 
 /// Google's convention: what came under `output`, what went wrong under `error`.
-fn of(outcome: &Outcome) -> Map<String, Value> {
+fn told(outcome: &Outcome) -> Map<String, Value> {
     let (key, value) = match outcome {
         Outcome::Output { output } | Outcome::Pending { output } => ("output", output.clone()),
         Outcome::Error { error } => ("error", json!(error)),

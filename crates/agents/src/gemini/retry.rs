@@ -9,7 +9,7 @@ use super::failure::Failure;
 impl Retries {
     /// How long to wait before asking again; nothing, if it is not to be asked again. `asked` is how
     /// often it was, and `chance` a number from 0 to 1.
-    pub(super) fn wait(&self, asked: u32, failure: &Failure, chance: f64) -> Option<Duration> {
+    pub(crate) fn wait(&self, asked: u32, failure: &Failure, chance: f64) -> Option<Duration> {
         if !failure.is_transient || asked > self.limit {
             return None;
         }
@@ -27,7 +27,7 @@ impl Retries {
 }
 
 /// A number from 0 to 1, of no more than spreading quality.
-pub(super) fn chance() -> f64 {
+pub(crate) fn chance() -> f64 {
     let random = RandomState::new().hash_one(0_u8);
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }

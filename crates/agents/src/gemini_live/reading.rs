@@ -1,0 +1,323 @@
+//! What the model says, as agent events.
+
+use gemini::live::{ServerContent, Transcription};
+use gemini::{Blob, Data, FunctionCall, Part, UsageMetadata};
+use serde_json::{Map, Value, json};
+use turn::agent::AgentEvent;
+use turn::live::{OURS, TRANSCRIPT};
+
+use crate::gemini::{read_part, standard_base64, usage};
+
+/// What Gemini's sound is, where it does not say so.
+const SAMPLE_RATE: u64 = 24_000;
+
+/// What was read of a step so far.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    usage: Option<UsageMetadata>,
+    /// Whose words the last text was.
+    voice: Voice,
+    sound: Sound,
+    /// All that was said in text, in case it must be said again.
+    said: String,
+    /// What is said again, and not to be told twice.
+    echo: Echo,
+    /// Whether anything came that belongs to this step.
+    pub(super) has_begun: bool,
+}
+
+/// Whose words a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Voice {
+    #[default]
+    Nobody,
+    /// The model's, written.
+    Text,
+    /// The user's, heard.
+    Input,
+    /// The model's, spoken.
+    Output,
+}
+
+#[derive(Debug, Default)]
+struct Sound {
+    chunks: u64,
+    bytes: u64,
+    sample_rate: u64,
+}
+
+/// A text that is told again after the connection was lost: what was told already is passed over,
+/// as long as it is the same.
+#[derive(Debug, Default)]
+struct Echo {
+    expected: String,
+    at: usize,
+}
+
+impl Reading {
+    /// Begins again: what was said is expected to come once more.
+    pub(super) fn again(&mut self) {
+        self.echo = Echo {
+            expected: std::mem::take(&mut self.said),
+            at: 0,
+        };
+        self.has_begun = false;
+    }
+
+    pub(super) fn usage(&mut self, usage: Option<UsageMetadata>) {
+        self.usage = usage.or(self.usage.take());
+    }
+
+    /// Reads what is said.
+    pub(super) fn content(&mut self, content: ServerContent) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        self.transcript(Voice::Input, content.input_transcription, &mut events);
+        for part in content.model_turn.into_iter().flat_map(|turn| turn.parts) {
+            self.part(part, &mut events);
+        }
+        self.transcript(Voice::Output, content.output_transcription, &mut events);
+        let grounding = content.grounding_metadata.unwrap_or_default();
+        for chunk in grounding.grounding_chunks {
+            for source in [chunk.web, chunk.retrieved_context, chunk.maps] {
+                let source = source.unwrap_or_default();
+                if let Some(url) = source.uri {
+                    let title = source.title;
+                    events.push(AgentEvent::Source { url, title });
+                }
+            }
+        }
+        self.has_begun |= !events.is_empty();
+        events
+    }
+
+    fn part(&mut self, mut part: Part, events: &mut Vec<AgentEvent>) {
+        match &mut part.data {
+            Data::InlineData(blob) if is_sound(blob) => events.push(self.sound(blob)),
+            Data::Text(text) if !part.thought.unwrap_or_default() => {
+                let text = std::mem::take(text);
+                // A signature on a text of Live is not asked back.
+                self.say(Voice::Text, &text, events);
+            }
+            _ => read_part(part, events),
+        }
+    }
+
+    fn transcript(
+        &mut self,
+        voice: Voice,
+        transcript: Option<Transcription>,
+        events: &mut Vec<AgentEvent>,
+    ) {
+        let text = transcript.and_then(|transcript| transcript.text);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.say(voice, &text, events);
+        }
+    }
+
+    fn say(&mut self, voice: Voice, text: &str, events: &mut Vec<AgentEvent>) {
+        let heard = voice == Voice::Input;
+        if !heard {
+            self.said.push_str(text);
+        }
+        let text = match heard {
+            true => text.to_owned(),
+            false => match self.echo.pass(text) {
+                Passed::Same => return,
+                Passed::More(text) => text,
+                Passed::Other(text) => {
+                    self.voice = Voice::Nobody;
+                    text
+                }
+            },
+        };
+        if self.voice != voice {
+            events.push(AgentEvent::PartEnd);
+            self.voice = voice;
+        }
+        let whose = match voice {
+            Voice::Input => Some("input"),
+            Voice::Output => Some("output"),
+            Voice::Text | Voice::Nobody => None,
+        };
+        events.push(AgentEvent::Text {
+            delta: text,
+            provider_metadata: whose.map(|whose| json!({ OURS: { TRANSCRIPT: whose } })),
+        });
+    }
+
+    fn sound(&mut self, blob: &Blob) -> AgentEvent {
+        let kind = blob.mime_type.as_deref().unwrap_or_default();
+        let rate = kind
+            .split("rate=")
+            .nth(1)
+            .and_then(|rate| rate.parse().ok());
+        let rate = rate.unwrap_or(SAMPLE_RATE);
+        let content = standard_base64(blob.data.as_deref().unwrap_or_default());
+        self.sound.chunks += 1;
+        self.sound.bytes += u64::try_from(content.trim_end_matches('=').len()).unwrap_or(0) * 3 / 4;
+        self.sound.sample_rate = rate;
+        AgentEvent::Signal {
+            name: "pcm".to_owned(),
+            data: json!({
+                "content": content, "sampleRate": rate, "channels": 1, "bitDepth": 16,
+            }),
+        }
+    }
+
+    /// Tokens and seconds, for the message.
+    pub(super) fn metadata(&self, model: &str) -> AgentEvent {
+        let mut all = Map::new();
+        if let Some(tokens) = &self.usage {
+            all.insert("usage".to_owned(), usage(tokens));
+        }
+        all.insert("modelVersion".to_owned(), json!(model));
+        let Sound {
+            chunks,
+            bytes,
+            sample_rate,
+        } = self.sound;
+        if chunks > 0 {
+            #[expect(clippy::cast_precision_loss, reason = "seconds of speech are few")]
+            let duration = (bytes / 2) as f64 / sample_rate.max(1) as f64;
+            let audio = json!({
+                "chunks": chunks, "bytes": bytes, "sampleRate": sample_rate, "duration": duration,
+            });
+            all.insert("audio".to_owned(), audio);
+        }
+        AgentEvent::Metadata(Value::Object(all))
+    }
+}
+
+enum Passed {
+    /// It was told already.
+    Same,
+    /// This is new.
+    More(String),
+    /// It is another text: here is all of it so far.
+    Other(String),
+}
+
+impl Echo {
+    fn pass(&mut self, text: &str) -> Passed {
+        let expected = &self.expected[self.at..];
+        if let Some(rest) = text.strip_prefix(expected) {
+            let rest = rest.to_owned();
+            *self = Self::default();
+            return match rest.is_empty() {
+                true => Passed::Same,
+                false => Passed::More(rest),
+            };
+        }
+        if expected.starts_with(text) {
+            self.at += text.len();
+            return Passed::Same;
+        }
+        let mut all = self.expected[..self.at].to_owned();
+        all.push_str(text);
+        *self = Self::default();
+        Passed::Other(all)
+    }
+}
+
+/// A call, as an event.
+pub(super) fn call(call: FunctionCall) -> Option<AgentEvent> {
+    let mut events = Vec::new();
+    read_part(Data::FunctionCall(call).into(), &mut events);
+    let is_call = |event: &AgentEvent| matches!(event, AgentEvent::Call { .. });
+    events.into_iter().find(is_call)
+}
+
+fn is_sound(blob: &Blob) -> bool {
+    let kind = blob.mime_type.as_deref().unwrap_or_default();
+    kind.starts_with("audio/pcm") || kind.starts_with("audio/L16")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(reading: &mut Reading, pieces: &[&str]) -> Vec<String> {
+        let mut told = Vec::new();
+        for piece in pieces {
+            let mut events = Vec::new();
+            reading.part(Part::text(*piece), &mut events);
+            told.extend(events.into_iter().filter_map(|event| match event {
+                AgentEvent::Text { delta, .. } => Some(delta),
+                AgentEvent::PartEnd => Some("|".to_owned()),
+                _ => None,
+            }));
+        }
+        told
+    }
+
+    #[test]
+    fn what_is_said_again_is_told_once() {
+        for (again, told) in [
+            (&["Hel", "lo wor", "ld"][..], &["ld"][..]),
+            (&["Hello world"], &["ld"]),
+            (&["H", "e", "llo wor", "ld", "!"], &["ld", "!"]),
+            (&["Hi", " there"], &["|", "Hi", " there"]),
+            (&["Hello", " there"], &["|", "Hello there"]),
+        ] {
+            let mut reading = Reading::default();
+            assert_eq!(
+                texts(&mut reading, &["Hello", " wor"]),
+                ["|", "Hello", " wor"]
+            );
+            reading.again();
+            assert_eq!(texts(&mut reading, again), told);
+        }
+    }
+
+    #[test]
+    fn what_is_heard_and_what_is_said_are_parts_of_their_own() {
+        let mut reading = Reading::default();
+        let transcript = |text: &str| {
+            Some(Transcription {
+                text: Some(text.to_owned()),
+                ..Transcription::default()
+            })
+        };
+        let mut events = reading.content(ServerContent {
+            input_transcription: transcript("Hi"),
+            ..ServerContent::default()
+        });
+        events.extend(reading.content(ServerContent {
+            output_transcription: transcript("Hello."),
+            ..ServerContent::default()
+        }));
+        let told: Vec<_> = events
+            .iter()
+            .filter_map(|event| match event {
+                AgentEvent::Text {
+                    delta,
+                    provider_metadata,
+                } => Some((
+                    delta.as_str(),
+                    provider_metadata.clone()?[OURS][TRANSCRIPT].clone(),
+                )),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [("Hi", json!("input")), ("Hello.", json!("output"))]);
+        let ends = events.iter().filter(|event| **event == AgentEvent::PartEnd);
+        assert_eq!(ends.count(), 2);
+    }
+
+    #[test]
+    fn sound_is_a_signal_and_is_counted() {
+        let mut reading = Reading::default();
+        let sound = Data::InlineData(Blob::new("audio/pcm;rate=24000", "AAAAAA-_")).into();
+        let mut events = Vec::new();
+        reading.part(sound, &mut events);
+        let data = json!({
+            "content": "AAAAAA+/", "sampleRate": 24000, "channels": 1, "bitDepth": 16,
+        });
+        let name = "pcm".to_owned();
+        assert_eq!(events, [AgentEvent::Signal { name, data }]);
+        let AgentEvent::Metadata(metadata) = reading.metadata("m") else {
+            panic!()
+        };
+        assert_eq!(metadata["audio"]["bytes"], 6);
+    }
+}
