@@ -2,6 +2,67 @@
 //!
 //! **Owns** the server side of Gemini's wire, and the faults that it shows on request.
 //!
-//! **Does not own** the types (`gemini`) nor a model: what it says comes from scenarios.
+//! **Does not own** the types (`gemini`) nor a model: what it says comes from a script, or from an
+//! agent, by default the demo. Whether it is true to Google's is not for it to say: Google's own SDK
+//! judges it (python/conformance).
 //!
-//! Nothing stands here yet: the emulator arrives with the Gemini agents.
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), adk_stream_emulator::Error> {
+//! use adk_stream_emulator::{Emulator, Script};
+//!
+//! let emulator = Emulator::builder().start().await?;
+//! emulator.set_script(Script::from_json(
+//!     r#"{"rules": [{"on": "generate", "times": 1, "status": {"code": 503}}]}"#,
+//! )?)?;
+//! println!("a Gemini that is overloaded once: {}", emulator.url());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Layout
+//!
+//! - [`emulator`]: from its start to its end; `options`: how it behaves.
+//! - `listener`: connections, with TLS and without; `certificate`: what TLS needs.
+//! - `routes`: which path is answered by whom; `control`: the emulator's own routes.
+//! - `generate`: generateContent; `demands`: what Google demands of a request.
+//! - `live`: Live; `resumption`: sessions that can be gone on with.
+//! - `brain`: who answers; `signature`: thought signatures; `tokens`: what is counted.
+//! - `models`: which there are; `refusal`: errors, as Google tells them.
+//! - [`script`]: what it is told to do otherwise; `playbook`: the script in use; [`act`]: what is done
+//!   at once.
+//! - [`log`], [`stats`]: what it was asked, and what is open.
+//! - `core`: what all connections share; `closing`: that it ends.
+
+pub mod act;
+mod brain;
+mod certificate;
+mod closing;
+mod control;
+mod core;
+mod demands;
+pub mod emulator;
+mod error;
+mod generate;
+mod listener;
+mod live;
+pub mod log;
+mod models;
+mod options;
+mod playbook;
+mod refusal;
+mod resumption;
+mod routes;
+pub mod script;
+mod signature;
+pub mod stats;
+mod tokens;
+
+pub use act::Act;
+pub use emulator::{Builder, Emulator};
+pub use error::Error;
+pub use log::{Entry, Happening};
+pub use options::Frames;
+pub use script::{Moment, Rule, Script};
+pub use signature::Signatures;
+pub use stats::Stats;

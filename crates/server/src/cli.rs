@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::config::{Config, Settings};
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::{log, serve};
+use crate::{emulate, log, serve};
 
 /// Runs an agent and streams it to any page built on the AI SDK's useChat.
 #[derive(Debug, Parser)]
@@ -27,17 +27,17 @@ enum Command {
     /// A flag beats a variable, and a variable beats the file.
     Serve {
         #[command(flatten)]
-        settings: Settings,
+        settings: Box<Settings>,
         /// Configuration file, in TOML [env: ADK_STREAM_CONFIG] [default: adk-stream.toml, when it exists]
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Start a Gemini on loopback.
-    #[command(hide = true)]
+    /// Start a Gemini on loopback, for tests: both APIs, with scripted faults.
+    ///
+    /// Every flag can also be given in the environment, and a flag beats a variable.
     EmulateGemini {
-        /// Address to listen on.
-        #[arg(long, value_name = "HOST:PORT")]
-        listen: Option<String>,
+        #[command(flatten)]
+        settings: emulate::Settings,
     },
 }
 
@@ -58,12 +58,14 @@ pub fn run(
     };
     match command {
         Command::Serve { settings, config } => {
-            let config = Config::load(settings, config, environment, Path::new(""))?;
+            let config = Config::load(*settings, config, environment, Path::new(""))?;
             log::to_stderr(&config.log);
             serve::run(&config)
         }
-        Command::EmulateGemini { .. } => {
-            Err(Error::Usage("emulate-gemini is not built yet".into()))
+        Command::EmulateGemini { settings } => {
+            let config = emulate::Config::load(settings, environment)?;
+            log::to_stderr(&log::filter(environment.text("LOG")?.as_deref())?);
+            emulate::run(config)
         }
     }
 }
@@ -128,16 +130,20 @@ mod tests {
                 &[],
                 "nothing to do; try `adk-stream serve` or `adk-stream --help`",
             ),
-            (&["emulate-gemini"], "emulate-gemini is not built yet"),
+            (
+                &["emulate-gemini", "--listen", "x"],
+                "--listen: `x` is not an address; expected HOST:PORT, as in 127.0.0.1:8080",
+            ),
         ] {
             assert_eq!(refusal(arguments), format!("adk-stream: {line}"));
         }
     }
 
     #[test]
-    fn help_is_silent_about_what_is_not_built() {
+    fn help_names_what_can_be_done() {
         let help = CommandLine::command().render_long_help().to_string();
-        assert!(help.contains("serve"));
-        assert!(!help.contains("emulate-gemini"), "{help}");
+        for command in ["serve", "emulate-gemini"] {
+            assert!(help.contains(command), "{help}");
+        }
     }
 }

@@ -1,27 +1,50 @@
-//! The `ADK_STREAM_` variables.
+//! The `ADK_STREAM_` variables, and those of others that we know.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 26] = [
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CONFIG",
+    "EMULATOR_CALL_IDS",
+    "EMULATOR_CERTIFICATE",
+    "EMULATOR_FRAMES",
+    "EMULATOR_KEYS",
+    "EMULATOR_LISTEN",
+    "EMULATOR_PACE",
+    "EMULATOR_SCRIPT",
+    "EMULATOR_SIGNATURES",
+    "GEMINI_BASE_URL",
+    "GEMINI_KEY",
+    "GEMINI_MODEL",
     "KEYS",
     "LISTEN",
     "LOG",
+    "MAX_OUTPUT_TOKENS",
     "ON_ABORT",
     "ORIGINS",
     "PACE",
+    "SAFETY",
     "STORE",
+    "SYSTEM_INSTRUCTION",
+    "TEMPERATURE",
+    "THINKING",
 ];
 
-/// The `ADK_STREAM_` variables, taken once at the start and by their names without the prefix.
-#[derive(Clone, Debug, Default)]
-pub struct Environment(BTreeMap<String, OsString>);
+/// Where Google's own SDKs look for a key, in the order in which we do.
+pub(crate) const GOOGLE_KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+
+/// The variables, taken once at the start: ours by their names without the prefix.
+#[derive(Clone, Default)]
+pub struct Environment {
+    ours: BTreeMap<String, OsString>,
+    google_keys: BTreeMap<String, OsString>,
+}
 
 impl Environment {
     /// The variables of this process.
@@ -32,24 +55,46 @@ impl Environment {
     /// A variable by its name without the prefix. An empty one counts as unset: that is how
     /// compose files and shells pass on what they do not have.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Error> {
-        match self.0.get(name).filter(|value| !value.is_empty()) {
-            None => Ok(None),
-            Some(value) => value
-                .to_str()
-                .map(|text| Some(text.to_owned()))
-                .ok_or_else(|| Error::Setting {
-                    origin: variable(name),
-                    problem: "the value is not valid UTF-8".to_owned(),
-                }),
+        text(self.ours.get(name), || variable(name))
+    }
+
+    /// A key where Google's own SDKs look for one, and the name of the variable.
+    pub(crate) fn google_key(&self) -> Result<Option<(&'static str, String)>, Error> {
+        for name in GOOGLE_KEYS {
+            if let Some(key) = text(self.google_keys.get(name), || name.to_owned())? {
+                return Ok(Some((name, key)));
+            }
         }
+        Ok(None)
     }
 
     /// Variables that look like ours and are not: misspelled, most likely.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = String> {
-        self.0
+        self.ours
             .keys()
             .filter(|name| !KNOWN.contains(&name.as_str()))
             .map(|name| variable(name))
+    }
+}
+
+fn text(value: Option<&OsString>, name: impl FnOnce() -> String) -> Result<Option<String>, Error> {
+    match value.filter(|value| !value.is_empty()) {
+        None => Ok(None),
+        Some(value) => value
+            .to_str()
+            .map(|text| Some(text.to_owned()))
+            .ok_or_else(|| Error::Setting {
+                origin: name(),
+                problem: "the value is not valid UTF-8".to_owned(),
+            }),
+    }
+}
+
+/// The names alone: some of the values are keys.
+impl fmt::Debug for Environment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.ours.keys().chain(self.google_keys.keys());
+        out.debug_set().entries(names).finish()
     }
 }
 
@@ -60,10 +105,18 @@ pub(crate) fn variable(name: &str) -> String {
 
 impl FromIterator<(OsString, OsString)> for Environment {
     fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> Self {
-        let ours = variables.into_iter().filter_map(|(name, value)| {
-            Some((name.to_str()?.strip_prefix(PREFIX)?.to_owned(), value))
-        });
-        Self(ours.collect())
+        let mut environment = Self::default();
+        for (name, value) in variables {
+            let Some(name) = name.to_str() else {
+                continue;
+            };
+            if let Some(ours) = name.strip_prefix(PREFIX) {
+                environment.ours.insert(ours.to_owned(), value);
+            } else if GOOGLE_KEYS.contains(&name) {
+                environment.google_keys.insert(name.to_owned(), value);
+            }
+        }
+        environment
     }
 }
 
@@ -95,6 +148,25 @@ mod tests {
         assert_eq!(
             environment.unknown().collect::<Vec<_>>(),
             ["ADK_STREAM_LISTNE"]
+        );
+    }
+
+    #[test]
+    fn a_key_for_googles_sdks_is_found_and_never_printed() {
+        let both = [
+            ("GOOGLE_API_KEY", "s3cret-1"),
+            ("GEMINI_API_KEY", "s3cret-2"),
+        ];
+        let found = |variables: &[(&str, &str)]| environment(variables).google_key().unwrap();
+        assert_eq!(found(&both), Some(("GEMINI_API_KEY", "s3cret-2".into())));
+        let one = found(&[both[0], ("GEMINI_API_KEY", "")]);
+        assert_eq!(one, Some(("GOOGLE_API_KEY", "s3cret-1".into())));
+        assert_eq!(found(&[("ADK_STREAM_GEMINI_KEY", "x")]), None);
+        let ours = ("ADK_STREAM_GEMINI_KEY", "s3cret-3");
+        let printed = format!("{:?}", environment(&[both[0], both[1], ours]));
+        assert!(
+            printed.contains("GEMINI_KEY") && !printed.contains("s3cret"),
+            "{printed}"
         );
     }
 

@@ -46,6 +46,15 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A file can't be written.
+    FileUnwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The emulator can't start.
+    Emulator(emulator::Error),
     /// The store can't be opened.
     Store(StoreError),
     /// What an earlier process left can't be taken up.
@@ -94,6 +103,10 @@ impl fmt::Display for Error {
                 write!(f, "{}: {problem}", path.display())
             }
             Error::Listen { address, source } => write!(f, "can't listen on {address}: {source}"),
+            Error::FileUnwritable { path, source } => {
+                write!(f, "can't write {}: {source}", path.display())
+            }
+            Error::Emulator(source) => write!(f, "{source}"),
             Error::Store(source) => write!(f, "{source}"),
             Error::Recover(source) => write!(f, "{source}"),
             Error::System { attempt, source } => write!(f, "can't {attempt}: {source}"),
@@ -105,8 +118,10 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::FileUnreadable { source, .. }
+            | Error::FileUnwritable { source, .. }
             | Error::Listen { source, .. }
             | Error::System { source, .. } => Some(source),
+            Error::Emulator(source) => Some(source),
             Error::Store(source) => Some(source),
             Error::Recover(source) => Some(source),
             Error::Usage(_)

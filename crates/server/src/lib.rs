@@ -21,6 +21,8 @@
 //! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
+//! - `emulate`: the Gemini on loopback as a command.
+//! - `gemini_settings`: what an operator may say of Gemini.
 //! - `duration`: spans of time, as an operator writes them.
 //! - `serve`: from the socket to the last connection.
 //! - `signals`: SIGTERM and SIGINT as a queue.
@@ -36,9 +38,11 @@ mod config;
 mod config_file;
 mod demo;
 mod duration;
+mod emulate;
 mod environment;
 mod error;
 mod event_stream;
+mod gemini_settings;
 pub mod keys;
 mod listen_address;
 pub mod live;

@@ -9,6 +9,11 @@ use std::str::FromStr;
 pub struct ListenAddress(String);
 
 impl ListenAddress {
+    /// Loopback, on this port.
+    pub(crate) fn on_port(port: u16) -> Self {
+        Self(format!("127.0.0.1:{port}"))
+    }
+
     /// The address as text, ready for the resolver.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -17,7 +22,7 @@ impl ListenAddress {
 
 impl Default for ListenAddress {
     fn default() -> Self {
-        Self("127.0.0.1:8080".to_owned())
+        Self::on_port(8080)
     }
 }
 

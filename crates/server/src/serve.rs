@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Demo;
+use agents::{Agent, Demo};
 use axum::Router;
 use axum::serve::ListenerExt;
 use engine::Engine;
@@ -30,6 +30,11 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until a signal says stop.
 pub(crate) fn run(config: &Config) -> Result<(), Error> {
+    on_runtime(start(config))
+}
+
+/// Runs something to its end, and lets nothing hold up the exit.
+pub(crate) fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -37,7 +42,7 @@ pub(crate) fn run(config: &Config) -> Result<(), Error> {
             attempt: "start the runtime",
             source,
         })?;
-    let result = runtime.block_on(start(config));
+    let result = runtime.block_on(work);
     // What still runs had its time: it must not hold up the exit.
     runtime.shutdown_background();
     result
@@ -83,12 +88,13 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
     };
     let stores = store::open(location).await.map_err(Error::Store)?;
     let pace = config.pace.0;
-    let agent = match config.agent {
-        AgentName::DemoLive => Demo::live(),
-        _ => Demo::new(),
+    let agent: Arc<dyn Agent> = match (&config.gemini, config.agent) {
+        (Some(gemini), _) => Arc::new(gemini.clone()),
+        (None, AgentName::DemoLive) => Arc::new(Demo::live().with_pace(pace)),
+        (None, _) => Arc::new(Demo::new().with_pace(pace)),
     };
     let tools = demo::tools(&stores.ledger, config.approval_timeout.0, pace);
-    let engine = Engine::new(stores.journal, Arc::new(agent.with_pace(pace)), tools);
+    let engine = Engine::new(stores.journal, agent, tools);
     engine.recover().await.map_err(Error::Recover)?;
     Ok(Api {
         keys: Arc::new(config.keys.clone()),
@@ -100,7 +106,7 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
 }
 
 /// The one line on stdout, by which scripts and tests learn the address.
-fn announce(address: SocketAddr) {
+pub(crate) fn announce(address: SocketAddr) {
     let mut stdout = io::stdout();
     if writeln!(stdout, "listening on http://{address}")
         .and_then(|()| stdout.flush())

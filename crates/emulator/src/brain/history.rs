@@ -1,0 +1,282 @@
+//! Contents as the history that an agent is told.
+
+use gemini::{Content, Data, FunctionCall, FunctionResponse, Role};
+use serde_json::{Value, json};
+use turn::CallId;
+use turn::agent::{CallResult, Part, Past};
+use turn::call::{Call, Outcome, Place};
+use wire::Message;
+
+use super::outcome::outcome;
+
+/// What was said, as an agent is told of it.
+///
+/// - What the model says until the user speaks is one step, however many contents it is in.
+/// - The response of a call belongs to the call's step. Where something was said since, it opens a
+///   turn of its own: the call went on by itself.
+/// - A call of the last step that has no response yet is pending.
+pub(crate) fn history(contents: &[Content]) -> Vec<Past> {
+    let mut teller = Teller::default();
+    for content in contents {
+        if content.role == Some(Role::Model) {
+            teller.model(content);
+        } else {
+            teller.user(content);
+        }
+    }
+    teller.finish()
+}
+
+#[derive(Default)]
+struct Teller {
+    history: Vec<Past>,
+    calls: usize,
+    messages: usize,
+}
+
+impl Teller {
+    fn model(&mut self, content: &Content) {
+        if !matches!(self.history.last(), Some(Past::Step { results, .. }) if results.is_empty()) {
+            self.history.push(Past::Step {
+                parts: Vec::new(),
+                results: Vec::new(),
+            });
+        }
+        for part in &content.parts {
+            let told = match &part.data {
+                Data::Text(text) if part.is_thought() => Part::Reasoning {
+                    text: text.clone(),
+                    provider_metadata: None,
+                },
+                Data::Text(text) => Part::Text {
+                    text: text.clone(),
+                    provider_metadata: None,
+                },
+                Data::FunctionCall(call) => Part::Call {
+                    call: self.call(call),
+                    held: false,
+                },
+                _ => continue,
+            };
+            if let Some(Past::Step { parts, .. }) = self.history.last_mut() {
+                parts.push(told);
+            }
+        }
+    }
+
+    fn call(&mut self, call: &FunctionCall) -> Call {
+        self.calls += 1;
+        Call {
+            id: CallId::from(format!("call_{}", self.calls)),
+            provider_id: call.id.clone(),
+            tool: call.name.clone().unwrap_or_default(),
+            input: Value::Object(call.args.clone().unwrap_or_default()),
+            place: Place::Server,
+            parent: None,
+            provider_metadata: None,
+        }
+    }
+
+    fn user(&mut self, content: &Content) {
+        let mut said = Vec::new();
+        for part in &content.parts {
+            match &part.data {
+                Data::FunctionResponse(response) => self.response(response),
+                Data::Text(text) => said.push(wire::Part::text(text)),
+                Data::InlineData(blob) => said.extend(file(
+                    blob.mime_type.as_deref(),
+                    format!(
+                        "data:{};base64,{}",
+                        blob.mime_type.as_deref().unwrap_or_default(),
+                        blob.data.as_deref().unwrap_or_default()
+                    ),
+                )),
+                Data::FileData(data) => {
+                    let uri = data.file_uri.clone().unwrap_or_default();
+                    said.extend(file(data.mime_type.as_deref(), uri));
+                }
+                _ => {}
+            }
+        }
+        if !said.is_empty() {
+            self.messages += 1;
+            let id = format!("message_{}", self.messages);
+            let message = Message::new(id, wire::Role::User, said);
+            self.history.push(Past::Message(message));
+        }
+    }
+
+    fn response(&mut self, response: &FunctionResponse) {
+        let Some((at, call)) = self.asked(response) else {
+            return;
+        };
+        let outcome = outcome(response);
+        let is_last = at + 1 == self.history.len();
+        match self.history.get_mut(at) {
+            Some(Past::Step { results, .. }) if is_last => {
+                results.retain(|result| result.call.id != call.id);
+                results.push(CallResult {
+                    call,
+                    edited_input: None,
+                    outcome,
+                });
+            }
+            // It goes on by itself, and nothing came of it yet.
+            _ if matches!(outcome, Outcome::Pending { .. }) => {}
+            _ => self.history.push(Past::Result { call, outcome }),
+        }
+    }
+
+    /// The call that a response answers, and the step that it stands in: by its id, or else the first
+    /// of its name that nothing came of.
+    fn asked(&self, response: &FunctionResponse) -> Option<(usize, Call)> {
+        let steps = self.history.iter().enumerate().rev();
+        let calls = steps.flat_map(|(at, past)| {
+            let (parts, results) = match past {
+                Past::Step { parts, results } => (parts.as_slice(), results.as_slice()),
+                _ => (&[][..], &[][..]),
+            };
+            parts.iter().filter_map(move |part| match part {
+                Part::Call { call, .. } => {
+                    let settled = results.iter().any(|result| {
+                        result.call.id == call.id
+                            && !matches!(result.outcome, Outcome::Pending { .. })
+                    });
+                    Some((at, call, settled))
+                }
+                _ => None,
+            })
+        });
+        let name = response.name.as_deref().unwrap_or_default();
+        let found = |(_, call, settled): &(usize, &Call, bool)| match &response.id {
+            Some(id) if call.provider_id.is_some() => call.provider_id.as_ref() == Some(id),
+            _ => call.tool == name && !settled,
+        };
+        let mut calls = calls;
+        calls.find(found).map(|(at, call, _)| (at, call.clone()))
+    }
+
+    fn finish(mut self) -> Vec<Past> {
+        for past in &mut self.history {
+            let Past::Step { parts, results } = past else {
+                continue;
+            };
+            let settled = std::mem::take(results);
+            for part in parts {
+                let Part::Call { call, .. } = part else {
+                    continue;
+                };
+                let result = settled.iter().find(|result| result.call.id == call.id);
+                results.push(result.cloned().unwrap_or_else(|| CallResult {
+                    call: call.clone(),
+                    edited_input: None,
+                    outcome: Outcome::Pending { output: json!({}) },
+                }));
+            }
+        }
+        self.history
+    }
+}
+
+fn file(media_type: Option<&str>, url: String) -> Option<wire::Part> {
+    Some(wire::Part::File(wire::part::File {
+        media_type: media_type?.to_owned(),
+        url,
+        ..wire::part::File::default()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(contents: Value) -> Vec<Past> {
+        history(&serde_json::from_value::<Vec<Content>>(contents).unwrap())
+    }
+
+    fn user(text: &str) -> Value {
+        json!({"role": "user", "parts": [{"text": text}]})
+    }
+
+    fn call(id: &str, tool: &str) -> Value {
+        json!({"functionCall": {"id": id, "name": tool, "args": {"n": 1}}})
+    }
+
+    fn response(id: &str, tool: &str, output: &str) -> Value {
+        json!({"functionResponse": {"id": id, "name": tool, "response": {"output": output}}})
+    }
+
+    fn outputs(past: &Past) -> Vec<Value> {
+        let Past::Step { results, .. } = past else {
+            panic!("{past:?} is no step");
+        };
+        let outputs = results.iter().map(|result| match &result.outcome {
+            Outcome::Output { output } => output.clone(),
+            Outcome::Pending { .. } => json!("pending"),
+            other => panic!("{other:?}"),
+        });
+        outputs.collect()
+    }
+
+    #[test]
+    fn what_the_model_says_in_chunks_is_one_step() {
+        let history = told(json!([
+            user("hi"),
+            {"role": "model", "parts": [{"text": "think", "thought": true}]},
+            {"role": "model", "parts": [{"text": "a"}]},
+            {"role": "model", "parts": [call("1", "f"), call("2", "f")]},
+            {"role": "user", "parts": [response("2", "f", "second"), response("1", "f", "first")]},
+            {"role": "model", "parts": [{"text": "done"}]},
+        ]));
+        assert_eq!(history.len(), 3);
+        assert!(matches!(&history[1], Past::Step { parts, .. } if parts.len() == 4));
+        assert_eq!(outputs(&history[1]), ["first", "second"]);
+    }
+
+    #[test]
+    fn without_ids_responses_come_in_order() {
+        let call = json!({"functionCall": {"name": "f"}});
+        let response =
+            |output| json!({"functionResponse": {"name": "f", "response": {"output": output}}});
+        let history = told(json!([
+            user("hi"),
+            {"role": "model", "parts": [call, call]},
+            {"role": "user", "parts": [response("first"), response("second")]},
+        ]));
+        assert_eq!(outputs(&history[1]), ["first", "second"]);
+    }
+
+    #[test]
+    fn a_response_that_comes_late_opens_a_turn() {
+        let pending = json!({"functionResponse": {
+            "id": "1", "name": "f", "response": {"output": {}}, "willContinue": true,
+        }});
+        let history = told(json!([
+            user("hi"),
+            {"role": "model", "parts": [call("1", "f"), call("2", "f")]},
+            {"role": "user", "parts": [pending]},
+            {"role": "user", "parts": [response("2", "f", "second")]},
+            {"role": "model", "parts": [{"text": "the first goes on"}]},
+            {"role": "user", "parts": [response("1", "f", "first")]},
+        ]));
+        assert_eq!(outputs(&history[1]), ["pending", "second"].map(Value::from));
+        let last = history.last().unwrap();
+        assert!(
+            matches!(last, Past::Result { call, .. } if call.provider_id.as_deref() == Some("1"))
+        );
+    }
+
+    #[test]
+    fn an_image_is_a_file() {
+        let history = told(json!([{"role": "user", "parts": [
+            {"text": "see"}, {"inline_data": {"mime_type": "image/png", "data": "AAAA"}},
+        ]}]));
+        let Past::Message(message) = &history[0] else {
+            panic!("no message");
+        };
+        assert_eq!(message.text(), "see");
+        assert!(
+            matches!(&message.parts[1], wire::Part::File(file) if file.url.ends_with("base64,AAAA"))
+        );
+    }
+}

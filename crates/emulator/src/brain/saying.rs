@@ -1,0 +1,114 @@
+//! What an agent says, as parts and calls.
+
+use std::time::Duration;
+
+use agents::AgentStream;
+use futures_util::StreamExt as _;
+use gemini::{Blob, Data, FinishReason, Part};
+use serde_json::{Map, Value};
+use turn::agent::AgentEvent;
+use turn::event::Finish;
+
+use crate::refusal::Refusal;
+
+/// Something that was said.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Said {
+    /// More words, thoughts or bytes.
+    Part(Part),
+    /// The calls of the step, all of them, each with its tool and its input.
+    Calls(Vec<(String, Map<String, Value>)>),
+    /// That was all.
+    Ended(FinishReason),
+    /// It failed.
+    Failed(Refusal),
+    /// It broke off.
+    Cut,
+}
+
+/// An agent that speaks.
+pub(crate) struct Saying {
+    stream: AgentStream,
+    calls: Vec<(String, Map<String, Value>)>,
+    ended: Option<FinishReason>,
+}
+
+impl Saying {
+    pub(crate) fn new(stream: AgentStream) -> Self {
+        Self {
+            stream,
+            calls: Vec::new(),
+            ended: None,
+        }
+    }
+
+    /// The next thing. What ends it comes last, and once. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Said {
+        if let Some(reason) = self.ended.take() {
+            return Said::Ended(reason);
+        }
+        loop {
+            let Some(event) = self.stream.next().await else {
+                return Said::Cut;
+            };
+            match event {
+                AgentEvent::Text { delta, .. } => return Said::Part(Part::text(delta)),
+                AgentEvent::Reasoning { delta, .. } => {
+                    return Said::Part(Part {
+                        thought: Some(true),
+                        ..Part::text(delta)
+                    });
+                }
+                AgentEvent::Call { tool, input, .. } => {
+                    let Value::Object(input) = input else {
+                        continue;
+                    };
+                    self.calls.push((tool, input));
+                }
+                AgentEvent::File {
+                    url, media_type, ..
+                } => {
+                    let data = url.split_once("base64,").map(|(_, data)| data);
+                    let blob = Blob::new(media_type, data.unwrap_or_default());
+                    return Said::Part(Data::InlineData(blob).into());
+                }
+                AgentEvent::Failed {
+                    code,
+                    message,
+                    retry_after_ms,
+                } => return Said::Failed(failure(code, &message, retry_after_ms)),
+                AgentEvent::Ended(finish) => {
+                    let reason = reason(&finish);
+                    if self.calls.is_empty() {
+                        return Said::Ended(reason);
+                    }
+                    self.ended = Some(reason);
+                    return Said::Calls(std::mem::take(&mut self.calls));
+                }
+                // Usage is counted here, and the rest has no form on this wire.
+                _ => {}
+            }
+        }
+    }
+}
+
+fn reason(finish: &Finish) -> FinishReason {
+    match finish {
+        Finish::Stop => FinishReason::Stop,
+        Finish::Length => FinishReason::MaxTokens,
+        Finish::ContentFilter => FinishReason::Safety,
+        Finish::Error => FinishReason::MalformedFunctionCall,
+        _ => FinishReason::Other,
+    }
+}
+
+/// A failure of the agent, as Google would have told it.
+fn failure(code: &str, message: &str, retry_after_ms: Option<u64>) -> Refusal {
+    match code {
+        "rate_limited" => {
+            Refusal::new(429, None).retry_after(retry_after_ms.map(Duration::from_millis))
+        }
+        "agent_refused" => Refusal::key(),
+        _ => Refusal::new(500, Some(message)),
+    }
+}

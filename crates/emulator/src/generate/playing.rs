@@ -1,0 +1,133 @@
+//! The chunks of an answer in their order, with the faults among them.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::failed;
+use super::telling::{Telling, Told};
+use crate::brain::{Said, Saying};
+use crate::refusal::Refusal;
+use crate::script::Rule;
+
+/// What is sent.
+pub(super) enum Frame {
+    /// A chunk.
+    Chunk(Value),
+    /// Text that stands for a chunk, and may be anything.
+    Raw(String),
+    /// It went wrong.
+    Error(Refusal),
+    /// The connection is cut.
+    Cut,
+}
+
+/// Where chunks come from.
+pub(super) enum Source {
+    /// A script.
+    Script(VecDeque<Value>),
+    /// An agent, whose first word was heard.
+    Brain { first: Option<Said>, saying: Saying },
+}
+
+/// An answer that is being given.
+pub(super) struct Playing {
+    source: Source,
+    pub(super) telling: Telling,
+    rule: Rule,
+    sent: u64,
+    is_over: bool,
+}
+
+impl Playing {
+    pub(super) fn new(source: Source, telling: Telling, rule: Rule) -> Self {
+        Self {
+            source,
+            telling,
+            is_over: rule.empty,
+            rule,
+            sent: 0,
+        }
+    }
+
+    /// After how many bytes the connection is to be cut.
+    pub(super) fn cut_after_bytes(&self) -> Option<u64> {
+        self.rule.cut.and_then(|cut| cut.after_bytes)
+    }
+
+    /// The next thing that is sent.
+    pub(super) async fn next(&mut self) -> Option<Frame> {
+        if self.is_over {
+            return None;
+        }
+        if let Some(fault) = self.fault() {
+            return Some(fault);
+        }
+        if let Some(pace) = self.rule.pace_ms {
+            tokio::time::sleep(Duration::from_millis(pace)).await;
+        }
+        let frame = match &mut self.source {
+            Source::Script(chunks) => chunks.pop_front().map(|chunk| match chunk {
+                Value::String(text) => Frame::Raw(text),
+                chunk => Frame::Chunk(chunk),
+            }),
+            Source::Brain { first, saying } => loop {
+                let said = match first.take() {
+                    Some(said) => said,
+                    None => saying.next().await,
+                };
+                break Some(match said {
+                    Said::Failed(refusal) => {
+                        self.is_over = true;
+                        Frame::Error(refusal)
+                    }
+                    Said::Cut => {
+                        self.is_over = true;
+                        Frame::Cut
+                    }
+                    said => match self.telling.tell(said) {
+                        Told::Chunk(chunk) => Frame::Chunk(json!(chunk)),
+                        Told::Last(chunk) => {
+                            self.is_over = true;
+                            Frame::Chunk(json!(chunk))
+                        }
+                        Told::Nothing => continue,
+                    },
+                });
+            },
+        };
+        self.sent += u64::from(frame.is_some());
+        frame
+    }
+
+    /// The fault that is due here.
+    fn fault(&mut self) -> Option<Frame> {
+        let rule = &mut self.rule;
+        let sent = self.sent;
+        let mut over = |frame| {
+            self.is_over = true;
+            Some(frame)
+        };
+        if let Some(reason) = rule.block.take() {
+            return over(Frame::Chunk(json!(self.telling.blocked(&reason))));
+        }
+        if rule
+            .cut
+            .is_some_and(|cut| cut.after_bytes.is_none() && cut.after == sent)
+        {
+            return over(Frame::Cut);
+        }
+        if let Some(failure) = rule.error.take_if(|failure| failure.after == sent) {
+            return over(Frame::Error(failed(&failure)));
+        }
+        if let Some(finish) = rule.finish.take_if(|finish| finish.after == sent) {
+            return over(Frame::Chunk(json!(self.telling.stopped(&finish.reason))));
+        }
+        let malformed = rule.malformed.take_if(|malformed| malformed.after == sent);
+        malformed.map(|_| Frame::Raw(MALFORMED.to_owned()))
+    }
+}
+
+/// The beginning of a chunk.
+const MALFORMED: &str = r#"{"candidates": [{"content": {"parts": [{"text": "bro"#;
