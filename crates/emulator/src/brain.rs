@@ -20,7 +20,7 @@ use std::sync::Arc;
 use agents::Agent;
 use gemini::{Content, FunctionCallingMode, Tool, ToolConfig};
 use serde_json::json;
-use turn::agent::{StepRequest, ToolDeclaration};
+use turn::agent::{Behavior, StepRequest, ToolDeclaration};
 use turn::{ChatId, Principal};
 
 /// Who answers.
@@ -65,7 +65,11 @@ pub(crate) fn step_request(
         Some(ToolDeclaration {
             name: function.name.clone().filter(|name| may_call(name))?,
             description: function.description.clone().unwrap_or_default(),
-            input_schema: schema.unwrap_or_else(|| json!({"type": "object"})),
+            input_schema: schema.unwrap_or_else(|| {
+                json!({"type": "object"
+                    behavior: Behavior::Blocking,
+                })
+            }),
         })
     });
     StepRequest {
@@ -73,5 +77,6 @@ pub(crate) fn step_request(
         principal: Principal::from("emulator"),
         history: history(contents),
         tools: tools.collect(),
+        session: None,
     }
 }

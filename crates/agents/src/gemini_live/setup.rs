@@ -41,7 +41,7 @@ pub(super) fn setup(config: &Config, tools: &[ToolDeclaration], handle: Option<&
             max_output_tokens: config.common.max_output_tokens,
             thinking_config: config.common.thinking.clone(),
             response_modalities: vec![modality.to_owned()],
-            speech_config: voice.map(speech),
+            speech_config: voice.map(|voice| speech(voice)),
             ..GenerationConfig::default()
         }),
         system_instruction: told.map(|text| Content {
@@ -84,9 +84,9 @@ fn model(name: &str) -> String {
     }
 }
 
-fn speech(voice: &String) -> SpeechConfig {
+fn speech(voice: &str) -> SpeechConfig {
     let voice = PrebuiltVoiceConfig {
-        voice_name: Some(voice.clone()),
+        voice_name: Some(voice.to_owned()),
         ..PrebuiltVoiceConfig::default()
     };
     let voice = VoiceConfig {
