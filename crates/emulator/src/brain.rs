@@ -65,11 +65,8 @@ pub(crate) fn step_request(
         Some(ToolDeclaration {
             name: function.name.clone().filter(|name| may_call(name))?,
             description: function.description.clone().unwrap_or_default(),
-            input_schema: schema.unwrap_or_else(|| {
-                json!({"type": "object"
-                    behavior: Behavior::Blocking,
-                })
-            }),
+            input_schema: schema.unwrap_or_else(|| json!({"type": "object"})),
+            behavior: Behavior::Blocking,
         })
     });
     StepRequest {

@@ -42,7 +42,6 @@ mod emulate;
 mod environment;
 mod error;
 mod event_stream;
-mod gemini_settings;
 pub mod keys;
 mod listen_address;
 pub mod live;

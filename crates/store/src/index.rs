@@ -9,6 +9,10 @@ use turn::call::Call;
 use turn::gate::{Decision, Gate};
 use turn::{Event, GateId, Principal, TurnId};
 
+mod standing;
+
+pub use standing::Standing;
+
 /// One change. The entry's chat, actor and time belong to it too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change<'a> {
@@ -16,16 +20,6 @@ pub enum Change<'a> {
     ChatOpened {
         /// Whose it is.
         owner: &'a Principal,
-    },
-    /// This is the chat's last turn, and it has not ended.
-    TurnOpened {
-        /// The turn.
-        turn: &'a TurnId,
-    },
-    /// If this is the chat's last turn, it has ended.
-    TurnEnded {
-        /// The turn.
-        turn: &'a TurnId,
     },
     /// The call is in this chat.
     CallMade {
@@ -54,7 +48,6 @@ pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
     for event in events {
         match event {
             Event::ChatOpened { owner } => changes.push(Change::ChatOpened { owner }),
-            Event::TurnOpened { turn, .. } => changes.push(Change::TurnOpened { turn }),
             Event::StepEnded { parts, .. } => {
                 changes.extend(parts.iter().filter_map(|part| match part {
                     Part::Call { call, .. } => Some(Change::CallMade { call }),
@@ -66,11 +59,13 @@ pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
             Event::GateClosed { gate, decision, .. } => {
                 changes.push(Change::GateClosed { gate, decision });
             }
-            Event::TurnEnded { turn, .. } => changes.push(Change::TurnEnded { turn }),
-            Event::CallStarted { .. }
+            // What becomes of turns and of calls is in the chat's standing.
+            Event::TurnOpened { .. }
+            | Event::CallStarted { .. }
             | Event::CallRecorded { .. }
             | Event::CallSettled { .. }
-            | Event::SessionNoted { .. } => {}
+            | Event::SessionNoted { .. }
+            | Event::TurnEnded { .. } => {}
         }
     }
     changes
@@ -169,29 +164,26 @@ mod tests {
     fn every_change_comes_in_the_order_of_the_events() {
         let events = events();
         let changes = changes(&events);
-        let turn = &TurnId::from("t1");
-        assert_eq!(changes.len(), 7);
+        assert_eq!(changes.len(), 5);
         assert_eq!(
             changes[0],
             Change::ChatOpened {
                 owner: &"ann".into()
             }
         );
-        assert_eq!(changes[1], Change::TurnOpened { turn });
         let calls = changes.iter().filter_map(|change| match change {
             Change::CallMade { call } => Some(call.id.as_str()),
             _ => None,
         });
         assert_eq!(calls.collect::<Vec<_>>(), ["c1", "c2"]);
-        assert!(matches!(changes[4], Change::GateOpened { gate, .. } if gate.id == "g1".into()));
+        assert!(matches!(changes[3], Change::GateOpened { gate, .. } if gate.id == "g1".into()));
         assert_eq!(
-            changes[5],
+            changes[4],
             Change::GateClosed {
                 gate: &"g1".into(),
                 decision: &Decision::TimedOut
             }
         );
-        assert_eq!(changes[6], Change::TurnEnded { turn });
     }
 
     #[test]

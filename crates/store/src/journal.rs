@@ -7,6 +7,7 @@ use turn::gate::{Decision, Gate};
 use turn::{At, CallId, ChatId, Entry, Event, GateId, Principal, TurnId};
 
 use crate::error::StoreError;
+use crate::lease::Leases;
 use crate::tail::Tail;
 
 /// What a store answers, once it has. Boxed, so that a store can be chosen at run time.
@@ -19,7 +20,7 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Sen
 ///
 /// An error says that nothing is known to be stored. The next append decides: if the entry was
 /// stored after all, it conflicts.
-pub trait Journal: Send + Sync + 'static {
+pub trait Journal: Leases {
     /// Appends one entry behind the last one that the caller has seen, all of it or nothing, and
     /// returns when it is durable.
     ///
@@ -56,8 +57,8 @@ pub trait Journal: Send + Sync + 'static {
     /// All open gates that have a deadline, the nearest first: the timers to set after a restart.
     fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>>;
 
-    /// The chats whose last turn has not ended, the longest untouched first: what to take up after
-    /// a restart.
+    /// The chats whose last turn has not ended, the longest untouched first, also those that wait for
+    /// people and need nobody. What to take over is [`Leases::ownerless`].
     fn unfinished(&self) -> Reply<'_, Vec<ChatId>>;
 
     /// Whose chat it is.

@@ -9,7 +9,7 @@
 //!
 //! # Layout
 //!
-//! - [`journal`]: what a store can do; [`ledger`]: the demo's wallets.
+//! - [`journal`]: what a store can do; [`lease`]: who runs what; [`ledger`]: the demo's wallets.
 //! - [`index`]: what an entry changes in what can be looked up, the same for every store.
 //! - [`tail`]: a journal as it grows; [`bell`]: how a tail learns that it did.
 //! - [`memory`], [`sqlite`]: the stores; [`location`]: which one, and opening it.
@@ -22,6 +22,7 @@ pub mod conformance;
 pub mod error;
 pub mod index;
 pub mod journal;
+pub mod lease;
 pub mod ledger;
 pub mod location;
 pub mod memory;
@@ -30,6 +31,7 @@ pub mod tail;
 
 pub use error::StoreError;
 pub use journal::{Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, OpenGate, Reply};
+pub use lease::{Holder, Lease, Leases};
 pub use ledger::{Ledger, Paid, Payment, Refused, Wallet};
 pub use location::{Location, Stores, open};
 pub use tail::Tail;

@@ -1,19 +1,21 @@
 //! Journals in this process, for as long as it lives: for tests and for trying things out.
 
+mod lease;
 mod ledger;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turn::call::Call;
-use turn::{At, CallId, ChatId, Entry, GateId, Principal, TurnId};
+use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use crate::bell::Bell;
 use crate::error::StoreError;
-use crate::index::{self, Change};
+use crate::index::{self, Change, Standing};
 use crate::journal::{
     Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, OpenGate, Reply,
 };
+use crate::lease::Lease;
 use crate::tail::Tail;
 
 pub use ledger::MemoryLedger;
@@ -30,6 +32,7 @@ struct State {
     chats: HashMap<ChatId, Chat>,
     gates: HashMap<GateId, Asked>,
     calls: HashMap<CallId, (ChatId, Call)>,
+    leases: HashMap<ChatId, Lease>,
     /// How many gates were ever opened: the order of those asked in the same millisecond.
     asked: u64,
 }
@@ -40,8 +43,7 @@ struct Chat {
     owner: Principal,
     opened: At,
     updated: At,
-    /// The last turn, until it ends.
-    turn: Option<TurnId>,
+    standing: Standing,
 }
 
 #[derive(Debug)]
@@ -77,16 +79,13 @@ impl State {
             owner: owner.clone(),
             opened: entry.at,
             updated: entry.at,
-            turn: None,
+            standing: Standing::default(),
         });
         chat.updated = entry.at;
+        chat.standing.apply(&entry.events);
         for change in changes {
             match change {
                 Change::ChatOpened { .. } => {}
-                Change::TurnOpened { turn } => chat.turn = Some(turn.clone()),
-                Change::TurnEnded { turn } => {
-                    chat.turn = chat.turn.take().filter(|last| last != turn);
-                }
                 Change::CallMade { call } => {
                     let made = || (id.clone(), call.clone());
                     self.calls.entry(call.id.clone()).or_insert_with(made);
@@ -196,7 +195,11 @@ impl State {
     }
 
     fn unfinished(&self) -> Vec<ChatId> {
-        let chats = self.chats.iter().filter(|(_, chat)| chat.turn.is_some());
+        self.longest_untouched(|_, chat| chat.standing.turn().is_some())
+    }
+
+    fn longest_untouched(&self, wanted: impl Fn(&ChatId, &Chat) -> bool) -> Vec<ChatId> {
+        let chats = self.chats.iter().filter(|(id, chat)| wanted(id, chat));
         let mut chats: Vec<_> = chats.collect();
         chats.sort_by_key(|(id, chat)| (chat.updated, *id));
         chats.into_iter().map(|(id, _)| id.clone()).collect()
@@ -218,6 +221,7 @@ impl State {
     fn delete(&mut self, chat: &ChatId) -> bool {
         self.gates.retain(|_, asked| asked.record.chat != *chat);
         self.calls.retain(|_, (of, _)| of != chat);
+        self.leases.remove(chat);
         self.chats.remove(chat).is_some()
     }
 }

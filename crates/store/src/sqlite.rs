@@ -9,6 +9,7 @@ mod append;
 mod connection;
 mod failure;
 mod index;
+mod lease;
 mod ledger;
 mod number;
 mod read;
@@ -26,6 +27,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::bell::Bell;
 use crate::error::StoreError;
 use crate::journal::{Appended, ChatSummary, GateRecord, Journal, NewEntry, OpenGate, Reply};
+use crate::lease::{Holder, Lease, Leases};
 use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
 use crate::tail::Tail;
 use append::Append;
@@ -153,6 +155,43 @@ impl Journal for SqliteStore {
         let chat = chat.clone();
         let run = move |connection: &_| append::delete(connection, &chat);
         Box::pin(self.writer.write(run))
+    }
+}
+
+impl Leases for SqliteStore {
+    fn hold<'a>(
+        &'a self,
+        owner: &'a Holder,
+        chats: &'a [(ChatId, u64)],
+        now: At,
+        expires: At,
+    ) -> Reply<'a, Vec<ChatId>> {
+        let (owner, chats) = (owner.clone(), chats.to_vec());
+        let run = move |connection: &_| lease::hold(connection, &owner, &chats, now, expires);
+        Box::pin(self.writer.write(run))
+    }
+
+    fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
+        let chat = chat.clone();
+        let read = move |connection: &_| lease::lease(connection, &chat);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
+        let (owner, chats) = (owner.to_owned(), chats.to_vec());
+        let run = move |connection: &_| lease::release(connection, &owner, &chats);
+        Box::pin(self.writer.write(run))
+    }
+
+    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
+        let owner = owner.to_owned();
+        let run = move |connection: &_| lease::release_all(connection, &owner);
+        Box::pin(self.writer.write(run))
+    }
+
+    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        let read = move |connection: &_| lease::ownerless(connection, now, limit);
+        Box::pin(self.readers.read(read))
     }
 }
 

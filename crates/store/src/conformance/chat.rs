@@ -104,3 +104,19 @@ pub async fn an_owner_stays_the_owner(stores: Stores) {
     assert_eq!(journal.owner(&chat).await, Ok(Some("ann".into())));
     assert_eq!(journal.chats(&"eve".into()).await, Ok(Vec::new()));
 }
+
+/// An id that no store can hold is as unknown as any other.
+pub async fn what_was_never_stored_is_not_found(stores: Stores) {
+    let journal = &*stores.journal;
+    for id in ["nowhere", "a\u{0}b"] {
+        let (chat, owner) = (ChatId::from(id), id.into());
+        assert_eq!(journal.read(&chat, 0).await, Ok(Vec::new()));
+        assert_eq!(journal.owner(&chat).await, Ok(None));
+        assert_eq!(journal.chats(&owner).await, Ok(Vec::new()));
+        assert_eq!(journal.open_gates(&owner).await, Ok(Vec::new()));
+        assert_eq!(journal.gate(&id.into()).await, Ok(None));
+        assert_eq!(journal.call(&id.into()).await, Ok(None));
+        assert_eq!(journal.lease(&chat).await, Ok(None));
+        assert_eq!(journal.delete(&chat).await, Ok(false));
+    }
+}

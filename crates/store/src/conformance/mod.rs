@@ -17,6 +17,7 @@
 pub mod append;
 pub mod chat;
 pub mod gate;
+pub mod lease;
 pub mod ledger;
 mod sample;
 pub mod tail;
@@ -54,6 +55,16 @@ macro_rules! conformance {
             chat::owners_see_their_chats_newest_first
             chat::a_deleted_chat_is_forgotten_wholly
             chat::an_owner_stays_the_owner
+            chat::what_was_never_stored_is_not_found
+            lease::a_lease_is_found_until_it_is_given_back
+            lease::a_lease_goes_to_the_higher_epoch
+            lease::a_lease_stays_with_its_owner_until_it_expires
+            lease::many_leases_are_held_at_once
+            lease::a_chat_that_is_not_there_has_no_lease
+            lease::a_running_turn_without_a_lease_is_found
+            lease::a_turn_that_waits_for_people_needs_nobody
+            lease::an_answer_brings_a_turn_back_to_work
+            lease::of_owners_who_race_one_holds
             ledger::everybody_starts_with_the_same
             ledger::a_transaction_is_paid_once
             ledger::two_transactions_of_one_call_are_two_payments

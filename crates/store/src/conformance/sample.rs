@@ -59,6 +59,16 @@ pub(super) fn called(turn: &str, call: &str) -> Value {
     ]})
 }
 
+/// The event that says that a call is about to run.
+pub(super) fn started(turn: &str, call: &str) -> Value {
+    json!({"event": "call-started", "turn": turn, "call": call})
+}
+
+/// The event that says that a call is over.
+pub(super) fn settled(turn: &str, call: &str) -> Value {
+    json!({"event": "call-settled", "turn": turn, "call": call, "outcome": "output", "output": 1})
+}
+
 /// The call of that name.
 pub(super) fn call(id: &str) -> Call {
     let call = json!({

@@ -1,13 +1,13 @@
 //! The indexes in SQLite: written with each append, and made again from the journal.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use turn::{At, ChatId, Event, Principal};
+use turn::{At, ChatId, Event, Principal, TurnId};
 
-use super::failure::encode;
+use super::failure::{decode, encode};
 use super::number::from_at;
 use super::read;
 use crate::error::StoreError;
-use crate::index::{self, Change};
+use crate::index::{self, Change, Standing};
 
 /// What an entry brings to the indexes.
 pub(super) struct Source<'a> {
@@ -21,26 +21,34 @@ pub(super) struct Source<'a> {
 pub(super) fn apply(connection: &Connection, source: &Source<'_>) -> Result<(), StoreError> {
     let chat = source.chat.as_str();
     let at = from_at(source.at);
-    let mut touch =
-        connection.prepare_cached("UPDATE chat SET updated = ?2 WHERE id = ?1 RETURNING owner")?;
-    let owner = touch.query_row(params![chat, at], |row| row.get(0));
-    let owner: String = match owner.optional()? {
-        Some(owner) => owner,
-        None => open_chat(connection, source)?,
+    let sql = "SELECT owner, standing FROM chat WHERE id = ?1";
+    let known = connection
+        .prepare_cached(sql)?
+        .query_row([chat], |row| <(String, String)>::try_from(row))
+        .optional()?;
+    let (owner, mut standing) = match known {
+        Some((owner, standing)) => (owner, decode("how a chat stands", &standing)?),
+        None => (open_chat(connection, source)?, Standing::default()),
     };
+    let before: Standing = standing.clone();
+    standing.apply(source.events);
+    let json = encode("how a chat stands", &standing)?;
+    let (turn, running) = (standing.turn(), standing.is_running());
+    if (turn, running) == (before.turn(), before.is_running()) {
+        // No index knows of these two, so that most appends write to none.
+        let sql = "UPDATE chat SET updated = ?2, standing = ?3 WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![chat, at, json])?;
+    } else {
+        let sql = "UPDATE chat SET updated = ?2, standing = ?3, turn = ?4, running = ?5
+                   WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let turn = turn.map(TurnId::as_str);
+        statement.execute(params![chat, at, json, turn, running])?;
+    }
     for change in index::changes(source.events) {
         match change {
             Change::ChatOpened { .. } => {}
-            Change::TurnOpened { turn } => {
-                let sql = "UPDATE chat SET turn = ?2 WHERE id = ?1";
-                let mut statement = connection.prepare_cached(sql)?;
-                statement.execute(params![chat, turn.as_str()])?;
-            }
-            Change::TurnEnded { turn } => {
-                let sql = "UPDATE chat SET turn = NULL WHERE id = ?1 AND turn = ?2";
-                let mut statement = connection.prepare_cached(sql)?;
-                statement.execute(params![chat, turn.as_str()])?;
-            }
             Change::CallMade { call } => {
                 let sql = "INSERT INTO call (id, chat, call) VALUES (?1, ?2, ?3)
                            ON CONFLICT DO NOTHING";

@@ -24,3 +24,17 @@ pub(super) fn from_seq(seq: u64) -> i64 {
 pub(super) fn to_count(stored: i64) -> u64 {
     stored.cast_unsigned()
 }
+
+/// A deadline, for a comparison in SQL, where "never" has to come last.
+pub(super) fn from_deadline(at: At) -> i64 {
+    from_seq(at.0)
+}
+
+/// A deadline, from a column.
+pub(super) fn to_deadline(stored: i64) -> At {
+    if stored == i64::MAX {
+        At(u64::MAX)
+    } else {
+        to_at(stored)
+    }
+}

@@ -19,7 +19,7 @@ struct Migration {
 }
 
 /// In order: a file of version N has had the first N. Never change one, add one.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         sql: include_str!("schema/0001_journal.sql"),
         changes_index: false,
@@ -31,6 +31,10 @@ const MIGRATIONS: [Migration; 3] = [
     Migration {
         sql: include_str!("schema/0003_ledger.sql"),
         changes_index: false,
+    },
+    Migration {
+        sql: include_str!("schema/0004_lease.sql"),
+        changes_index: true,
     },
 ];
 
@@ -95,7 +99,7 @@ mod tests {
     use tempfile::TempDir;
     use turn::{At, ChatId, GateId};
 
-    use super::super::{connection, ledger, read};
+    use super::super::{connection, lease, ledger, read};
     use super::*;
 
     /// What a program of each version would have written into a file of that version, as it was: do
@@ -139,6 +143,12 @@ mod tests {
           (principal, transaction_id, call, recipient, cents, description, at, paid, balance)
         VALUES ('ann', 'tx', 'x', 'Hanako', 1000, 'rent', 8, 1, 99000);
         "#,
+        r#"
+        UPDATE chat SET running = 1, standing = '{
+          "turn": "t", "calls": [{"id": "x"}], "gates": [{"id": "g", "call": "x"}]}';
+        INSERT INTO lease (chat, epoch, owner, address, expires)
+        VALUES ('c', 2, 'server-1', 'http://10.0.0.1:8080', 10);
+        "#,
     ];
 
     /// A file as a program that knew so many migrations would have left it.
@@ -177,6 +187,11 @@ mod tests {
             let closed = read::gate(&connection, &"h".into()).unwrap().unwrap();
             let closed = closed.closed.unwrap();
             assert_eq!((closed.by, closed.at), ("bob".into(), At(7)));
+            // The call is of no step, so the model is due.
+            let running = lease::ownerless(&connection, At(10), 9);
+            assert_eq!(running, Ok(vec!["c".into()]), "from {from}");
+            let held = lease::lease(&connection, &"c".into()).unwrap();
+            assert_eq!(held.map(|lease| lease.epoch), (from > 3).then_some(2));
             let wallet = ledger::wallet(&connection, &"ann".into()).unwrap();
             let paid = if from < 3 { 0 } else { 1_000 };
             assert_eq!(wallet.balance_cents, 100_000 - paid);
@@ -194,6 +209,7 @@ mod tests {
                 read::gate(&connection, &id).unwrap(),
                 read::chats(&connection, &"ann".into()).unwrap(),
                 read::unfinished(&connection).unwrap(),
+                lease::ownerless(&connection, At(10), 9).unwrap(),
             )
         };
         let before = look();
@@ -207,7 +223,7 @@ mod tests {
         let newer = Connection::open(&path).unwrap();
         newer.pragma_update(None, "user_version", 99).unwrap();
         let refused = connection::open_writer(&path).unwrap_err();
-        let (found, known) = (99, 3);
+        let (found, known) = (99, 4);
         assert_eq!(refused, StoreError::TooNew { path, found, known });
         assert_eq!(read::last_seq(&newer, &"c".into()), Ok(3));
     }
