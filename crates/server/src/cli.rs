@@ -27,7 +27,7 @@ enum Command {
     /// A flag beats a variable, and a variable beats the file.
     Serve {
         #[command(flatten)]
-        settings: Settings,
+        settings: Box<Settings>,
         /// Configuration file, in TOML [env: ADK_STREAM_CONFIG] [default: adk-stream.toml, when it exists]
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
@@ -58,7 +58,7 @@ pub fn run(
     };
     match command {
         Command::Serve { settings, config } => {
-            let config = Config::load(settings, config, environment, Path::new(""))?;
+            let config = Config::load(*settings, config, environment, Path::new(""))?;
             log::to_stderr(&config.log);
             serve::run(&config)
         }

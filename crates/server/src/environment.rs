@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CONFIG",
@@ -16,6 +16,7 @@ const KNOWN: [&str; 10] = [
     "ON_ABORT",
     "ORIGINS",
     "PACE",
+    "PAGE",
     "STORE",
 ];
 
