@@ -10,7 +10,7 @@ use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
-use turn::{At, CallId, ChatId, GateId, Principal, Status};
+use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
 use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
@@ -114,11 +114,6 @@ impl Engine {
         self
     }
 
-    /// The agent's name.
-    pub fn agent(&self) -> &str {
-        self.shared.agent.name()
-    }
-
     /// Whether the agent understands speech.
     pub fn hears(&self) -> bool {
         self.shared.agent.hears()
@@ -218,6 +213,25 @@ impl Engine {
             reply,
         })
         .await
+    }
+
+    /// The entries of a chat's journal after a place, in order. Only its owner may read them.
+    pub async fn journal(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        after: u64,
+    ) -> Result<Vec<Entry>, EngineError> {
+        let owner = self.shared.journal.owner(chat).await?;
+        if owner.as_ref() != Some(principal) {
+            return Err(EngineError::UnknownChat);
+        }
+        Ok(self.shared.journal.read(chat, after).await?)
+    }
+
+    /// Who answers.
+    pub fn agent_name(&self) -> &str {
+        self.shared.agent.name()
     }
 
     /// Forgets a chat.

@@ -25,6 +25,7 @@ use turn::{ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
 use crate::event_stream;
+use crate::history;
 use crate::keys::Keys;
 use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
@@ -79,12 +80,15 @@ impl Api {
             .route("/api/chat/{id}", get(view).delete(forget))
             .route("/api/chat/{id}/stream", get(resume))
             .route("/api/chat/{id}/stop", post(stop))
+            .route("/api/chat/{id}/journal", get(history::journal))
+            .route("/api/chat/{id}/recording", get(history::recording))
             .route("/api/chat/live", get(live::open))
             .route("/live", get(live::open))
             .route("/api/ticket", post(live::issue))
             .route("/api/approvals", get(approvals))
             .route("/api/approvals/{id}", post(answer))
             .route("/api/wallet", get(wallet))
+            .route("/api/info", get(info))
             .with_state(self)
     }
 }
@@ -107,10 +111,10 @@ impl FromRef<Api> for Engine {
 }
 
 /// Which releases of the SDK the client speaks for: `x-adk-stream-profile: v7`, or `?profile=v7`.
-struct Asked(Profile);
+pub(crate) struct Asked(pub(crate) Profile);
 
 impl Asked {
-    fn of(headers: &HeaderMap, uri: &Uri) -> Result<Self, Problem> {
+    pub(crate) fn of(headers: &HeaderMap, uri: &Uri) -> Result<Self, Problem> {
         let header = headers.get("x-adk-stream-profile");
         let header = header.and_then(|value| value.to_str().ok());
         let query = uri.query().unwrap_or_default().split('&');
@@ -311,6 +315,16 @@ fn decided(gate: &GateId, answered: &Answered) -> Value {
     told
 }
 
+/// What a page has to know of the server before anything is said.
+async fn info(State(engine): State<Engine>, Speaker(principal): Speaker) -> Response {
+    fresh(json!({
+        "agent": engine.agent_name(),
+        "hears": engine.hears(),
+        "principal": principal,
+        "version": env!("CARGO_PKG_VERSION"),
+    }))
+}
+
 async fn wallet(State(api): State<Api>, Speaker(principal): Speaker) -> Result<Response, Problem> {
     let Some(ledger) = &api.ledger else {
         return Err(Problem::not_found("/api/wallet"));
@@ -385,6 +399,6 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
 const DRAIN: usize = 16 * 1024 * 1024;
 
 /// A state of this moment, which no cache may keep.
-fn fresh(value: Value) -> Response {
+pub(crate) fn fresh(value: Value) -> Response {
     ([(CACHE_CONTROL, "no-store")], Json(value)).into_response()
 }

@@ -15,6 +15,7 @@ use crate::listen_address::ListenAddress;
 use crate::live::OnAbort;
 use crate::log;
 use crate::origin::Origins;
+use crate::page_folder::PageFolder;
 use crate::store_url::StoreUrl;
 
 /// What the server was told, checked, and possible in this version.
@@ -36,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) approval_timeout: Seconds,
     /// How fast the demo speaks.
     pub(crate) pace: Milliseconds,
+    /// Where the page lies, if not in the binary.
+    pub(crate) page: PageFolder,
     /// What goes to stderr.
     pub(crate) log: Targets,
     /// What the operator should know, though the server can start.
@@ -72,6 +75,9 @@ pub(crate) struct Settings {
     /// Pause between the demo's words, in milliseconds [env: ADK_STREAM_PACE] [default: 15]
     #[arg(long, value_name = "MILLISECONDS")]
     pub(crate) pace: Option<String>,
+    /// Folder of a page to serve in place of the built-in one [env: ADK_STREAM_PAGE] [default: the built-in page]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) page: Option<String>,
 }
 
 /// Where a layer of settings came from.
@@ -115,6 +121,7 @@ impl Config {
             on_abort: environment.text("ON_ABORT")?,
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             pace: environment.text("PACE")?,
+            page: environment.text("PAGE")?,
         };
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
         if let Some((path, settings)) = config_file::read(named, folder)? {
@@ -132,6 +139,7 @@ impl Config {
                 layer.approval_timeout.as_deref()
             })?,
             pace: pick(&layers, "pace", |layer| layer.pace.as_deref())?,
+            page: pick(&layers, "page", |layer| layer.page.as_deref())?,
             log: log::filter(environment.text("LOG")?.as_deref())?,
             warnings: environment
                 .unknown()

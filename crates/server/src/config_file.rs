@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(
             refusal("store = 'memory'\ncolour = 'red'\n"),
             "adk-stream: adk-stream.toml, line 2: unknown field `colour`, \
-             expected one of `listen`, `store`, `agent`, `keys`, `origins`, `on-abort`, `approval-timeout`, `pace`"
+             expected one of `listen`, `store`, `agent`, `keys`, `origins`, `on-abort`, `approval-timeout`, `pace`, `page`"
         );
     }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 27] = [
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CONFIG",
@@ -29,6 +29,7 @@ const KNOWN: [&str; 26] = [
     "ON_ABORT",
     "ORIGINS",
     "PACE",
+    "PAGE",
     "SAFETY",
     "STORE",
     "SYSTEM_INSTRUCTION",

@@ -19,6 +19,7 @@
 //! - `log`: what goes to stderr.
 //! - [`keys`]: who may speak; `speaker`: who does.
 //! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
+//! - `history`: a chat's journal, and its recording.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
 //! - `emulate`: the Gemini on loopback as a command.
@@ -27,7 +28,7 @@
 //! - `serve`: from the socket to the last connection.
 //! - `signals`: SIGTERM and SIGINT as a queue.
 //! - `routes`: which path is answered by whom.
-//! - `page`: the built page, embedded in the binary.
+//! - `page`: the built page, embedded in the binary or in a folder; `page_folder`: which.
 //! - `problem`: an error as a client reads it, in JSON.
 //! - `error`: an error as an operator reads it, in one line.
 
@@ -42,12 +43,14 @@ mod emulate;
 mod environment;
 mod error;
 mod event_stream;
+mod history;
 pub mod keys;
 mod listen_address;
 pub mod live;
 mod log;
 pub mod origin;
 mod page;
+mod page_folder;
 mod problem;
 mod routes;
 mod serve;

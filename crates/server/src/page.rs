@@ -1,11 +1,13 @@
-//! The built page, embedded in the binary.
+//! The built page: the one that is embedded in the binary, or one in a folder.
 
 use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{Embed, EmbeddedFile};
+use sha2::{Digest, Sha256};
 
 use crate::problem::Problem;
 
@@ -21,17 +23,26 @@ const UNBUILT: &str = include_str!("unbuilt.html");
 /// Vite puts files whose names hold a hash of their content here, and no others.
 const HASHED_FOLDER: &str = "assets/";
 
+/// Where the page lies.
+#[derive(Debug, Clone)]
+pub(crate) enum Page {
+    /// In the binary.
+    BuiltIn,
+    /// In a folder, by its real path.
+    Folder(PathBuf),
+}
+
 /// Answers every path that no route takes: a file of the page, or a problem.
-pub(crate) async fn answer(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) fn answer(page: &Page, method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
     let path = uri.path();
-    let Some(file) = File::at(path) else {
+    let Some(file) = File::at(page, path) else {
         return Problem::not_found(path).into_response();
     };
     if method != Method::GET && method != Method::HEAD {
-        let problem = Problem::method_not_allowed(&method, path);
+        let problem = Problem::method_not_allowed(method, path);
         return ([(header::ALLOW, "GET,HEAD")], problem).into_response();
     }
-    file.response(&headers)
+    file.response(headers)
 }
 
 /// One file of the page, and all that a browser wants to know of it.
@@ -43,11 +54,14 @@ struct File {
 }
 
 impl File {
-    fn at(path: &str) -> Option<Self> {
+    fn at(page: &Page, path: &str) -> Option<Self> {
         let name = match path.strip_prefix('/')? {
             "" => "index.html",
             name => name,
         };
+        if let Page::Folder(folder) = page {
+            return Self::in_folder(folder, name);
+        }
         match Dist::get(name) {
             Some(embedded) => Some(Self::built(name, embedded)),
             None if path == "/" => Some(Self::unbuilt()),
@@ -61,6 +75,24 @@ impl File {
             Cow::Borrowed(bytes) => Bytes::from_static(bytes),
             Cow::Owned(bytes) => Bytes::from(bytes),
         };
+        Self::described(name, content, &hash)
+    }
+
+    /// A file of a folder, read anew each time: whoever works on a page sees it at once. Nothing
+    /// outside of the folder is served, whatever the path or a link in the folder says.
+    fn in_folder(folder: &Path, name: &str) -> Option<Self> {
+        let named = Path::new(name);
+        let is_plain = named
+            .components()
+            .all(|component| matches!(component, Component::Normal(_)));
+        let file = folder.join(named).canonicalize().ok();
+        let file = file.filter(|file| is_plain && file.starts_with(folder) && file.is_file())?;
+        let content = std::fs::read(file).ok()?;
+        let hash = Sha256::digest(&content);
+        Some(Self::described(name, Bytes::from(content), &hash))
+    }
+
+    fn described(name: &str, content: Bytes, hash: &[u8]) -> Self {
         // Half of the hash tells any two builds apart.
         let digits: String = hash
             .iter()
@@ -179,6 +211,37 @@ mod tests {
         }
         let response = file("index.html", b"<p>").response(&asking_with("\"old\""));
         assert_eq!(response.status(), StatusCode::OK);
+    }
+
+    #[test]
+    fn a_folder_serves_its_files_and_nothing_else() {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = outside.path().join("page");
+        std::fs::create_dir_all(folder.join("assets")).unwrap();
+        std::fs::write(outside.path().join("secret"), "no").unwrap();
+        std::fs::write(folder.join("index.html"), "<p>").unwrap();
+        std::fs::write(folder.join("assets/a.js"), "1").unwrap();
+        let page = Page::Folder(folder.canonicalize().unwrap());
+        let served = |path: &str| File::at(&page, path).map(|file| file.content_type);
+        assert_eq!(served("/"), Some("text/html; charset=utf-8"));
+        assert_eq!(
+            served("/assets/a.js"),
+            Some("text/javascript; charset=utf-8")
+        );
+        for path in [
+            "/secret",
+            "/../secret",
+            "//etc/hostname",
+            "/assets",
+            "/none",
+        ] {
+            assert_eq!(served(path), None, "{path}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outside.path().join("secret"), folder.join("link")).unwrap();
+            assert_eq!(served("/link"), None);
+        }
     }
 
     #[test]

@@ -71,7 +71,8 @@ async fn start(config: &Config) -> Result<(), Error> {
         warn!("{warning}");
     }
     announce(address);
-    serve(listener, routes::router(api), signals, closing)
+    let router = routes::router(api, config.page.page());
+    serve(listener, router, signals, closing)
         .await
         .map_err(|source| Error::System {
             attempt: "go on serving",

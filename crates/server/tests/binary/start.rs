@@ -142,7 +142,7 @@ fn a_file_with_a_mistake_is_refused() {
             .refused()
     };
     with(b"agent = 'demo'\ncolour = 'red'\n").says(
-        "adk-stream.toml, line 2: unknown field `colour`, expected one of `listen`, `store`, `agent`, `keys`, `origins`, `on-abort`, `approval-timeout`, `pace`",
+        "adk-stream.toml, line 2: unknown field `colour`, expected one of `listen`, `store`, `agent`, `keys`, `origins`, `on-abort`, `approval-timeout`, `pace`, `page`",
     );
     with(b"listen = 8080")
         .says("adk-stream.toml, line 1: invalid type: integer `8080`, expected a string");
