@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'sse',
           provide: { transport: 'sse', agent: 'demo' },
-          exclude: ['tests/socket/**'],
+          exclude: ['tests/socket/**', 'tests/seeds/**'],
           testTimeout: 30_000,
         },
       },
@@ -34,6 +34,24 @@ export default defineConfig({
           // The other two name their agent themselves.
           exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
           provide: { transport: 'socket', agent: 'demo-live' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'seeds',
+          include: ['tests/turn/*.test.ts', 'tests/seeds/*.test.ts'],
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
+          provide: { transport: 'seeds', agent: 'demo' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'seeds-live',
+          include: ['tests/turn/*.test.ts', 'tests/seeds/*.test.ts'],
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
+          provide: { transport: 'seeds', agent: 'demo-live' },
           testTimeout: 30_000,
         },
       },

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::intake::Intake;
-use turn::seeds::after_last_park;
+use turn::seeds;
 use turn::transcript::{Closing, Item};
 use turn::{CallId, Chat, ChatId, Effect, GateId, Input, Principal, Status, TurnId};
 
@@ -239,7 +239,9 @@ impl Actor {
             } => {
                 // A page of the seeds sends no history: it has seen what led to its question.
                 let current = self.chat.as_ref().and_then(Chat::current);
-                let parked = current.map_or(0, |turn| after_last_park(turn.transcript()));
+                let given = messages.last().map(wire::Message::answers);
+                let given = given.unwrap_or_default();
+                let parked = current.map_or(0, |turn| seeds::seen(turn.transcript(), &given));
                 for (gate, decision) in answers {
                     let input = Input::Answer { gate, decision };
                     self.perform(input, Some(principal)).await?;

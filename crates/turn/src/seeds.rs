@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use wire::answer::{Answer, Gate};
 use wire::chunk::{
     BlockDelta, BlockStart, ReasoningEnd, Start, TextEnd, ToolInputAvailable, ToolOutputError,
 };
@@ -22,6 +23,8 @@ pub struct SeedsWindow {
     has_started: bool,
     is_closed: bool,
     tools: HashMap<String, String>,
+    /// The starts of calls whose input is not there yet.
+    begun: HashMap<String, Chunk>,
     announced: HashSet<String>,
     /// The seeds' names for the blocks of text and reasoning.
     blocks: HashMap<String, String>,
@@ -40,6 +43,7 @@ impl SeedsWindow {
             has_started: false,
             is_closed: false,
             tools: HashMap::new(),
+            begun: HashMap::new(),
             announced: HashSet::new(),
             blocks: HashMap::new(),
             texts: 0,
@@ -96,23 +100,34 @@ impl SeedsWindow {
             Chunk::ToolInputStart(start) => {
                 let (call, tool) = (&start.tool_call_id, &start.tool_name);
                 self.tools.insert(call.clone(), tool.clone());
-                vec![chunk.clone()]
+                // Told with its input: a client shows a call twice if a step begins between the two.
+                self.begun.insert(call.clone(), chunk.clone());
+                Vec::new()
             }
             Chunk::ToolInputDelta(delta) => {
                 let call = delta.tool_call_id.clone();
                 let tool_name = self.tools.get(&call).cloned().unwrap_or_default();
                 let input = serde_json::from_str(&delta.input_text_delta).unwrap_or_default();
                 self.announced.insert(call.clone());
-                vec![Chunk::ToolInputAvailable(ToolInputAvailable {
+                let start = self.begun.remove(&call);
+                let available = Chunk::ToolInputAvailable(ToolInputAvailable {
                     tool_call_id: call,
                     tool_name,
                     input,
                     ..ToolInputAvailable::default()
-                })]
+                });
+                start.into_iter().chain([available]).collect()
             }
             Chunk::ToolInputAvailable(available) => {
                 let is_first = self.announced.insert(available.tool_call_id.clone());
-                is_first.then(|| chunk.clone()).into_iter().collect()
+                let start = self.begun.remove(&available.tool_call_id);
+                let available = is_first.then(|| chunk.clone());
+                start.into_iter().chain(available).collect()
+            }
+            Chunk::ToolInputError(error) => {
+                let start = self.begun.remove(&error.tool_call_id);
+                let error = Profile::Shared.narrow(chunk.clone());
+                start.into_iter().chain(error).collect()
             }
             Chunk::ToolOutputDenied(denied) => {
                 let tool = self.tools.get(&denied.tool_call_id).map(String::as_str);
@@ -187,11 +202,35 @@ fn block(id: String) -> BlockStart {
     }
 }
 
-/// Where a page goes on that has seen all up to the last question: after the last park.
-pub fn after_last_park(transcript: &[Item]) -> usize {
+/// Where a page goes on that sends no history. It has seen what led to the questions that it answers,
+/// up to the park at which they were asked; a page that answers nothing has seen nothing.
+pub fn seen(transcript: &[Item], answers: &[Answer]) -> usize {
+    let asked = |answer: &Answer| {
+        let asks = |item: &Item| match item {
+            Item::Chunk(chunk) => match (&**chunk, answer) {
+                (Chunk::ToolApprovalRequest(request), Answer::Approval { gate, .. }) => {
+                    match gate {
+                        Gate::Approval(id) => request.approval_id == *id,
+                        Gate::Call(call) => request.tool_call_id == *call,
+                    }
+                }
+                (Chunk::ToolApprovalRequest(request), Answer::Output { tool_call_id, .. }) => {
+                    request.tool_call_id == *tool_call_id
+                }
+                (Chunk::ToolInputAvailable(call), Answer::Output { tool_call_id, .. }) => {
+                    call.tool_call_id == *tool_call_id
+                }
+                _ => false,
+            },
+            Item::Close(_) => false,
+        };
+        transcript.iter().rposition(asks)
+    };
     let is_park = |item: &Item| matches!(item, Item::Close(Closing::Parked));
-    transcript
-        .iter()
-        .rposition(is_park)
-        .map_or(0, |index| index + 1)
+    let park_of = |asked: usize| {
+        let park = transcript[asked..].iter().position(is_park);
+        park.map(|park| asked + park + 1)
+    };
+    let parks = answers.iter().filter_map(asked).filter_map(park_of);
+    parks.min().unwrap_or(0)
 }

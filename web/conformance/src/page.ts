@@ -22,7 +22,28 @@ export type PageOptions = {
   onWrite: (message: UIMessage) => void;
 };
 
-export class Page {
+/** What a person can do in a page, and what is seen in it, whatever the page is made of. */
+export interface ChatPage {
+  readonly state: Pick<MemoryState, 'messages' | 'activity'>;
+  readonly isBusy: boolean;
+  /** The error that the chat shows, if it shows one. */
+  readonly error: Error | undefined;
+  say(text: string): void;
+  /** Says something else in place of an earlier message; what came after it is cut off. */
+  edit(messageId: string, text: string): void;
+  /** Asks for the last answer once more, or for an earlier one. */
+  regenerate(messageId?: string): void;
+  resume(): void;
+  /** Sends the answers that were given so far. */
+  sendAnswers(): void;
+  /** Closes the connection. */
+  stop(): void;
+  answer(approvalId: string, approved: boolean, reason?: string): void;
+  /** Gives the output of a call. */
+  give(toolCallId: string, run: ToolRun): void;
+}
+
+export class Page implements ChatPage {
   readonly state: MemoryState;
 
   readonly #chat: InstanceType<ReturnType<typeof memoryChat>>;

@@ -19,6 +19,7 @@ export type ChatSdk = Pick<
   | 'DefaultChatTransport'
   | 'lastAssistantMessageIsCompleteWithApprovalResponses'
   | 'lastAssistantMessageIsCompleteWithToolCalls'
+  | 'readUIMessageStream'
   | 'validateUIMessages'
 >;
 

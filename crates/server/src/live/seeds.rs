@@ -1,7 +1,10 @@
 //! The seeds' frames.
 
+use std::collections::HashMap;
+
 use engine::engine::Request;
 use engine::{Speech, WindowStream};
+use tokio::task::JoinHandle;
 use turn::{CallId, ChatId};
 use wire::chunk::Error;
 use wire::seeds::{ClientFrame, ServerFrame};
@@ -16,6 +19,8 @@ use super::speech;
 pub(super) struct State {
     /// The chat that was spoken of last: frames without an id mean this one.
     chat: Option<ChatId>,
+    /// The stream of each chat that was opened last.
+    streams: HashMap<ChatId, JoinHandle<()>>,
 }
 
 /// Takes a frame in.
@@ -94,6 +99,8 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
         request.message_id = None;
     }
     let chat = request.chat.clone();
+    let answers = request.messages.last().map(wire::Message::answers);
+    let is_new = answers.is_none_or(|answers| answers.is_empty());
     let sent = socket
         .api
         .engine
@@ -104,8 +111,19 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
             let turn = window.message_id().to_owned();
             // One stream lasts for the whole turn: an answer opens no other.
             if !socket.windows.contains_key(&turn) {
-                let task = tokio::spawn(forward(window, socket.out.clone()));
+                // Frames name no turn: one that was typed over is told to its end before the next.
+                let streams = &mut socket.seeds.streams;
+                streams.retain(|_, stream| !stream.is_finished());
+                let before = streams.remove(&chat).filter(|_| is_new);
+                let out = socket.out.clone();
+                let task = tokio::spawn(async move {
+                    if let Some(before) = before {
+                        let _ = before.await;
+                    }
+                    forward(window, out).await;
+                });
                 socket.windows.insert(turn, task.abort_handle());
+                socket.seeds.streams.insert(chat, task);
             }
         }
         Err(error) => fail(socket, format!("{}: {error}", error.code())).await,

@@ -5,6 +5,7 @@ import { done } from '../event-stream.ts';
 import type { Json } from '../stream.ts';
 import type { Transport } from './connection.ts';
 import { type ReceivedFrame, refusalIn } from './frame.ts';
+import { SeedsSocket } from './seeds-socket.ts';
 import type { Principal } from './server.ts';
 
 export type ChatStatus = 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
@@ -77,7 +78,14 @@ export class Api {
    * socket is told as it would be over HTTP; only that a refusal there has no status of its own.
    */
   ask(body: object): Promise<Response> {
-    return this.#transport === 'sse' ? this.post(body) : this.#send(body);
+    switch (this.#transport) {
+      case 'sse':
+        return this.post(body);
+      case 'socket':
+        return this.#send(body);
+      case 'seeds':
+        return this.#speak(body as { id: string; messages: unknown[] });
+    }
   }
 
   /** Posts a body to the chat, whatever is in it. */
@@ -122,8 +130,8 @@ export class Api {
   }
 
   /** Opens a socket. */
-  async socket(): Promise<WebSocket> {
-    const url = new URL('/api/chat/live', this.#origin().replace(/^http/, 'ws'));
+  async socket(path = '/api/chat/live'): Promise<WebSocket> {
+    const url = new URL(path, this.#origin().replace(/^http/, 'ws'));
     url.searchParams.set('ticket', await this.ticket());
     const socket = new WebSocket(url);
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
@@ -177,6 +185,32 @@ export class Api {
     const envelope = { type: 'send', requestId: 'request-1', headers: {}, body: {} };
     socket.send(JSON.stringify({ ...envelope, ...body }));
     return told.finally(() => socket.close());
+  }
+
+  /** As a plain client of the seeds' dialect, which hears a turn to its end or its next question. */
+  async #speak(body: { id: string; messages: unknown[] }): Promise<Response> {
+    const socket = await SeedsSocket.open(this, 'flat');
+    socket.send({ type: 'message', ...body });
+    await socket.taken();
+    const [first] = socket.chunks;
+    try {
+      if (first?.type === 'error') {
+        const { errorText } = first as { errorText?: string };
+        return Response.json(refusalIn(errorText === undefined ? {} : { errorText }), {
+          status: refused,
+        });
+      }
+      const isOver = () => socket.ends > 0 || socket.chunks.at(-1)?.type === 'finish-step';
+      // An answer in which nothing was new leaves the turn as it was: it waits, and says nothing.
+      const isAnswer = (body.messages.at(-1) as UIMessage).role === 'assistant';
+      if (!isAnswer || (await this.chat(body.id))?.status !== 'parked') {
+        await socket.until('the end of the turn or a question', isOver);
+      }
+      const events = socket.chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`);
+      return new Response(`${events.join('')}${socket.ends > 0 ? `data: ${done}\n\n` : ''}`);
+    } finally {
+      await socket.close();
+    }
   }
 
   async #nothing(response: Response): Promise<undefined> {

@@ -1,10 +1,13 @@
 /** How a page reaches the server, with every request and everything that comes noted. */
-import type { ChatTransport, UIMessage } from 'ai-7';
+import type { UIMessage } from 'ai-7';
 import type { Refusal } from './api.ts';
 import type { Script, WindowRecord } from './script.ts';
 
-/** The way that windows take: an event stream for each, or one socket for all. */
-export type Transport = 'sse' | 'socket';
+/**
+ * The way that windows take: an event stream for each, or one socket for all, in the official frames
+ * or in the seeds' dialect.
+ */
+export type Transport = 'sse' | 'socket' | 'seeds';
 
 /** What the client asks. */
 export type ChatRequest = {
@@ -25,9 +28,6 @@ export abstract class Connection {
   nothingToResume = 0;
   /** Changes whenever a request is made or is over, for whoever waits until the chat is idle. */
   activity = 0;
-
-  /** What the client sends through. */
-  abstract readonly transport: ChatTransport<UIMessage>;
 
   protected readonly script: Script;
   readonly #pending = new Set<Promise<void>>();
@@ -52,12 +52,17 @@ export abstract class Connection {
     this.#pending.add(over);
   }
 
-  /** Notes a request, and opens its window. */
-  protected noteRequest(request: ChatRequest): WindowRecord {
+  /** Notes a request. */
+  protected noteAsked(request: ChatRequest): void {
     this.posts.push(request);
     if (cutsHistory(request)) {
       this.script.note({ messages: request.messages });
     }
+  }
+
+  /** Notes a request, and opens its window. */
+  protected noteRequest(request: ChatRequest): WindowRecord {
+    this.noteAsked(request);
     return this.script.open('window');
   }
 }
@@ -66,6 +71,6 @@ export abstract class Connection {
 export function cutsHistory({ trigger, messages, messageId }: ChatRequest): boolean {
   return (
     trigger === 'regenerate-message' ||
-    messages.some(message => message.id === messageId && message.role === 'user')
+    messages.some(({ id, role }) => messageId !== undefined && id === messageId && role === 'user')
   );
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UIMessage } from 'ai-7';
 import { untilIdle } from '../idle.ts';
-import { type AnnouncedCall, Page, type ToolRun } from '../page.ts';
+import { type AnnouncedCall, type ChatPage, Page, type ToolRun } from '../page.ts';
 import { chatSdks, type Major, type Profile } from '../sdk.ts';
 import { StateWatch } from '../state-watch.ts';
 import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
@@ -11,6 +11,7 @@ import { type Check, check } from './checker.ts';
 import { type Connection, cutsHistory, type Transport } from './connection.ts';
 import { FetchConnection } from './fetch-connection.ts';
 import { Script, type WindowRecord } from './script.ts';
+import { SeedsPage } from './seeds-page.ts';
 import type { Server } from './server.ts';
 import { type SocketClient, SocketConnection } from './socket-connection.ts';
 
@@ -44,7 +45,7 @@ export class Tab {
   readonly id: string;
   readonly major: Major;
   readonly api: Api;
-  readonly page: Page;
+  readonly page: ChatPage;
   /** The calls that the page ran, in order. */
   readonly ran: AnnouncedCall[] = [];
 
@@ -60,20 +61,30 @@ export class Tab {
     this.major = major;
     this.id = options.id ?? `chat-${++chats}`;
     this.api = options.api ?? new Api(() => server.url, server.newPrincipal(), transport);
-    this.#connection = this.#connect();
     if (messages !== undefined) {
       this.#script.note({ messages: structuredClone(messages) });
     }
-    this.page = new Page({
-      sdk: chatSdks[major],
+    const shared = {
       id: this.id,
       messages: messages ?? [],
-      runTool: call => this.#run(tools, call),
-      transport: this.#connection.transport,
+      runTool: (call: AnnouncedCall) => this.#run(tools, call),
       generateId: () =>
         `${this.id}-${options.messages === undefined ? 'a' : 'b'}${++this.#generated}`,
       onWrite: this.#watch.see,
-    });
+    };
+    if (transport === 'seeds') {
+      const page = new SeedsPage({ ...shared, major, api: this.api, script: this.#script });
+      this.page = page;
+      this.#connection = page.connection;
+    } else {
+      const connection = this.#connect();
+      this.page = new Page({
+        ...shared,
+        sdk: chatSdks[major],
+        transport: connection.transport,
+      });
+      this.#connection = connection;
+    }
   }
 
   /** Another tab of the same person on the same chat, with the messages that the server has. */
@@ -201,17 +212,24 @@ export class Tab {
 
   /** Resolves when the page does nothing more by itself. */
   async quiet(): Promise<void> {
-    const idle = untilIdle({
-      isBusy: () => this.page.isBusy,
-      activity: () => this.#connection.activity + this.page.state.activity,
-      // A client that waits to open its socket again has nothing on its way.
-      pending: () => this.#connection.pending() ?? (this.page.isBusy ? pause(1) : undefined),
-    });
+    const idle = this.#isQuiet();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('the window never closed')), patienceMilliseconds);
     });
     await Promise.race([idle, late]).finally(() => clearTimeout(timer));
+  }
+
+  #isQuiet(): Promise<void> {
+    if (this.page instanceof SeedsPage) {
+      return this.page.settle();
+    }
+    return untilIdle({
+      isBusy: () => this.page.isBusy,
+      activity: () => this.#connection.activity + this.page.state.activity,
+      // A client that waits to open its socket again has nothing on its way.
+      pending: () => this.#connection.pending() ?? (this.page.isBusy ? pause(1) : undefined),
+    });
   }
 
   /** What our own checker has to say about all that this tab was sent. */
@@ -246,7 +264,7 @@ export class Tab {
     return this.#script.story;
   }
 
-  #connect(): Connection {
+  #connect(): FetchConnection | SocketConnection {
     const {
       server,
       major,

@@ -8,7 +8,7 @@ import type { Tab } from '../../src/server/tab.ts';
 import { callIn, continuation, expectRefused, inventedPayment, userMessage } from './forged.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
-import { expectPaid, expectServed, expectSound, outline } from './sound.ts';
+import { expectPaid, expectServed, expectSound, known, outline } from './sound.ts';
 
 const served = serve();
 
@@ -273,7 +273,7 @@ test.each(majors)(
     });
     await response.text();
     const chat = await tab.api.chat(tab.id);
-    expect(shown(chat?.messages.slice(0, 2) ?? [])).toEqual(shown(tab.messages));
+    expect(known(chat?.messages.slice(0, 2) ?? [], tab)).toEqual(known(tab.messages, tab));
     expect(outline(chat?.messages ?? [])[0]).toEqual(['process_payment: output-available']);
     await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
   },

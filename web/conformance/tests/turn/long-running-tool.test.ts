@@ -1,11 +1,10 @@
 /** A tool that says at once that it is not done, and whose result opens a turn of its own. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
-import { shown } from '../../src/server/shown.ts';
 import { textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { serve } from './served.ts';
-import { expectLastWord, expectPaid, expectSound, outline } from './sound.ts';
+import { expectLastWord, expectPaid, expectSound, known, outline } from './sound.ts';
 
 const served = serve();
 
@@ -26,7 +25,7 @@ test.each(majors)('the result comes as a message of its own, on version %s', asy
     return now?.status === 'finished' && now.messages.length === 3 && now;
   });
   expect(chat.messages.map(message => message.role)).toEqual(['user', 'assistant', 'assistant']);
-  expect(shown(chat.messages.slice(0, 2))).toEqual(shown(tab.messages));
+  expect(known(chat.messages.slice(0, 2), tab)).toEqual(known(tab.messages, tab));
   expect(textOf(chat.messages[2])).toMatch(/tea/);
 
   // Two messages of the agent one after the other are what was meant here.
@@ -77,6 +76,6 @@ test.each(majors)('it waits for a turn that is parked, on version %s', async maj
     const now = await tab.api.chat(tab.id);
     return now?.status === 'finished' && now.messages.length === 3 && now;
   });
-  expect(shown(chat.messages.slice(0, 2))).toEqual(shown(tab.messages));
+  expect(known(chat.messages.slice(0, 2), tab)).toEqual(known(tab.messages, tab));
   await expectPaid(tab, [{ amount: 5, recipient: 'Ann' }]);
 });

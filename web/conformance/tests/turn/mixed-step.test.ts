@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { pageTools } from './page-tools.ts';
-import { asksTogether, serve } from './served.ts';
+import { asksTogether, serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
 
 const served = serve();
@@ -88,14 +88,21 @@ describe.runIf(asksTogether)(
       const payment = tab.call('process_payment');
       await tab.api.answer(payment.approval?.id ?? '', { approved: false, reason: 'too much' });
       tab.give(tab.call('change_bgm').toolCallId, { output: { success: true, track: 2 } });
-      // As long as the page shows a question, its client keeps the output to itself.
+      // As long as the page shows a question, its client keeps the output to itself; a plain one
+      // has none that could.
       await expectSound(tab, { posts: 1 });
-      expect((await tab.api.chat(tab.id))?.status).toBe('parked');
+      expect((await tab.api.chat(tab.id))?.status).toBe(
+        transport === 'seeds' ? 'finished' : 'parked',
+      );
       await tab.deny(payment, 'too much');
 
       await expectSound(tab, { posts: 2 });
       expect(outline(tab.messages)).toEqual([
-        ['process_payment: output-denied', 'change_bgm: output-available'],
+        [
+          // Denied elsewhere, it is an error to a page of the seeds.
+          `process_payment: output-${transport === 'seeds' ? 'error' : 'denied'}`,
+          'change_bgm: output-available',
+        ],
       ]);
       expectLastWord(tab, /too much/);
       await expectServed(tab);

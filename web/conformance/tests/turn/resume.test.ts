@@ -1,13 +1,12 @@
 /** A second client joins: it is told the whole message from its start, and then what happens. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
-import { shown } from '../../src/server/shown.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { toolParts } from '../../src/tool-part.ts';
 import { pageTools } from './page-tools.ts';
 import { asksTogether, serve } from './served.ts';
-import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
+import { expectLastWord, expectPaid, expectServed, expectSound, known, outline } from './sound.ts';
 
 // The long text takes twenty times as long for a word: four seconds.
 const served = serve({ pace: 1 });
@@ -30,7 +29,7 @@ test('in the middle of a text, to its end, on both versions', async () => {
     const other = others[index] ?? tab;
     await expectSound(tab, { posts: 1 });
     await expectSound(other, { posts: 0 });
-    expect(shown(other.messages)).toEqual(shown(tab.messages));
+    expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
     expectLastWord(other, /word-200/);
     await expectServed(other);
   }
@@ -51,7 +50,7 @@ test.each(majors)('any number of readers see the same, on version %s', async maj
   await expectSound(tab, { posts: 1 });
   for (const other of others) {
     await expectSound(other, { posts: 0 });
-    expect(shown(other.messages)).toEqual(shown(tab.messages));
+    expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
   }
 });
 
@@ -80,7 +79,7 @@ test.each(majors)('in the middle of a tool, on version %s', async major => {
   const other = await served.reopen(tab);
   await other.resume();
   await tab.quiet();
-  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
   await other.approve(other.call('process_payment'));
 
   await expectSound(tab, { posts: 1 });
@@ -114,7 +113,7 @@ test.each(majors)('while a question is open, on version %s', async major => {
   await tab.say('Send $20 to Sam');
   const other = await served.reopen(tab);
   await other.resume();
-  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
   await other.approve(other.call('process_payment'));
 
   await expectSound(other, { posts: 1 });
@@ -135,7 +134,7 @@ test.each(majors)('between two questions of a tool, on version %s', async major 
   await tab.approve(tab.call('book_flight'));
   const other = await served.reopen(tab);
   await other.resume();
-  expect(shown(other.messages)).toEqual(shown(tab.messages));
+  expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
   await other.approve(other.call('book_flight'));
 
   await expectSound(tab, { posts: 2 });
@@ -195,7 +194,7 @@ test.each(majors)(
 
     expect(other.connection.nothingToResume).toBe(1);
     await expectSound(other, { posts: 0 });
-    expect(shown(other.messages)).toEqual(shown(tab.messages));
+    expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
   },
 );
 

@@ -1,7 +1,7 @@
 /** Calls over several steps: what one step found out, the next may use. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
-import { serve } from './served.ts';
+import { serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
 
 const served = serve();
@@ -13,7 +13,8 @@ test.each(majors)('a call that asks follows one that does not, on version %s', a
     ['get_weather: output-available', 'process_payment: approval-requested'],
   ]);
   const steps = tab.messages.at(-1)?.parts.filter(part => part.type === 'step-start');
-  expect(steps?.length).toBeGreaterThanOrEqual(2);
+  // Only questions have steps in the seeds' dialect.
+  expect(steps?.length).toBeGreaterThanOrEqual(transport === 'seeds' ? 1 : 2);
   await tab.approve(tab.call('process_payment'));
 
   await expectSound(tab, { posts: 2 });

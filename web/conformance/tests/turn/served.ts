@@ -5,6 +5,7 @@ import { Api } from '../../src/server/api.ts';
 import type { Transport } from '../../src/server/connection.ts';
 import { type Agent, Server, type ServerOptions } from '../../src/server/server.ts';
 import { Tab, type TabOptions } from '../../src/server/tab.ts';
+import { leaveOut } from './not-in-seeds.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -34,6 +35,9 @@ export type Served = {
 
 export function serve(options: ServerOptions = {}): Served {
   let server: Server | undefined;
+  if (transport === 'seeds') {
+    leaveOut();
+  }
   beforeAll(async () => {
     server = await Server.start({ agent, ...options });
   });

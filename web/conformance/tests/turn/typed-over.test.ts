@@ -5,8 +5,8 @@ import { shown } from '../../src/server/shown.ts';
 import { type Tab, textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { pageTools } from './page-tools.ts';
-import { asksTogether, serve } from './served.ts';
-import { expectLastWord, expectPaid, expectSound, expectValid, outline } from './sound.ts';
+import { asksTogether, serve, transport } from './served.ts';
+import { expectLastWord, expectPaid, expectSound, expectValid, known, outline } from './sound.ts';
 
 const served = serve({ pace: 1 });
 
@@ -20,9 +20,10 @@ test.each(majors)('the old question is denied, the new turn starts, on version %
   await typeOver(tab, 'Send $20 to Sam');
 
   await expectSound(tab, { posts: 2 });
-  // The page was told nothing about its old message: a client throws at that.
+  // The page was told nothing about its old message, a client throws at that; only in the seeds'
+  // dialect its stream is open, and is ended first.
   expect(outline(tab.messages)).toEqual([
-    ['process_payment: approval-requested'],
+    [`process_payment: ${transport === 'seeds' ? 'output-error' : 'approval-requested'}`],
     ['get_weather: output-available'],
   ]);
   expect(tab.windows[1]?.text).not.toContain(tab.call('process_payment').toolCallId);
@@ -62,7 +63,7 @@ test.each(majors)(
     await typeOver(tab, 'Send $20 to Sam');
     // The client keeps an answer to an older message, and sends it along with what comes next.
     await tab.approve(tab.call('process_payment'));
-    expect(tab.posts).toBe(2);
+    expect(tab.posts).toBe(transport === 'seeds' ? 3 : 2);
     await tab.say('What is the weather in Tokyo?');
 
     await expectSound(tab, { posts: 3 });
@@ -78,7 +79,7 @@ test.runIf(asksTogether).each(majors)(
     await tab.say('Pay Ann $1 and Ben $2');
     const [ann] = tab.calls('process_payment');
     await tab.approve(ann ?? tab.call('no payment'));
-    expect(tab.posts).toBe(1);
+    expect(tab.posts).toBe(transport === 'seeds' ? 2 : 1);
     await tab.say('What is the weather in Oslo?');
 
     await expectSound(tab, { posts: 2 });
@@ -149,7 +150,9 @@ test.each(majors)(
     // The client sends it about the older message, and goes on with that one.
     await tab.sendAnswers();
 
-    expect(tab.connection.posts[2]?.messageId).toBe(tab.messages[1]?.id);
+    if (transport !== 'seeds') {
+      expect(tab.connection.posts[2]?.messageId).toBe(tab.messages[1]?.id);
+    }
     await expectSound(tab, { posts: 3 });
     expect(shown(tab.messages.slice(2)), 'the newer messages').toEqual(answer);
     expect(outline(tab.messages)[0]?.[0]).toMatch(/^process_payment: output-(denied|error)$/);
@@ -170,7 +173,7 @@ test.each(majors)('a text that is being said is broken off, on version %s', asyn
   await expectSound(other, { posts: 1, tolerated: ['unfinished'] });
   expectLastWord(other, /Tokyo/);
   const chat = await tab.api.chat(tab.id);
-  expect(shown(chat?.messages.slice(0, 2) ?? [])).toEqual(shown(tab.messages));
+  expect(known(chat?.messages.slice(0, 2) ?? [], tab)).toEqual(known(tab.messages, tab));
   await expectValid(chat?.messages ?? []);
 });
 

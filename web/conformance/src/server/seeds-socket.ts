@@ -1,0 +1,154 @@
+/** A WebSocket in the seeds' dialect, by hand: JSON out, texts that look like events in. */
+import type { WebSocket } from 'ws';
+import { done } from '../event-stream.ts';
+import type { Chunk, Json } from '../stream.ts';
+import type { Api } from './api.ts';
+
+/** What a page of the seeds sends. */
+export type SeedsFrame =
+  | {
+      type: 'message';
+      messages: unknown[];
+      id?: string;
+      trigger?: string;
+      messageId?: string | undefined;
+    }
+  | { type: 'tool_result'; toolCallId: string; result: Json }
+  | { type: 'ping'; timestamp: Json }
+  | { type: 'interrupt'; reason?: string };
+
+/** Some of its pages wrap the fields in `data`, some do not. */
+export type Wrapping = 'flat' | 'wrapped';
+
+/** One thing that the server said. */
+export type Heard = { chunk: Chunk } | { done: true } | { pong: Json };
+
+export class SeedsSocket {
+  /** All that was heard, in order, pongs left out. */
+  readonly heard: Heard[] = [];
+  /** The code that it was closed with. */
+  readonly closed: Promise<number>;
+
+  readonly #socket: WebSocket;
+  readonly #wrapping: Wrapping;
+  readonly #onHeard: (heard: Heard) => void;
+  /** Whoever waits for something to be heard. */
+  #wake: (() => void)[] = [];
+  #isClosed = false;
+  #pings = 0;
+  #lastPong = 0;
+
+  constructor(socket: WebSocket, wrapping: Wrapping, onHeard: (heard: Heard) => void = () => {}) {
+    this.#socket = socket;
+    this.#wrapping = wrapping;
+    this.#onHeard = onHeard;
+    socket.on('message', data => this.#hear(String(data)));
+    this.closed = new Promise(resolve => {
+      socket.once('close', code => {
+        this.#isClosed = true;
+        this.#ring();
+        resolve(code);
+      });
+    });
+  }
+
+  static async open(
+    api: Api,
+    wrapping: Wrapping,
+    onHeard?: (heard: Heard) => void,
+  ): Promise<SeedsSocket> {
+    return new SeedsSocket(await api.socket('/live'), wrapping, onHeard);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get chunks(): Chunk[] {
+    return this.heard.flatMap(heard => ('chunk' in heard ? [heard.chunk] : []));
+  }
+
+  /** How often the end of a turn was told. */
+  get ends(): number {
+    return this.heard.filter(heard => 'done' in heard).length;
+  }
+
+  send(frame: SeedsFrame): void {
+    const { type, ...fields } = frame;
+    this.sendText(
+      JSON.stringify(this.#wrapping === 'flat' ? frame : { type, version: '1.0', data: fields }),
+    );
+  }
+
+  /** Sends a text as it stands. */
+  sendText(text: string): void {
+    this.#socket.send(text);
+  }
+
+  /** Resolves when the server has taken in all that was sent so far: it reads frame by frame. */
+  async taken(): Promise<void> {
+    const ping = ++this.#pings;
+    this.send({ type: 'ping', timestamp: ping });
+    await this.until('a pong', () => this.#lastPong >= ping || this.#isClosed);
+  }
+
+  /** Resolves when what was heard is enough. */
+  async until(what: string, isEnough: () => boolean): Promise<void> {
+    const deadline = AbortSignal.timeout(10_000);
+    while (!isEnough()) {
+      await new Promise<void>((resolve, reject) => {
+        const giveUp = () => reject(new Error(`waited in vain for ${what}: ${this.story}`));
+        deadline.addEventListener('abort', giveUp, { once: true });
+        this.#wake.push(() => {
+          deadline.removeEventListener('abort', giveUp);
+          resolve();
+        });
+      });
+    }
+  }
+
+  close(): Promise<number> {
+    this.#socket.close();
+    return this.closed;
+  }
+
+  /** All that was heard, for a person who looks for the reason of a failure. */
+  get story(): string {
+    return this.heard.map(heard => JSON.stringify(heard)).join('\n');
+  }
+
+  #hear(text: string): void {
+    const heard = read(text);
+    if ('pong' in heard) {
+      this.#lastPong = Number(heard.pong);
+    } else {
+      this.heard.push(heard);
+    }
+    this.#onHeard(heard);
+    this.#ring();
+  }
+
+  #ring(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    for (const ring of wake) {
+      ring();
+    }
+  }
+}
+
+/** A frame is one event, written exactly as the seeds write it, or the plain JSON of a pong. */
+function read(text: string): Heard {
+  const data = /^data: ([^\n]+)\n\n$/.exec(text)?.[1];
+  if (data === done) {
+    return { done: true };
+  }
+  if (data !== undefined) {
+    return { chunk: JSON.parse(data) as Chunk };
+  }
+  const { type, timestamp, ...rest } = JSON.parse(text) as { [field: string]: Json };
+  if (type !== 'pong' || timestamp === undefined || Object.keys(rest).length > 0) {
+    throw new Error(`no frame of this dialect: ${text}`);
+  }
+  return { pong: timestamp };
+}
