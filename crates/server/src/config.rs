@@ -1,8 +1,12 @@
 //! What the server was told: flags, environment and file, laid over each other.
 
+mod gemini;
+
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use agents::Gemini;
 use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
@@ -27,13 +31,15 @@ pub(crate) struct Config {
     pub(crate) store: StoreUrl,
     /// Who answers.
     pub(crate) agent: AgentName,
+    /// Gemini, where it is Gemini who answers.
+    pub(crate) gemini: Option<Gemini>,
     /// Who may speak.
     pub(crate) keys: Keys,
     /// Which sites may open a socket, besides the one that is served here.
     pub(crate) origins: Origins,
     /// What an `abort` frame does.
     pub(crate) on_abort: OnAbort,
-    /// How long the demo's approvals wait.
+    /// How long approvals wait.
     pub(crate) approval_timeout: Seconds,
     /// How fast the demo speaks.
     pub(crate) pace: Milliseconds,
@@ -68,7 +74,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "leave|stop")]
     #[serde(rename = "on-abort")]
     pub(crate) on_abort: Option<String>,
-    /// How long the demo's approvals wait, in seconds [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: for ever]
+    /// How long approvals wait, in seconds [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: for ever]
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "approval-timeout")]
     pub(crate) approval_timeout: Option<String>,
@@ -78,6 +84,46 @@ pub(crate) struct Settings {
     /// Folder of a page to serve in place of the built-in one [env: ADK_STREAM_PAGE] [default: the built-in page]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) page: Option<String>,
+    /// The key for Gemini. No flag: everybody on this machine can read a command line.
+    #[arg(skip)]
+    #[serde(rename = "gemini-key")]
+    pub(crate) gemini_key: Secret,
+    /// Gemini's model [env: ADK_STREAM_GEMINI_MODEL] [default: gemini-flash-latest]
+    #[arg(long, value_name = "MODEL")]
+    #[serde(rename = "gemini-model")]
+    pub(crate) gemini_model: Option<String>,
+    /// Where Gemini is [env: ADK_STREAM_GEMINI_BASE_URL] [default: Google's]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "gemini-base-url")]
+    pub(crate) gemini_base_url: Option<String>,
+    /// What the model is told before all; @FILE for what is in a file [env: ADK_STREAM_SYSTEM_INSTRUCTION] [default: nothing]
+    #[arg(long, value_name = "TEXT")]
+    #[serde(rename = "system-instruction")]
+    pub(crate) system_instruction: Option<String>,
+    /// How freely the model answers, from 0 to 2 [env: ADK_STREAM_TEMPERATURE] [default: its own way]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) temperature: Option<String>,
+    /// How long an answer may be, in tokens, thoughts included [env: ADK_STREAM_MAX_OUTPUT_TOKENS] [default: the model's limit]
+    #[arg(long, value_name = "TOKENS")]
+    #[serde(rename = "max-output-tokens")]
+    pub(crate) max_output_tokens: Option<String>,
+    /// How the model thinks: auto, none, off, minimal, low, medium, high or TOKENS [env: ADK_STREAM_THINKING] [default: auto]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) thinking: Option<String>,
+    /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
+    #[arg(long, value_name = "SAFETY")]
+    pub(crate) safety: Option<String>,
+}
+
+/// A setting that is never printed.
+#[derive(Clone, Default, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(Option<String>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Secret")
+    }
 }
 
 /// Where a layer of settings came from.
@@ -122,16 +168,31 @@ impl Config {
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             pace: environment.text("PACE")?,
             page: environment.text("PAGE")?,
+            gemini_key: Secret(environment.text("GEMINI_KEY")?),
+            gemini_model: environment.text("GEMINI_MODEL")?,
+            gemini_base_url: environment.text("GEMINI_BASE_URL")?,
+            system_instruction: environment.text("SYSTEM_INSTRUCTION")?,
+            temperature: environment.text("TEMPERATURE")?,
+            max_output_tokens: environment.text("MAX_OUTPUT_TOKENS")?,
+            thinking: environment.text("THINKING")?,
+            safety: environment.text("SAFETY")?,
         };
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
         if let Some((path, settings)) = config_file::read(named, folder)? {
             layers.push((Origin::File(path), settings));
         }
 
+        let agent: AgentName = pick(&layers, "agent", |layer| layer.agent.as_deref())?;
+        agent.require_available()?;
+        let gemini = match agent {
+            AgentName::Gemini => Some(gemini::of(&layers, environment)?),
+            _ => None,
+        };
         let config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
-            agent: pick(&layers, "agent", |layer| layer.agent.as_deref())?,
+            agent,
+            gemini,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,
@@ -147,7 +208,6 @@ impl Config {
                 .collect(),
         };
         config.store.require_available()?;
-        config.agent.require_available()?;
         Ok(config)
     }
 }
@@ -158,16 +218,23 @@ fn pick<T: FromStr<Err = String> + Default>(
     key: &str,
     of: fn(&Settings) -> Option<&str>,
 ) -> Result<T, Error> {
-    match layers
-        .iter()
-        .find_map(|(origin, layer)| Some((origin, of(layer)?)))
-    {
+    match find(layers, key, of) {
         None => Ok(T::default()),
-        Some((origin, text)) => text.parse().map_err(|problem| Error::Setting {
-            origin: origin.name(key),
-            problem,
-        }),
+        Some((origin, text)) => text
+            .parse()
+            .map_err(|problem| Error::Setting { origin, problem }),
     }
+}
+
+/// The setting as the first layer that has it gives it, and the name under which it does.
+fn find<'a>(
+    layers: &'a [(Origin, Settings)],
+    key: &str,
+    of: fn(&Settings) -> Option<&str>,
+) -> Option<(String, &'a str)> {
+    layers
+        .iter()
+        .find_map(|(origin, layer)| Some((origin.name(key), of(layer)?)))
 }
 
 #[cfg(test)]
@@ -247,6 +314,15 @@ mod tests {
             lines[2],
             format!("adk-stream: adk-stream.toml: listen: {problem}")
         );
+    }
+
+    #[test]
+    fn secrets_are_never_printed() {
+        let settings = Settings {
+            gemini_key: Secret(Some("s3cret".to_owned())),
+            ..Settings::default()
+        };
+        assert!(!format!("{settings:?} {settings:#?}").contains("s3cret"));
     }
 
     #[test]

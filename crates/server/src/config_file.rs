@@ -51,11 +51,10 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_named_with_its_file_and_line() {
-        assert_eq!(
-            refusal("store = 'memory'\ncolour = 'red'\n"),
-            "adk-stream: adk-stream.toml, line 2: unknown field `colour`, \
-             expected one of `listen`, `store`, `agent`, `keys`, `origins`, `on-abort`, `approval-timeout`, `pace`, `page`"
-        );
+        let line = refusal("store = 'memory'\ncolour = 'red'\n");
+        let start = "adk-stream: adk-stream.toml, line 2: unknown field `colour`, expected one of \
+                     `listen`, `store`, `agent`, ";
+        assert!(line.starts_with(start), "{line}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use engine::Engine;
 use serde_json::{Value, json};
 use turn::transcript::Item;
 use turn::{Chat, ChatId, Entry, Event, Turn, TurnId};
-use wire::Profile;
+use wire::{Chunk, Profile};
 
 use crate::api::{Asked, fresh};
 use crate::problem::Problem;
@@ -75,7 +75,7 @@ fn frames(entries: &[Entry], profile: Profile) -> Vec<Value> {
             let chunks: Vec<_> = news
                 .iter()
                 .filter_map(|item| match item {
-                    Item::Chunk(chunk) => profile.narrow(chunk.clone()),
+                    Item::Chunk(chunk) => profile.narrow(Chunk::clone(chunk)),
                     Item::Close(closing) => profile.narrow(closing.chunk()),
                 })
                 .collect();

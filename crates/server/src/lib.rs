@@ -43,6 +43,7 @@ mod emulate;
 mod environment;
 mod error;
 mod event_stream;
+mod gemini_settings;
 mod history;
 pub mod keys;
 mod listen_address;

@@ -31,7 +31,8 @@ pub(crate) fn adk_stream(arguments: &[&str]) -> Start {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_adk-stream"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("ADK_STREAM_") {
+        let text = name.to_string_lossy();
+        if text.starts_with("ADK_STREAM_") || text.ends_with("_API_KEY") {
             command.env_remove(name);
         }
     }

@@ -1,0 +1,169 @@
+//! The binary with Gemini behind it, which is a thread here that says what it is told to.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use crate::process::{Server, Start, adk_stream};
+
+const KEY: &str = "k3y-that-nobody-may-see";
+
+/// A Gemini that gives these answers: its address, and the requests that it gets.
+fn gemini(answers: Vec<String>) -> (String, Receiver<(String, Value)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (seen, requests) = channel();
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (stream, _) = listener.accept().unwrap();
+            let mut stream = BufReader::new(stream);
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                stream.read_line(&mut head).unwrap();
+            }
+            let length = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("content-length")
+                    .then(|| value.parse().unwrap())
+            });
+            let mut body = vec![0; length.unwrap()];
+            stream.read_exact(&mut body).unwrap();
+            seen.send((head, serde_json::from_slice(&body).unwrap()))
+                .unwrap();
+            stream.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    (url, requests)
+}
+
+fn saying(parts: Value) -> String {
+    let chunk = json!({
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2, "totalTokenCount": 3},
+        "modelVersion": "gemini-x-001",
+    });
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    format!("{head}data: {chunk}\r\n\r\n")
+}
+
+fn serve(url: &str) -> Start {
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--agent", "gemini"];
+    adk_stream(
+        &[
+            &arguments[..],
+            &["--gemini-base-url", url, "--temperature", "0.5"],
+        ]
+        .concat(),
+    )
+    .variable("GEMINI_API_KEY", KEY)
+}
+
+fn say(server: &Server, text: &str) -> String {
+    let message = json!({"id": "u1", "role": "user", "parts": [{"type": "text", "text": text}]});
+    let body = json!({"id": "c1", "trigger": "submit-message", "messages": [message]});
+    let answer = server.post("/api/chat", &[], &body.to_string());
+    assert_eq!(answer.status, 200);
+    answer.text().to_owned()
+}
+
+#[test]
+fn gemini_calls_a_tool_of_ours_and_is_told_what_it_brought() {
+    let call = json!([
+        {"text": "They want the weather.", "thought": true},
+        {"functionCall": {"name": "get_weather", "args": {"location": "Tokyo"}}, "thoughtSignature": "s1gnature"},
+    ]);
+    let (url, requests) = gemini(vec![
+        saying(call),
+        saying(json!([{"text": "It is cloudy."}])),
+    ]);
+    let told = "Be brief.\n";
+    let mut server = serve(&url)
+        .file("told.txt", told)
+        .variable("ADK_STREAM_SYSTEM_INSTRUCTION", "@told.txt")
+        .running();
+    let stream = say(&server, "What is the weather in Tokyo?");
+    for piece in [
+        "They want the weather.",
+        "get_weather",
+        "Cloudy",
+        "It is cloudy.",
+        "gemini-x-001",
+        "[DONE]",
+    ] {
+        assert!(stream.contains(piece), "{piece}: {stream}");
+    }
+    assert!(
+        !stream.contains("s1gnature") && !stream.contains(KEY),
+        "{stream}"
+    );
+
+    let (head, first) = requests.recv().unwrap();
+    assert!(
+        head.starts_with("POST /v1beta/models/gemini-flash-latest:streamGenerateContent?alt=sse "),
+        "{head}"
+    );
+    assert!(
+        head.contains(&format!("x-goog-api-key: {KEY}\r\n")),
+        "{head}"
+    );
+    assert_eq!(first["systemInstruction"]["parts"][0]["text"], "Be brief.");
+    assert_eq!(first["generationConfig"]["temperature"], 0.5);
+    assert_eq!(
+        first["generationConfig"]["thinkingConfig"]["includeThoughts"],
+        true
+    );
+    let tools = first["tools"][0]["functionDeclarations"]
+        .as_array()
+        .unwrap();
+    assert!(
+        tools.iter().any(|tool| tool["name"] == "process_payment"),
+        "{tools:?}"
+    );
+
+    let (_, second) = requests.recv().unwrap();
+    assert_eq!(
+        second["contents"][1]["parts"][1]["thoughtSignature"],
+        "s1gnature"
+    );
+    let response = &second["contents"][2]["parts"][0]["functionResponse"];
+    assert_eq!(response["response"]["output"]["condition"], "Cloudy");
+
+    server.signal("TERM");
+    server.ended();
+    let mut logged = String::new();
+    server.stderr.read_to_string(&mut logged).unwrap();
+    assert!(!logged.contains(KEY), "{logged}");
+}
+
+#[test]
+fn page_is_told_why_gemini_refuses() {
+    let body = json!({"error": {
+        "code": 400, "status": "INVALID_ARGUMENT", "message": format!("API key not valid: {KEY}"),
+        "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}],
+    }})
+    .to_string();
+    let head =
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    let length = body.len();
+    let (url, _requests) = gemini(vec![format!(
+        "{head}content-length: {length}\r\n\r\n{body}"
+    )]);
+    let mut server = serve(&url).running();
+    let stream = say(&server, "hi");
+    assert!(
+        stream.contains("agent_refused: Gemini does not take the key."),
+        "{stream}"
+    );
+    let logged = server.log_line();
+    assert!(logged.contains("API key not valid: …"), "{logged}");
+    assert!(!logged.contains(KEY) && !stream.contains(KEY));
+}
+
+#[test]
+fn without_a_key_it_does_not_start() {
+    adk_stream(&["serve", "--listen", "127.0.0.1:0", "--agent", "gemini"])
+        .refused()
+        .says("GEMINI_API_KEY: not set, and the agent gemini needs a key");
+}
