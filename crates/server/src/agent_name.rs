@@ -26,7 +26,6 @@ impl AgentName {
     /// Refuses what this version can't do yet. An agent becomes available when its arm is deleted.
     pub(crate) fn require_available(self) -> Result<(), Error> {
         match self {
-            AgentName::GeminiLive => Err(Error::NotBuilt("the agent gemini-live")),
             AgentName::Adk => Err(Error::NotBuilt("the agent adk")),
             AgentName::OpenAi => Err(Error::NotBuilt("the agent openai")),
             _ => Ok(()),
@@ -58,11 +57,11 @@ mod tests {
 
     #[test]
     fn not_all_are_available_yet() {
-        for name in ["demo", "demo-live", "gemini"] {
+        for name in ["demo", "demo-live", "gemini", "gemini-live"] {
             let agent = name.parse::<AgentName>().unwrap();
             assert!(agent.require_available().is_ok());
         }
-        for name in ["gemini-live", "adk", "openai"] {
+        for name in ["adk", "openai"] {
             let refused = name
                 .parse::<AgentName>()
                 .unwrap()

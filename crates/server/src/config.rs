@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use agents::Gemini;
+use agents::{Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
@@ -33,6 +33,8 @@ pub(crate) struct Config {
     pub(crate) agent: AgentName,
     /// Gemini, where it is Gemini who answers.
     pub(crate) gemini: Option<Gemini>,
+    /// Gemini Live, where it is Gemini Live who answers.
+    pub(crate) gemini_live: Option<GeminiLive>,
     /// Who may speak.
     pub(crate) keys: Keys,
     /// Which sites may open a socket, besides the one that is served here.
@@ -41,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) on_abort: OnAbort,
     /// How long approvals wait.
     pub(crate) approval_timeout: Seconds,
+    /// How long a chat is kept open that nobody watches.
+    pub(crate) linger: Seconds,
     /// How fast the demo speaks.
     pub(crate) pace: Milliseconds,
     /// Where the page lies, if not in the binary.
@@ -110,6 +114,21 @@ pub(crate) struct Settings {
     /// How the model thinks: auto, none, off, minimal, low, medium, high or TOKENS [env: ADK_STREAM_THINKING] [default: auto]
     #[arg(long, value_name = "HOW")]
     pub(crate) thinking: Option<String>,
+    /// In what Gemini Live answers: audio or text [env: ADK_STREAM_LIVE_MODALITY] [default: audio]
+    #[arg(long, value_name = "audio|text")]
+    #[serde(rename = "live-modality")]
+    pub(crate) live_modality: Option<String>,
+    /// Whether Gemini Live waits for calls: blocking, or non-blocking [env: ADK_STREAM_LIVE_TOOLS] [default: as each tool says]
+    #[arg(long, value_name = "BEHAVIOR")]
+    #[serde(rename = "live-tools")]
+    pub(crate) live_tools: Option<String>,
+    /// Gemini Live's voice, such as Kore [env: ADK_STREAM_LIVE_VOICE] [default: its own]
+    #[arg(long, value_name = "VOICE")]
+    #[serde(rename = "live-voice")]
+    pub(crate) live_voice: Option<String>,
+    /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) linger: Option<String>,
     /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
     #[arg(long, value_name = "SAFETY")]
     pub(crate) safety: Option<String>,
@@ -175,6 +194,10 @@ impl Config {
             temperature: environment.text("TEMPERATURE")?,
             max_output_tokens: environment.text("MAX_OUTPUT_TOKENS")?,
             thinking: environment.text("THINKING")?,
+            live_modality: environment.text("LIVE_MODALITY")?,
+            live_tools: environment.text("LIVE_TOOLS")?,
+            live_voice: environment.text("LIVE_VOICE")?,
+            linger: environment.text("LINGER")?,
             safety: environment.text("SAFETY")?,
         };
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
@@ -188,11 +211,17 @@ impl Config {
             AgentName::Gemini => Some(gemini::of(&layers, environment)?),
             _ => None,
         };
+        let gemini_live = match agent {
+            AgentName::GeminiLive => Some(gemini::live(&layers, environment)?),
+            _ => None,
+        };
         let config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
             agent,
             gemini,
+            gemini_live,
+            linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 27] = [
+const KNOWN: [&str; 31] = [
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CONFIG",
@@ -23,7 +23,11 @@ const KNOWN: [&str; 27] = [
     "GEMINI_KEY",
     "GEMINI_MODEL",
     "KEYS",
+    "LINGER",
     "LISTEN",
+    "LIVE_MODALITY",
+    "LIVE_TOOLS",
+    "LIVE_VOICE",
     "LOG",
     "MAX_OUTPUT_TOKENS",
     "ON_ABORT",

@@ -3,6 +3,23 @@
 use std::str::FromStr;
 
 use gemini::{SafetySetting, ThinkingConfig};
+use turn::agent::Behavior;
+
+/// Whether Gemini Live waits for calls; as each tool says, if nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LiveTools(pub(crate) Option<Behavior>);
+
+impl FromStr for LiveTools {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "blocking" => Ok(Self(Some(Behavior::Blocking))),
+            "non-blocking" => Ok(Self(Some(Behavior::NonBlocking))),
+            _ => Err(format!("`{text}` is neither blocking nor non-blocking")),
+        }
+    }
+}
 
 /// How Gemini thinks: in its own way, and telling it, if nothing is said.
 #[derive(Clone, Debug, PartialEq)]

@@ -28,6 +28,9 @@ use crate::store_url::StoreUrl;
 /// after 10 seconds; a turn that is cut goes on from its journal.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long approvals wait where a live model waits for them, unless the operator says otherwise.
+const LIVE_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Serves until a signal says stop.
 pub(crate) fn run(config: &Config) -> Result<(), Error> {
     on_runtime(start(config))
@@ -89,13 +92,21 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
     };
     let stores = store::open(location).await.map_err(Error::Store)?;
     let pace = config.pace.0;
-    let agent: Arc<dyn Agent> = match (&config.gemini, config.agent) {
-        (Some(gemini), _) => Arc::new(gemini.clone()),
-        (None, AgentName::DemoLive) => Arc::new(Demo::live().with_pace(pace)),
-        (None, _) => Arc::new(Demo::new().with_pace(pace)),
+    let agent: Arc<dyn Agent> = match (&config.gemini, &config.gemini_live, config.agent) {
+        (Some(gemini), ..) => Arc::new(gemini.clone()),
+        (_, Some(live), _) => Arc::new(live.clone()),
+        (.., AgentName::DemoLive) => Arc::new(Demo::live().with_pace(pace)),
+        _ => Arc::new(Demo::new().with_pace(pace)),
     };
-    let tools = demo::tools(&stores.ledger, config.approval_timeout.0, pace);
+    // A live model that waits for a call says nothing else meanwhile.
+    let blocking = config.gemini_live.as_ref().map(|_| LIVE_TIMEOUT);
+    let timeout = config.approval_timeout.0.or(blocking);
+    let tools = demo::tools(&stores.ledger, timeout, pace);
     let engine = Engine::new(stores.journal, agent, tools);
+    let engine = match config.linger.0 {
+        Some(linger) => engine.with_idle(linger),
+        None => engine,
+    };
     engine.recover().await.map_err(Error::Recover)?;
     Ok(Api {
         keys: Arc::new(config.keys.clone()),

@@ -39,9 +39,10 @@ impl Config {
 }
 
 /// In what to answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Modality {
     /// In sound, with a transcript.
+    #[default]
     Audio,
     /// In text. Models that speak by themselves can't.
     Text,

@@ -1,24 +1,81 @@
 //! Gemini, as it was told of.
 
-use agents::Gemini;
 use agents::gemini::Key;
+use agents::gemini_live::{self, Modality};
+use agents::{Gemini, GeminiLive};
 
 use super::{Origin, Settings, find, pick};
 use crate::environment::{self, Environment};
 use crate::error::Error;
-use crate::gemini_settings::{Instruction, Safety, Temperature, Thinking, Tokens};
+use crate::gemini_settings::{Instruction, LiveTools, Safety, Temperature, Thinking, Tokens};
 
 /// Gemini, as the layers tell it.
 pub(super) fn of(
     layers: &[(Origin, Settings)],
     environment: &Environment,
 ) -> Result<Gemini, Error> {
-    let wrong = |origin: String, error: agents::Error| Error::Setting {
+    let config = common(layers, environment)?;
+    Gemini::new(config).map_err(|error| refused(layers, error))
+}
+
+/// Gemini Live, as the layers tell it.
+pub(super) fn live(
+    layers: &[(Origin, Settings)],
+    environment: &Environment,
+) -> Result<GeminiLive, Error> {
+    let mut common = common(layers, environment)?;
+    let is_told = |key, of: fn(&Settings) -> Option<&str>| find(layers, key, of).is_some();
+    if !is_told("gemini-model", |layer| layer.gemini_model.as_deref()) {
+        common.model = gemini_live::DEFAULT_MODEL.to_owned();
+    }
+    if !is_told("thinking", |layer| layer.thinking.as_deref()) {
+        // Not every live model wants to hear of it.
+        common.thinking = None;
+    }
+    let modality: Modality = pick(layers, "live-modality", |layer| {
+        layer.live_modality.as_deref()
+    })?;
+    let tools: LiveTools = pick(layers, "live-tools", |layer| layer.live_tools.as_deref())?;
+    let voice = find(layers, "live-voice", |layer| layer.live_voice.as_deref());
+    let config = gemini_live::Config {
+        modality,
+        behavior: tools.0,
+        voice: voice.map(|(_, voice)| voice.to_owned()),
+        common,
+    };
+    GeminiLive::new(config).map_err(|error| refused(layers, error))
+}
+
+fn wrong(origin: String, error: &agents::Error) -> Error {
+    Error::Setting {
         origin,
         problem: error.to_string(),
+    }
+}
+
+/// Why an agent can't be made, under the name of the setting that is to blame.
+fn refused(layers: &[(Origin, Settings)], error: agents::Error) -> Error {
+    let given = match error {
+        agents::Error::BaseUrl(_) => find(layers, "gemini-base-url", |layer| {
+            layer.gemini_base_url.as_deref()
+        }),
+        agents::Error::Model(_) => find(layers, "gemini-model", |layer| {
+            layer.gemini_model.as_deref()
+        }),
+        agents::Error::Key | agents::Error::Client(_) => None,
     };
+    let origin = given.map(|(origin, _)| origin);
+    let origin = origin.unwrap_or_else(|| "the agent gemini".to_owned());
+    wrong(origin, &error)
+}
+
+/// What both APIs are told.
+fn common(
+    layers: &[(Origin, Settings)],
+    environment: &Environment,
+) -> Result<agents::gemini::Config, Error> {
     let (key_origin, key) = key(layers, environment)?;
-    let key = Key::new(key).map_err(|error| wrong(key_origin, error))?;
+    let key = Key::new(key).map_err(|error| wrong(key_origin, &error))?;
     let thinking: Thinking = pick(layers, "thinking", |layer| layer.thinking.as_deref())?;
     let safety: Safety = pick(layers, "safety", |layer| layer.safety.as_deref())?;
     let temperature: Temperature =
@@ -40,7 +97,7 @@ pub(super) fn of(
         Some((_, text)) => (*text).to_owned(),
         None => default,
     };
-    let config = agents::gemini::Config {
+    Ok(agents::gemini::Config {
         model: or(&model, defaults.model),
         base_url: or(&base_url, defaults.base_url),
         temperature: temperature.0,
@@ -49,18 +106,6 @@ pub(super) fn of(
         safety: safety.0,
         system_instruction: instruction.0,
         ..defaults
-    };
-    Gemini::new(config).map_err(|error| {
-        let given = match error {
-            agents::Error::BaseUrl(_) => base_url,
-            agents::Error::Model(_) => model,
-            agents::Error::Key | agents::Error::Client(_) => None,
-        };
-        let origin = given.map(|(origin, _)| origin);
-        wrong(
-            origin.unwrap_or_else(|| "the agent gemini".to_owned()),
-            error,
-        )
     })
 }
 
