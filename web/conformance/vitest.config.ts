@@ -57,6 +57,25 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'gemini',
+          include: ['tests/turn/*.test.ts'],
+          // The others name their agent themselves.
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
+          provide: { transport: 'sse', agent: 'gemini' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'gemini-live',
+          include: ['tests/turn/*.test.ts'],
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
+          provide: { transport: 'socket', agent: 'gemini-live' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
           name: 'alone',
           include: ['tests/socket/*.test.ts'],
           provide: { transport: 'socket', agent: 'demo' },

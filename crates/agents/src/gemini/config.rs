@@ -74,7 +74,7 @@ impl Default for Retries {
         Self {
             limit: 3,
             first: Duration::from_millis(500),
-            longest: Duration::from_secs(20),
+            longest: Duration::from_secs(5),
         }
     }
 }

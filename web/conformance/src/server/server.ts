@@ -16,8 +16,11 @@ const recordFolder =
 /** Each test is a principal of its own, so that its wallet and its questions are nobody else's. */
 const principalCount = 256;
 
-/** The demo, or its second personality, which calls one tool at a time. */
-export type Agent = 'demo' | 'demo-live';
+/**
+ * The demo, its second personality, which calls one tool at a time, or Gemini, by either of its two
+ * APIs: then it is the demo that answers behind an emulator.
+ */
+export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live';
 
 export type ServerOptions = {
   agent?: Agent;
@@ -28,6 +31,8 @@ export type ServerOptions = {
   pace?: number;
   /** Whether everybody is the one local principal, who needs no key. */
   isOpen?: boolean;
+  /** More flags. */
+  flags?: string[];
 };
 
 export type Principal = { name: string; key: string };
@@ -38,6 +43,7 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #folder: string;
   #running: Running | undefined;
+  #emulator: (Running & { url: string }) | undefined;
   #url = '';
   #principalsTaken = 0;
 
@@ -48,6 +54,11 @@ export class Server {
 
   static async start(options: ServerOptions = {}): Promise<Server> {
     const server = new Server(options);
+    const { agent = 'demo', pace = 0 } = options;
+    if (agent === 'gemini' || agent === 'gemini-live') {
+      const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
+      server.#emulator = await launch(args, server.#folder, {});
+    }
     server.#running = await server.#launch();
     return server;
   }
@@ -87,27 +98,27 @@ export class Server {
   /** Ends it as an operator would. Throws if it did not end well, or had panicked before. */
   async stop(): Promise<void> {
     const running = await this.#end('SIGTERM');
+    await end(this.#emulator, 'SIGTERM');
     if (recordFolder === undefined) {
       rmSync(this.#folder, { recursive: true, force: true });
     }
-    if (running === undefined) {
-      return;
-    }
-    if (running.child.exitCode !== 0 || running.complaints.some(line => /panicked/.test(line))) {
-      const complaints = running.complaints.join('\n');
-      throw new Error(`the server ended with ${running.child.exitCode}, saying:\n${complaints}`);
+    for (const { child, complaints } of [running, this.#emulator].filter(one => one !== undefined)) {
+      if (child.exitCode !== 0 || complaints.some(line => /panicked/.test(line))) {
+        throw new Error(`it ended with ${child.exitCode}, saying:\n${complaints.join('\n')}`);
+      }
     }
   }
 
   async #end(signal: NodeJS.Signals): Promise<Running | undefined> {
     const running = this.#running;
     this.#running = undefined;
-    if (running?.child.exitCode === null && running.child.signalCode === null) {
-      const ended = once(running.child, 'exit');
-      running.child.kill(signal);
-      await ended;
-    }
+    await end(running, signal);
     return running;
+  }
+
+  /** The emulator behind the server, where there is one. */
+  get emulator(): string {
+    return this.#emulator?.url ?? '';
   }
 
   async #launch(): Promise<Running> {
@@ -120,38 +131,67 @@ export class Server {
     if (approvalTimeout !== undefined) {
       args.push('--approval-timeout', String(approvalTimeout));
     }
-    // In a folder of its own and without our variables, so that nobody's configuration has a say.
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith('ADK_STREAM_')),
-    );
+    args.push(...(this.#options.flags ?? []));
+    const env: Record<string, string> = {};
     if (this.#options.isOpen !== true) {
       env.ADK_STREAM_KEYS = principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }
-    const child = spawn(binary, args, {
-      cwd: this.#folder,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    // A test run that is cut short must not leave servers behind.
-    const killWithUs = () => child.kill('SIGKILL');
-    process.once('exit', killWithUs);
-    child.once('exit', () => process.off('exit', killWithUs));
+    if (this.#emulator !== undefined) {
+      args.push('--gemini-base-url', this.#emulator.url, '--gemini-model', 'gemini-3-flash');
+      env.GEMINI_API_KEY = 'a-key';
+    }
+    if (agent === 'gemini-live') {
+      args.push('--live-modality', 'text');
+      // The demo's questions wait as long as they do elsewhere.
+      args.push(...(approvalTimeout === undefined ? ['--approval-timeout', '3600'] : []));
+    }
+    const running = await launch(args, this.#folder, env);
+    this.#url = running.url;
+    return running;
+  }
+}
 
-    const complaints: string[] = [];
-    createInterface({ input: child.stderr }).on('line', line => complaints.push(line));
-    // Without a listener, a binary that is missing would end the whole test run.
-    const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-    const listening = (async () => {
-      for await (const line of createInterface({ input: child.stdout })) {
-        const url = /^listening on (http:\S+)$/.exec(line)?.[1];
-        if (url !== undefined) {
-          return url;
-        }
+/** Starts the binary, and waits until it listens. */
+async function launch(
+  args: string[],
+  cwd: string,
+  variables: Record<string, string>,
+): Promise<Running & { url: string }> {
+  // In a folder of its own and without our variables, so that nobody's configuration has a say.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^ADK_STREAM_|^(GEMINI|GOOGLE)_/.test(name)),
+  );
+  const child = spawn(binary, args, {
+    cwd,
+    env: { ...env, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // A test run that is cut short must not leave servers behind.
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  child.once('exit', () => process.off('exit', killWithUs));
+
+  const complaints: string[] = [];
+  createInterface({ input: child.stderr }).on('line', line => complaints.push(line));
+  // Without a listener, a binary that is missing would end the whole test run.
+  const failed = once(child, 'error').then(([error]) => Promise.reject(error));
+  const listening = (async () => {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /^listening on (http:\S+)$/.exec(line)?.[1];
+      if (url !== undefined) {
+        return url;
       }
-      throw new Error(`${binary} ended before it listened, saying:\n${complaints.join('\n')}`);
-    })();
-    this.#url = await Promise.race([listening, failed]);
-    return { child, complaints };
+    }
+    throw new Error(`${binary} ended before it listened, saying:\n${complaints.join('\n')}`);
+  })();
+  return { child, complaints, url: await Promise.race([listening, failed]) };
+}
+
+async function end(running: Running | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (running?.child.exitCode === null && running.child.signalCode === null) {
+    const ended = once(running.child, 'exit');
+    running.child.kill(signal);
+    await ended;
   }
 }
 

@@ -9,7 +9,7 @@ import { serve, transport } from './served.ts';
 
 const served = serve();
 
-const races = 1000;
+const races = agent.startsWith('gemini') ? 100 : 1000;
 
 const racesWithPages = 100;
 

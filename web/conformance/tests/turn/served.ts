@@ -21,7 +21,7 @@ export const transport = inject('transport');
 export const agent = inject('agent');
 
 /** Whether the agent asks all that it wants to know at once, or one question after the other. */
-export const asksTogether = agent === 'demo';
+export const asksTogether = agent === 'demo' || agent === 'gemini';
 
 export type Served = {
   readonly server: Server;
