@@ -20,7 +20,9 @@ LOCKED := $(if $(CI),--locked)
 APT_RUN := 'build-essential:cc:linking Rust programs and building the C in some crates'
 APT_TEST := \
   'build-essential:c++:linking Rust programs and building the C and C++ in some crates' \
-  'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)'
+  'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)' \
+  'python3:python3:the judges of the Gemini emulator' \
+  'python3-venv:/usr/lib/python3*/ensurepip:the judges of the Gemini emulator'
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
@@ -39,7 +41,7 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	@exec scripts/serve
 
 .PHONY: test
-test: set-up check test-rust test-web fuzz ## install what is missing, check, and run every test
+test: set-up check test-rust test-python test-web fuzz ## install what is missing, check, and run every test
 	$(call say,All tests passed)
 
 ##@ Parts of `make test`
@@ -68,6 +70,13 @@ test-rust: $(PAGE) ## the Rust tests, doc tests included
 	fi
 	$(call say,Rust doc tests)
 	cargo test --workspace $(LOCKED) --doc
+
+.PHONY: test-python
+test-python: $(PAGE) ## the emulator, judged by Google's own SDK
+	$(call say,Building what the Python tests drive)
+	cargo build $(LOCKED) -p adk-stream
+	$(call say,Tests with the SDK of Google)
+	python=$$(scripts/python-env) && "$$python" -m pytest python/conformance
 
 .PHONY: test-web
 test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser

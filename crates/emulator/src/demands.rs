@@ -41,10 +41,10 @@ pub(crate) fn check(request: &GenerateContentRequest, has_signatures: bool) -> R
 }
 
 fn check_content(index: usize, content: &Content) -> Result<(), Refusal> {
-    if let Some(Role::Unknown(role)) = &content.role {
-        if role != "function" {
-            return Err(Refusal::invalid("Please use a valid role: user, model."));
-        }
+    if let Some(Role::Unknown(role)) = &content.role
+        && role != "function"
+    {
+        return Err(Refusal::invalid("Please use a valid role: user, model."));
     }
     let place = format!("* GenerateContentRequest.contents[{index}].parts");
     if content.parts.is_empty() {

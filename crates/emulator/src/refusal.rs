@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 
 /// Why a request is not answered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Refusal(Status);
+pub(crate) struct Refusal(Box<Status>);
 
 /// What Google says where it says no more than the status.
 fn usual_message(code: u16) -> &'static str {
@@ -50,12 +50,12 @@ fn word(code: u16) -> &'static str {
 impl Refusal {
     /// A status, with Google's usual words or with these.
     pub(crate) fn new(code: u16, message: Option<&str>) -> Self {
-        Self(Status {
+        Self(Box::new(Status {
             code: Some(code.into()),
             message: Some(message.unwrap_or(usual_message(code)).to_owned()),
             status: Some(word(code).to_owned()),
             ..Status::default()
-        })
+        }))
     }
 
     /// The request is wrong.
@@ -117,7 +117,7 @@ impl Refusal {
 
     /// The body, as JSON.
     pub(crate) fn body(&self) -> serde_json::Value {
-        json!(ErrorBody::from(self.0.clone()))
+        json!(ErrorBody::from((*self.0).clone()))
     }
 }
 

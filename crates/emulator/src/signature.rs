@@ -127,10 +127,10 @@ pub(crate) fn check(contents: &[Content]) -> Result<(), Refusal> {
             is_first_call = true;
         }
         for part in &content.parts {
-            if let Some(signature) = &part.thought_signature {
-                if !is_true(part, signature) {
-                    return Err(Refusal::invalid("Corrupted thought signature."));
-                }
+            if let Some(signature) = &part.thought_signature
+                && !is_true(part, signature)
+            {
+                return Err(Refusal::invalid("Corrupted thought signature."));
             }
             let Data::FunctionCall(call) = &part.data else {
                 continue;

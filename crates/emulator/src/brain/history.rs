@@ -7,7 +7,7 @@ use turn::agent::{CallResult, Part, Past};
 use turn::call::{Call, Outcome, Place};
 use wire::Message;
 
-use super::outcome::outcome;
+use super::outcome::{of, outcome};
 
 /// What was said, as an agent is told of it.
 ///
@@ -98,7 +98,11 @@ impl Teller {
                 _ => {}
             }
         }
-        if !said.is_empty() {
+        if let [wire::Part::Text(text)] = said.as_slice()
+            && let Some(result) = self.late_result(&text.text)
+        {
+            self.history.push(result);
+        } else if !said.is_empty() {
             self.messages += 1;
             let id = format!("message_{}", self.messages);
             let message = Message::new(id, wire::Role::User, said);
@@ -110,14 +114,14 @@ impl Teller {
         let Some((at, call)) = self.asked(response) else {
             return;
         };
-        let outcome = outcome(response);
+        let (outcome, edited_input) = outcome(response);
         let is_last = at + 1 == self.history.len();
         match self.history.get_mut(at) {
             Some(Past::Step { results, .. }) if is_last => {
                 results.retain(|result| result.call.id != call.id);
                 results.push(CallResult {
                     call,
-                    edited_input: None,
+                    edited_input,
                     outcome,
                 });
             }
@@ -125,6 +129,28 @@ impl Teller {
             _ if matches!(outcome, Outcome::Pending { .. }) => {}
             _ => self.history.push(Past::Result { call, outcome }),
         }
+    }
+
+    /// What a call brought that went on by itself. Its response was given when it began, and Google
+    /// takes no second one, so our own client tells it in words (`agents::gemini`).
+    fn late_result(&mut self, text: &str) -> Option<Past> {
+        let (tool, rest) = text
+            .strip_prefix("(The result of the call ")?
+            .split_once('(')?;
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let args = values.next()?.ok()?;
+        let rest = rest.get(values.byte_offset()..)?;
+        let result = rest.strip_prefix("), which went on by itself, is here: ")?;
+        let fields = serde_json::from_str(result.strip_suffix(')')?).ok()?;
+        let call = FunctionCall {
+            name: Some(tool.to_owned()),
+            args: args.as_object().cloned(),
+            ..FunctionCall::default()
+        };
+        Some(Past::Result {
+            call: self.call(&call),
+            outcome: of(fields),
+        })
     }
 
     /// The call that a response answers, and the step that it stands in: by its id, or else the first
@@ -278,5 +304,20 @@ mod tests {
         assert!(
             matches!(&message.parts[1], wire::Part::File(file) if file.url.ends_with("base64,AAAA"))
         );
+    }
+
+    #[test]
+    fn a_late_result_in_words_is_known_again() {
+        let text = r#"(The result of the call write_report({"topic":"tea (green)"}), which went on by itself, is here: {"output":{"report":"Tea."}})"#;
+        let history = told(json!([user("hi"), user(text)]));
+        let Past::Result { call, outcome } = &history[1] else {
+            panic!("no result");
+        };
+        assert_eq!(call.tool, "write_report");
+        assert_eq!(call.input["topic"], "tea (green)");
+        let output = json!({"report": "Tea."});
+        assert_eq!(outcome, &Outcome::Output { output });
+        let plain = told(json!([user("(The result of the call is here)")]));
+        assert!(matches!(plain[0], Past::Message(_)));
     }
 }

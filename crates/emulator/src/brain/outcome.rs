@@ -2,26 +2,46 @@
 //!
 //! On Gemini's wire a response is an object. Google asks for the output under `output` and for what
 //! went wrong under `error`; its SDK puts under `result` what a Python function returned; people send
-//! any object. Whether an error was a denial is told by its words alone.
+//! any object. What is more than an output or an error has no form on this wire and is told in words,
+//! those of our own client (`agents::gemini`): denials, bad inputs, outcomes that are not known, inputs
+//! that an approver changed, and calls that go on by themselves.
 
 use gemini::FunctionResponse;
 use serde_json::{Map, Value};
 use turn::call::Outcome;
 use turn::telling::UNKNOWN;
 
-/// What became of the call.
-pub(super) fn outcome(response: &FunctionResponse) -> Outcome {
-    let fields = response.response.clone().unwrap_or_default();
+/// What became of the call, and the input that it ran with, where that was changed.
+pub(super) fn outcome(response: &FunctionResponse) -> (Outcome, Option<Value>) {
+    let mut fields = response.response.clone().unwrap_or_default();
+    let edited = edited_input(&mut fields);
     if response.will_continue == Some(true) {
         let output = output(fields);
-        return Outcome::Pending { output };
+        return (Outcome::Pending { output }, edited);
     }
+    (of(fields), edited)
+}
+
+/// What a response says by itself.
+pub(super) fn of(fields: Map<String, Value>) -> Outcome {
     if let Some(error) = sole(&fields, "error") {
         return failed(error);
     }
-    Outcome::Output {
-        output: output(fields),
+    let output = output(fields);
+    if output.get("status").and_then(Value::as_str) == Some("pending") {
+        return Outcome::Pending { output };
     }
+    Outcome::Output { output }
+}
+
+/// Takes out the input that an approver put in place of the model's.
+fn edited_input(fields: &mut Map<String, Value>) -> Option<Value> {
+    let note = fields.get("note")?.as_str()?;
+    if !note.starts_with("A person changed the input") || !fields.contains_key("input") {
+        return None;
+    }
+    fields.shift_remove("note");
+    fields.shift_remove("input")
 }
 
 fn output(fields: Map<String, Value>) -> Value {
@@ -67,7 +87,7 @@ mod tests {
     use serde_json::json;
 
     fn of(response: Value) -> Outcome {
-        outcome(&serde_json::from_value(json!({ "response": response })).unwrap())
+        outcome(&serde_json::from_value(json!({ "response": response })).unwrap()).0
     }
 
     #[test]
@@ -103,8 +123,20 @@ mod tests {
         let response = json!({"response": {"output": {"status": "asked"}}, "will_continue": true});
         let output = json!({"status": "asked"});
         assert_eq!(
-            outcome(&serde_json::from_value(response).unwrap()),
+            outcome(&serde_json::from_value(response).unwrap()).0,
             Outcome::Pending { output }
+        );
+    }
+
+    #[test]
+    fn an_input_that_was_changed_is_told_apart() {
+        let note = "A person changed the input before the call ran. It ran with this input.";
+        let response = json!({"output": {"ok": true}, "note": note, "input": {"amount": 5}});
+        let response = serde_json::from_value(json!({ "response": response })).unwrap();
+        let output = json!({"ok": true});
+        assert_eq!(
+            outcome(&response),
+            (Outcome::Output { output }, Some(json!({"amount": 5})))
         );
     }
 }

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Said {
     /// More words, thoughts or bytes.
-    Part(Part),
+    Part(Box<Part>),
     /// The calls of the step, all of them, each with its tool and its input.
     Calls(Vec<(String, Map<String, Value>)>),
     /// That was all.
@@ -52,12 +52,12 @@ impl Saying {
                 return Said::Cut;
             };
             match event {
-                AgentEvent::Text { delta, .. } => return Said::Part(Part::text(delta)),
+                AgentEvent::Text { delta, .. } => return Said::Part(Box::new(Part::text(delta))),
                 AgentEvent::Reasoning { delta, .. } => {
-                    return Said::Part(Part {
+                    return Said::Part(Box::new(Part {
                         thought: Some(true),
                         ..Part::text(delta)
-                    });
+                    }));
                 }
                 AgentEvent::Call { tool, input, .. } => {
                     let Value::Object(input) = input else {
@@ -70,7 +70,7 @@ impl Saying {
                 } => {
                     let data = url.split_once("base64,").map(|(_, data)| data);
                     let blob = Blob::new(media_type, data.unwrap_or_default());
-                    return Said::Part(Data::InlineData(blob).into());
+                    return Said::Part(Box::new(Data::InlineData(blob).into()));
                 }
                 AgentEvent::Failed {
                     code,

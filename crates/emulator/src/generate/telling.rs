@@ -83,7 +83,7 @@ impl Telling {
                 if part.is_thought() && !self.includes_thoughts {
                     return Told::Nothing;
                 }
-                Told::Chunk(self.chunk(vec![part], None))
+                Told::Chunk(self.chunk(vec![*part], None))
             }
             Said::Calls(calls) => {
                 let parts = self.calls(calls);

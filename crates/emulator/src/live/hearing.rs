@@ -1,0 +1,144 @@
+//! Who speaks when: speech is sound that is not quiet, and it has ended after a second of quiet.
+//!
+//! Time is told by the sound itself, so that what is sent faster than it was spoken is heard alike.
+
+use gemini::Blob;
+
+use crate::signature::bytes;
+
+/// How much of a second is listened to at once.
+const WINDOWS_A_SECOND: usize = 50;
+
+/// Below this, on average, it is quiet.
+const QUIET: u32 = 100;
+
+/// How long it has to be quiet, in milliseconds, where the client does not say so.
+const SILENCE: u64 = 1_000;
+
+/// What was noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Somebody began to speak.
+    Started,
+    /// They stopped.
+    Ended,
+}
+
+/// An ear.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    silence: u64,
+    is_speaking: bool,
+    quiet_windows: u64,
+}
+
+impl Hearing {
+    pub(super) fn new(silence_ms: Option<u64>) -> Self {
+        Self {
+            silence: silence_ms.unwrap_or(SILENCE),
+            is_speaking: false,
+            quiet_windows: 0,
+        }
+    }
+
+    /// Listens to some sound; nothing, if it is none.
+    pub(super) fn listen(&mut self, blob: &Blob) -> Option<Vec<Heard>> {
+        let bytes = bytes(blob.data.as_deref()?)?;
+        let rate = rate(blob.mime_type.as_deref().unwrap_or_default());
+        let window = (rate / WINDOWS_A_SECOND).max(1) * 2;
+        let mut heard = Vec::new();
+        for window in bytes.chunks(window) {
+            heard.extend(self.window(window));
+        }
+        Some(heard)
+    }
+
+    /// The microphone is off: whoever spoke has ended.
+    pub(super) fn off(&mut self) -> Option<Heard> {
+        self.quiet_windows = 0;
+        std::mem::take(&mut self.is_speaking).then_some(Heard::Ended)
+    }
+
+    fn window(&mut self, window: &[u8]) -> Option<Heard> {
+        let samples = window.chunks_exact(2);
+        let count = u32::try_from(samples.len()).unwrap_or(1).max(1);
+        let loudness =
+            samples.map(|it| u32::from(i16::from_le_bytes([it[0], it[1]]).unsigned_abs()));
+        if loudness.sum::<u32>() / count >= QUIET {
+            self.quiet_windows = 0;
+            let began = !std::mem::replace(&mut self.is_speaking, true);
+            return began.then_some(Heard::Started);
+        }
+        self.quiet_windows += 1;
+        let quiet = self.quiet_windows * 1_000 / WINDOWS_A_SECOND as u64;
+        if quiet < self.silence {
+            return None;
+        }
+        std::mem::take(&mut self.is_speaking).then_some(Heard::Ended)
+    }
+}
+
+/// The rate in `audio/pcm;rate=16000`.
+fn rate(mime_type: &str) -> usize {
+    let rate = mime_type.split_once("rate=").map(|(_, rate)| rate);
+    let digits = rate.map(|rate| rate.split(|it: char| !it.is_ascii_digit()).next());
+    let number = digits.flatten().and_then(|digits| digits.parse().ok());
+    number.unwrap_or(16_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+
+    fn sound(loudness: i16, millis: usize) -> Vec<u8> {
+        let samples = std::iter::repeat_n(loudness.to_le_bytes(), 16 * millis);
+        samples.flatten().collect()
+    }
+
+    fn blob(bytes: &[u8]) -> Blob {
+        Blob::new("audio/pcm;rate=16000", STANDARD.encode(bytes))
+    }
+
+    #[test]
+    fn a_second_of_quiet_ends_speech() {
+        let mut hearing = Hearing::new(None);
+        let mut listen =
+            |loudness, millis| hearing.listen(&blob(&sound(loudness, millis))).unwrap();
+        assert_eq!(listen(0, 3_000), []);
+        assert_eq!(listen(3_000, 100), [Heard::Started]);
+        assert_eq!(listen(-3_000, 100), []);
+        assert_eq!(listen(5, 900), []);
+        assert_eq!(listen(5, 200), [Heard::Ended]);
+        assert_eq!(listen(0, 5_000), []);
+        assert_eq!(listen(3_000, 100), [Heard::Started]);
+        assert_eq!(hearing.off(), Some(Heard::Ended));
+        assert_eq!(hearing.off(), None);
+    }
+
+    #[test]
+    fn how_long_the_quiet_lasts_is_the_clients_to_say() {
+        let mut hearing = Hearing::new(Some(200));
+        let mut bytes = sound(3_000, 100);
+        bytes.extend(sound(0, 200));
+        let blob = Blob::new("audio/pcm", URL_SAFE.encode(bytes));
+        assert_eq!(
+            hearing.listen(&blob).unwrap(),
+            [Heard::Started, Heard::Ended]
+        );
+    }
+
+    #[test]
+    fn what_is_no_sound_is_not_heard() {
+        let mut hearing = Hearing::new(None);
+        assert_eq!(hearing.listen(&Blob::new("audio/pcm", "#")), None);
+        assert_eq!(hearing.listen(&Blob::default()), None);
+    }
+
+    #[test]
+    fn the_rate_stands_in_the_type() {
+        assert_eq!(rate("audio/pcm;rate=24000"), 24_000);
+        assert_eq!(rate("audio/pcm"), 16_000);
+    }
+}

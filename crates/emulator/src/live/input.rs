@@ -1,0 +1,198 @@
+//! What a client says, and what follows from it.
+
+use gemini::live::{ClientContent, ClientMessage, RealtimeInput, ServerContent, ToolResponse};
+use gemini::{Content, Part, Scheduling, Tool};
+use serde_json::Value;
+
+use super::conversation::Asked;
+use super::farewell::Farewell;
+use super::hearing::Heard;
+use super::session::Session;
+use super::speaking::{content, words};
+use super::voice;
+
+/// What is heard where no script says what.
+const UTTERANCE: &str = "What is the weather in Tokyo?";
+
+impl Session {
+    /// Takes in a message of the client.
+    pub(super) async fn take_in(&mut self, message: ClientMessage) -> Result<(), Farewell> {
+        self.conversation.messages += 1;
+        if message.setup.is_some() {
+            return Err(Farewell::invalid(
+                "setup must be the first message and only the first message",
+            ));
+        }
+        if let Some(said) = message.client_content {
+            self.said(said).await?;
+        }
+        if let Some(input) = message.realtime_input {
+            self.perceive(input).await?;
+        }
+        if let Some(brought) = message.tool_response {
+            self.brought(brought).await?;
+        }
+        let update = message.rest.get("contextUpdate");
+        if let Some(update) = update.or_else(|| message.rest.get("context_update")) {
+            self.update(update);
+        }
+        Ok(())
+    }
+
+    /// Something was said: it breaks off whatever the model says.
+    async fn said(&mut self, said: ClientContent) -> Result<(), Farewell> {
+        self.break_off().await?;
+        self.conversation.contents.extend(said.turns);
+        if said.turn_complete == Some(true) {
+            self.answer();
+        }
+        Ok(())
+    }
+
+    /// Something is being said, heard or seen.
+    async fn perceive(&mut self, input: RealtimeInput) -> Result<(), Farewell> {
+        if !input.media_chunks.is_empty() {
+            return Err(Farewell::invalid(
+                "realtime_input.media_chunks is deprecated. Use audio, video, or text instead.",
+            ));
+        }
+        let marks = input.activity_start.is_some() || input.activity_end.is_some();
+        if marks && !self.manner.is_told_of_activity {
+            return Err(Farewell::invalid(
+                "Explicit activity control is not supported when automatic activity detection is enabled.",
+            ));
+        }
+        if input.activity_start.is_some() {
+            self.activity = Some(false);
+            self.spoken_over().await?;
+        }
+        if let Some(audio) = &input.audio {
+            let Some(heard) = self.hearing.listen(audio) else {
+                return Err(Farewell::invalid("Request contains an invalid argument."));
+            };
+            if let Some(has_sound) = &mut self.activity {
+                *has_sound = true;
+            } else if !self.manner.is_told_of_activity {
+                for heard in heard {
+                    match heard {
+                        Heard::Started => self.spoken_over().await?,
+                        Heard::Ended => self.recognise().await?,
+                    }
+                }
+            }
+        }
+        if let Some(text) = &input.text {
+            self.input(Content::user(vec![Part::text(text)])).await?;
+        }
+        if input.activity_end.is_some() && self.activity.take() == Some(true) {
+            self.recognise().await?;
+        }
+        if input.audio_stream_end == Some(true) && self.hearing.off().is_some() {
+            let is_told = self.manner.is_told_of_activity;
+            if !is_told {
+                self.recognise().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An utterance has ended: what it was is for the script to say.
+    async fn recognise(&mut self) -> Result<(), Farewell> {
+        let index = self.conversation.heard;
+        self.conversation.heard += 1;
+        let utterance = self.core.playbook.utterance(index);
+        let utterance = utterance.unwrap_or_else(|| UTTERANCE.to_owned());
+        if self.manner.hears_in_words {
+            for piece in voice::pieces(&utterance) {
+                self.send(content(ServerContent {
+                    input_transcription: Some(words(&piece)),
+                    ..ServerContent::default()
+                }))
+                .await?;
+            }
+        }
+        self.input(Content::user(vec![Part::text(utterance)])).await
+    }
+
+    /// The user says something that is to be answered.
+    async fn input(&mut self, said: Content) -> Result<(), Farewell> {
+        let is_busy = self.speaking.is_some() || self.conversation.is_blocked();
+        if is_busy && !self.manner.can_be_interrupted {
+            self.queued.push_back(said);
+            return Ok(());
+        }
+        self.break_off().await?;
+        self.conversation.contents.push(said);
+        self.answer();
+        Ok(())
+    }
+
+    /// Somebody speaks.
+    async fn spoken_over(&mut self) -> Result<(), Farewell> {
+        if self.manner.can_be_interrupted {
+            self.break_off().await?;
+        }
+        Ok(())
+    }
+
+    /// Breaks off what the model says, and takes back what it waits for.
+    async fn break_off(&mut self) -> Result<(), Farewell> {
+        self.interrupt().await?;
+        self.cancel(true).await
+    }
+
+    /// What calls brought.
+    async fn brought(&mut self, brought: ToolResponse) -> Result<(), Farewell> {
+        let was_blocked = self.conversation.is_blocked();
+        let mut speaks = false;
+        let mut interrupts = false;
+        for response in brought.function_responses {
+            match self.conversation.asked(&response) {
+                None => {
+                    let id = response.id.unwrap_or_default();
+                    return Err(Farewell::invalid(format!(
+                        "Function response for an unknown function call: {id}"
+                    )));
+                }
+                // It was taken back while the response was under way.
+                Some(Asked::Closed) => {}
+                Some(Asked::Open(call)) => {
+                    if !call.is_blocking {
+                        speaks |= response.scheduling != Some(Scheduling::Silent);
+                        interrupts |= response.scheduling == Some(Scheduling::Interrupt);
+                    }
+                    self.conversation.response(&call, response);
+                }
+            }
+        }
+        if was_blocked && !self.conversation.is_blocked() {
+            self.alarms.cancel = None;
+            self.answer();
+            return Ok(());
+        }
+        if !speaks || self.conversation.is_blocked() {
+            return Ok(());
+        }
+        if self.speaking.is_some() && !interrupts {
+            self.speaks_next = true;
+            return Ok(());
+        }
+        self.interrupt().await?;
+        self.answer();
+        Ok(())
+    }
+
+    /// The client changes what the session was set up with.
+    fn update(&mut self, update: &Value) {
+        let tools = update.get("tools").and_then(|tools| tools.get("tools"));
+        let tools = tools.and_then(|tools| serde_json::from_value::<Vec<Tool>>(tools.clone()).ok());
+        if let Some(tools) = tools {
+            self.manner.tools = tools;
+        }
+        let system = update.get("systemInstruction");
+        let system = system.or_else(|| update.get("system_instruction"));
+        if let Some(system) = system.and_then(|it| serde_json::from_value(it.clone()).ok()) {
+            self.system = Some(system);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! How a session was set up.
+
+use gemini::live::Setup;
+use gemini::{Behavior, Tool};
+
+/// How a session was set up.
+#[derive(Debug, Clone)]
+pub(super) struct Manner {
+    /// The model, without `models/`.
+    pub(super) model: String,
+    /// Whether it answers in sound.
+    pub(super) is_audio: bool,
+    /// Whether what the user says is told in words.
+    pub(super) hears_in_words: bool,
+    /// Whether what the model says is told in words.
+    pub(super) speaks_in_words: bool,
+    /// Whether what the model thinks is told.
+    pub(super) includes_thoughts: bool,
+    /// Whether the client says when somebody speaks.
+    pub(super) is_told_of_activity: bool,
+    /// Whether speech breaks off an answer.
+    pub(super) can_be_interrupted: bool,
+    /// Whether handles are given.
+    pub(super) gives_handles: bool,
+    /// Whether handles are given with how far the client was heard.
+    pub(super) counts_messages: bool,
+    /// How long silence lasts until speech has ended.
+    pub(super) silence_ms: Option<u64>,
+    /// The tools.
+    pub(super) tools: Vec<Tool>,
+}
+
+impl Manner {
+    pub(super) fn new(setup: &Setup) -> Self {
+        let config = setup.generation_config.as_ref();
+        let modalities = config.map_or(&[][..], |config| &config.response_modalities);
+        let thinking = config.and_then(|config| config.thinking_config.as_ref());
+        let listening = setup.realtime_input_config.as_ref();
+        let detection = listening.and_then(|it| it.automatic_activity_detection.as_ref());
+        let resumption = setup.session_resumption.as_ref();
+        let model = setup.model.as_deref().unwrap_or_default();
+        let is_no_interruption = |handling: &str| handling == "NO_INTERRUPTION";
+        Self {
+            model: model.strip_prefix("models/").unwrap_or(model).to_owned(),
+            is_audio: !modalities.iter().any(|modality| modality == "TEXT"),
+            hears_in_words: setup.input_audio_transcription.is_some(),
+            speaks_in_words: setup.output_audio_transcription.is_some(),
+            includes_thoughts: thinking.is_some_and(|it| it.include_thoughts == Some(true)),
+            is_told_of_activity: detection.is_some_and(|it| it.disabled == Some(true)),
+            can_be_interrupted: !listening
+                .and_then(|it| it.activity_handling.as_deref())
+                .is_some_and(is_no_interruption),
+            gives_handles: resumption.is_some(),
+            counts_messages: resumption
+                .is_some_and(|it| it.rest.get("transparent") == Some(&true.into())),
+            silence_ms: detection.and_then(|it| it.silence_duration_ms),
+            tools: setup.tools.clone(),
+        }
+    }
+
+    /// Whether the model waits for a function.
+    pub(super) fn is_blocking(&self, function: &str) -> bool {
+        let declared = self
+            .tools
+            .iter()
+            .flat_map(|tool| &tool.function_declarations);
+        let mut declared = declared.filter(|it| it.name.as_deref() == Some(function));
+        let behavior = declared.next().and_then(|it| it.behavior.as_ref());
+        is_blocking(&self.model, behavior)
+    }
+
+    /// Whether it waits for any.
+    pub(super) fn waits(&self) -> bool {
+        let declared = self
+            .tools
+            .iter()
+            .flat_map(|tool| &tool.function_declarations);
+        let mut waits = declared.map(|it| is_blocking(&self.model, it.behavior.as_ref()));
+        waits.any(|waits| waits)
+    }
+}
+
+/// Up to 3.1 a model waits unless it is told not to, and 3.1 does so even then; from 3.8 on it does
+/// not wait unless it is told to.
+fn is_blocking(model: &str, behavior: Option<&Behavior>) -> bool {
+    let version = version(model);
+    match behavior {
+        Some(Behavior::NonBlocking) => version == Some((3, 1)),
+        Some(Behavior::Blocking) => true,
+        _ => version.is_none_or(|version| version < (3, 8)),
+    }
+}
+
+/// The first `3.8` in a name, or a plain `3`.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let mut numbers = model.split('-').filter_map(|word| {
+        let (major, minor) = word.split_once('.').unwrap_or((word, "0"));
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    numbers.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn manner(setup: Value) -> Manner {
+        Manner::new(&serde_json::from_value(setup).unwrap())
+    }
+
+    #[test]
+    fn models_differ_in_what_they_wait_for() {
+        let non_blocking = Some(&Behavior::NonBlocking);
+        let blocking = Some(&Behavior::Blocking);
+        for (model, declared, waits) in [
+            ("gemini-live-2.5-flash-preview", None, true),
+            ("gemini-live-2.5-flash-preview", non_blocking, false),
+            ("gemini-3.1-flash-live", non_blocking, true),
+            ("gemini-3.8-flash-live", None, false),
+            ("gemini-3.8-flash-live", blocking, true),
+            ("gemini-4-argon-live", None, false),
+            ("gemini-live", None, true),
+        ] {
+            assert_eq!(is_blocking(model, declared), waits, "{model} {declared:?}");
+        }
+    }
+
+    #[test]
+    fn a_setup_is_read_in_both_letter_cases() {
+        let setup = manner(json!({
+            "model": "models/gemini-live-2.5-flash-preview",
+            "generation_config": {"response_modalities": ["TEXT"], "thinkingConfig": {"include_thoughts": true}},
+            "realtimeInputConfig": {
+                "automatic_activity_detection": {"disabled": true, "silenceDurationMs": 300},
+                "activity_handling": "NO_INTERRUPTION",
+            },
+            "session_resumption": {"transparent": true},
+            "inputAudioTranscription": {},
+        }));
+        assert_eq!(setup.model, "gemini-live-2.5-flash-preview");
+        assert!(!setup.is_audio && setup.includes_thoughts && setup.is_told_of_activity);
+        assert!(setup.gives_handles && setup.counts_messages && setup.hears_in_words);
+        assert!(!setup.speaks_in_words && !setup.can_be_interrupted);
+        assert_eq!(setup.silence_ms, Some(300));
+    }
+
+    #[test]
+    fn sound_is_the_default() {
+        let setup = manner(json!({"model": "models/gemini-live-2.5-flash-preview"}));
+        assert!(setup.is_audio && setup.can_be_interrupted && !setup.gives_handles);
+    }
+}

@@ -1,0 +1,410 @@
+//! A socket from its setup to its end.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{Message, WebSocket};
+use gemini::live::{ClientMessage, ServerMessage, Setup, SetupComplete};
+use gemini::{Content, Seconds};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+use super::conversation::Conversation;
+use super::farewell::{Farewell, shortened};
+use super::hearing::Hearing;
+use super::manner::Manner;
+use super::speaking::{Next, Speaking};
+use crate::act::Act;
+use crate::core::{Core, Exchange};
+use crate::log::{Happening, json_or_text, without_media};
+use crate::options::Frames;
+use crate::script::{GoAway, Moment};
+use crate::{demands, models};
+
+/// How long before its end a connection is told of it.
+const WARNING: Duration = Duration::from_secs(60);
+
+/// How long a client may take to answer a farewell.
+const PARTING: Duration = Duration::from_secs(1);
+
+/// A live session on its socket.
+pub(super) struct Session {
+    pub(super) core: Arc<Core>,
+    pub(super) manner: Manner,
+    pub(super) conversation: Conversation,
+    /// The system's instruction, for what it counts.
+    pub(super) system: Option<Content>,
+    pub(super) speaking: Option<Speaking>,
+    /// Whether the model speaks again when it has finished what it says.
+    pub(super) speaks_next: bool,
+    /// What the user said while the model could not be interrupted.
+    pub(super) queued: VecDeque<Content>,
+    pub(super) hearing: Hearing,
+    /// Whether sound came since the client said that somebody speaks.
+    pub(super) activity: Option<bool>,
+    pub(super) alarms: Alarms,
+    wire: Wire,
+}
+
+/// When something is due.
+#[derive(Debug, Default)]
+pub(super) struct Alarms {
+    pub(super) go_away: Option<(Instant, Duration)>,
+    pub(super) close: Option<Instant>,
+    pub(super) cancel: Option<Instant>,
+}
+
+/// What is due.
+enum Alarm {
+    GoAway(Duration),
+    Close,
+    Cancel,
+}
+
+/// The socket, as frames are sent over it.
+pub(super) struct Wire {
+    socket: WebSocket,
+    exchange: Exchange,
+    frames: Frames,
+}
+
+/// Runs a socket to its end.
+pub(super) async fn run(
+    core: &Arc<Core>,
+    exchange: &Exchange,
+    socket: WebSocket,
+    version: &str,
+    is_admitted: bool,
+) {
+    let mut wire = Wire {
+        socket,
+        exchange: exchange.clone(),
+        frames: core.options.frames,
+    };
+    let mut closing = core.closing.clone();
+    let acts = core.acts.subscribe();
+    let set_up = tokio::select! {
+        set_up = Session::set_up(core, &mut wire, version, is_admitted) => set_up,
+        () = closing.told() => Err(Farewell::close(1001, "The emulator ends.")),
+    };
+    let farewell = match set_up {
+        Ok((setup, conversation, go_away)) => {
+            let mut session = Session::new(core, wire, &setup, conversation);
+            let farewell = session.converse(acts, go_away).await;
+            wire = session.wire;
+            farewell
+        }
+        Err(farewell) => farewell,
+    };
+    wire.end(farewell).await;
+}
+
+impl Session {
+    /// Reads the setup, and says whether it is taken.
+    async fn set_up(
+        core: &Core,
+        wire: &mut Wire,
+        version: &str,
+        is_admitted: bool,
+    ) -> Result<(Setup, Conversation, Option<GoAway>), Farewell> {
+        let message = wire.receive().await?;
+        if !is_admitted {
+            return Err(Farewell::key());
+        }
+        let Some(setup) = message.setup else {
+            return Err(Farewell::invalid(
+                "setup must be the first message and only the first message",
+            ));
+        };
+        let rule = core
+            .playbook
+            .follow(Moment::Connect, setup.model.as_deref().unwrap_or_default());
+        if let Some(delay) = rule.delay_ms {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+        }
+        if rule.cut.is_some() {
+            return Err(Farewell::Cut);
+        }
+        if let Some(close) = rule.close {
+            return Err(Farewell::close(close.code, close.reason));
+        }
+        check(&setup, version)?;
+        let handle = setup.session_resumption.as_ref();
+        let handle = handle.and_then(|resumption| resumption.handle.as_deref());
+        let conversation = match handle.filter(|handle| !handle.is_empty()) {
+            None => Conversation::default(),
+            Some(handle) => core
+                .handles
+                .find(handle)
+                .filter(|_| !rule.refuse_handle)
+                .ok_or_else(|| Farewell::close(1008, "BidiGenerateContent session not found"))?,
+        };
+        match rule.respond {
+            Some(frames) => {
+                for frame in frames {
+                    wire.send(frame).await?;
+                }
+            }
+            None => {
+                let complete = SetupComplete {
+                    session_id: Some(core.name("session")),
+                    ..SetupComplete::default()
+                };
+                let complete = ServerMessage {
+                    setup_complete: Some(complete),
+                    ..ServerMessage::default()
+                };
+                wire.send(json!(complete)).await?;
+            }
+        }
+        Ok((setup, conversation, rule.go_away))
+    }
+
+    fn new(core: &Arc<Core>, wire: Wire, setup: &Setup, conversation: Conversation) -> Self {
+        let manner = Manner::new(setup);
+        let lifetime = core.options.lifetime;
+        let warning = WARNING.min(lifetime / 2);
+        let now = Instant::now();
+        Self {
+            core: core.clone(),
+            hearing: Hearing::new(manner.silence_ms),
+            manner,
+            conversation,
+            system: setup.system_instruction.clone(),
+            speaking: None,
+            speaks_next: false,
+            queued: VecDeque::new(),
+            activity: None,
+            alarms: Alarms {
+                go_away: Some((now + lifetime - warning, warning)),
+                close: Some(now + lifetime),
+                cancel: None,
+            },
+            wire,
+        }
+    }
+
+    /// The conversation, until it ends.
+    async fn converse(
+        &mut self,
+        mut acts: broadcast::Receiver<Act>,
+        go_away: Option<GoAway>,
+    ) -> Farewell {
+        let mut closing = self.core.closing.clone();
+        if let Err(farewell) = self.begin(go_away).await {
+            return farewell;
+        }
+        loop {
+            let done = tokio::select! {
+                biased;
+                () = closing.told() => Err(Farewell::close(1001, "The emulator ends.")),
+                act = acts.recv() => match act {
+                    Ok(act) => self.act(act).await,
+                    Err(_) => Ok(()),
+                },
+                message = self.wire.receive() => match message {
+                    Ok(message) => self.take_in(message).await,
+                    Err(farewell) => Err(farewell),
+                },
+                alarm = ring(&self.alarms) => self.alarm(alarm).await,
+                next = next(&mut self.speaking, &self.manner) => self.speak(next).await,
+            };
+            if let Err(farewell) = done {
+                return farewell;
+            }
+        }
+    }
+
+    async fn begin(&mut self, go_away: Option<GoAway>) -> Result<(), Farewell> {
+        self.give_handle().await?;
+        match go_away {
+            Some(go_away) => self.warn(go_away).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn act(&mut self, act: Act) -> Result<(), Farewell> {
+        match act {
+            Act::GoAway(go_away) => self.warn(go_away).await,
+            Act::Close(close) => Err(Farewell::close(close.code, close.reason)),
+            Act::Cut {} => Err(Farewell::Cut),
+            Act::Interrupt {} => self.interrupt().await,
+            Act::CancelCalls {} => self.cancel(false).await,
+        }
+    }
+
+    async fn alarm(&mut self, alarm: Alarm) -> Result<(), Farewell> {
+        match alarm {
+            Alarm::GoAway(time_left) => {
+                self.alarms.go_away = None;
+                self.wire.go_away(time_left).await
+            }
+            Alarm::Close => Err(Farewell::close(1008, "The operation was aborted.")),
+            Alarm::Cancel => {
+                self.alarms.cancel = None;
+                self.cancel(false).await
+            }
+        }
+    }
+
+    /// Says that the connection will be closed, and closes it later, if it is to.
+    pub(super) async fn warn(&mut self, go_away: GoAway) -> Result<(), Farewell> {
+        if let Some(wait) = go_away.close_after_ms {
+            self.alarms.close = Some(Instant::now() + Duration::from_millis(wait));
+        }
+        let time_left = Duration::from_secs(go_away.time_left_seconds);
+        self.wire.go_away(time_left).await
+    }
+
+    pub(super) async fn send(&mut self, message: ServerMessage) -> Result<(), Farewell> {
+        self.wire.send(json!(message)).await
+    }
+
+    pub(super) async fn send_frame(&mut self, frame: Value) -> Result<(), Farewell> {
+        self.wire.send(frame).await
+    }
+}
+
+/// Refuses a setup that Google would refuse.
+fn check(setup: &Setup, version: &str) -> Result<(), Farewell> {
+    let model = setup.model.as_deref().unwrap_or_default();
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    if !models::exists(name) {
+        return Err(Farewell::no_model(name, version));
+    }
+    let config = setup.generation_config.as_ref();
+    let modalities = config.map_or(&[][..], |config| &config.response_modalities);
+    if modalities.len() > 1 {
+        return Err(Farewell::invalid(
+            "At most one response modality can be specified in the setup request.",
+        ));
+    }
+    if let Some(stranger) = modalities
+        .iter()
+        .find(|it| !["TEXT", "AUDIO"].contains(&it.as_str()))
+    {
+        return Err(Farewell::invalid(format!(
+            "The response modality {stranger} is not supported."
+        )));
+    }
+    demands::check_tools(&setup.tools).map_err(|refusal| Farewell::refused(&refusal))
+}
+
+/// The next thing that the model says; never, while it says nothing.
+async fn next(speaking: &mut Option<Speaking>, manner: &Manner) -> Next {
+    match speaking {
+        Some(speaking) => speaking.next(manner).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until something is due.
+async fn ring(alarms: &Alarms) -> Alarm {
+    let go_away = alarms.go_away.map(|(at, left)| (at, Alarm::GoAway(left)));
+    let close = alarms.close.map(|at| (at, Alarm::Close));
+    let cancel = alarms.cancel.map(|at| (at, Alarm::Cancel));
+    let due = [cancel, go_away, close].into_iter().flatten();
+    match due.min_by_key(|(at, _)| *at) {
+        Some((at, alarm)) => {
+            tokio::time::sleep_until(at).await;
+            alarm
+        }
+        None => std::future::pending().await,
+    }
+}
+
+impl Wire {
+    /// The next message of the client. Dropping the future loses nothing.
+    async fn receive(&mut self) -> Result<ClientMessage, Farewell> {
+        let gone = |code, reason| Err(Farewell::Gone { code, reason });
+        let bytes = loop {
+            match self.socket.recv().await {
+                Some(Ok(Message::Text(text))) => break text.as_bytes().to_vec(),
+                Some(Ok(Message::Binary(bytes))) => break bytes.to_vec(),
+                Some(Ok(Message::Close(Some(frame)))) => {
+                    return gone(Some(frame.code), frame.reason.to_string());
+                }
+                Some(Ok(Message::Close(None))) => return gone(Some(1005), String::new()),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return gone(None, error.to_string()),
+                None => return gone(None, String::new()),
+            }
+        };
+        self.exchange.write(Happening::Received {
+            data: json_or_text(&bytes),
+        });
+        let message: ClientMessage = serde_json::from_slice(&bytes).map_err(|error| {
+            Farewell::invalid(format!("Invalid JSON payload received. {error}"))
+        })?;
+        const KNOWN: [&str; 2] = ["contextUpdate", "context_update"];
+        let stranger = message
+            .rest
+            .keys()
+            .find(|key| !KNOWN.contains(&key.as_str()));
+        match stranger {
+            Some(name) => Err(Farewell::unknown_name(name)),
+            None => Ok(message),
+        }
+    }
+
+    /// Sends a frame; a string as it stands.
+    async fn send(&mut self, frame: Value) -> Result<(), Farewell> {
+        let text = match &frame {
+            Value::String(text) => text.clone(),
+            frame => frame.to_string(),
+        };
+        self.exchange.write(Happening::Sent {
+            data: without_media(frame),
+        });
+        let message = match self.frames {
+            Frames::Binary => Message::Binary(text.into_bytes().into()),
+            Frames::Text => Message::Text(text.into()),
+        };
+        self.socket
+            .send(message)
+            .await
+            .map_err(|error| Farewell::Gone {
+                code: None,
+                reason: error.to_string(),
+            })
+    }
+
+    async fn go_away(&mut self, time_left: Duration) -> Result<(), Farewell> {
+        let go_away = gemini::live::GoAway {
+            time_left: Some(Seconds(time_left)),
+            ..gemini::live::GoAway::default()
+        };
+        let message = ServerMessage {
+            go_away: Some(go_away),
+            ..ServerMessage::default()
+        };
+        self.send(json!(message)).await
+    }
+
+    async fn end(mut self, farewell: Farewell) {
+        let (code, reason, by_emulator) = match &farewell {
+            Farewell::Close { code, reason } => (Some(*code), shortened(reason), true),
+            Farewell::Cut => (None, "", true),
+            Farewell::Gone { code, reason } => (*code, reason.as_str(), false),
+        };
+        self.exchange.write(Happening::Closed {
+            code,
+            reason: reason.to_owned(),
+            by_emulator,
+        });
+        let Farewell::Close { code, reason } = farewell else {
+            return;
+        };
+        let parting = async {
+            let message = Farewell::message(code, &reason);
+            if self.socket.send(message).await.is_ok() {
+                // What the client still sends is read: else the system would break the connection off,
+                // and the client might never see why.
+                while let Some(Ok(_)) = self.socket.recv().await {}
+            }
+        };
+        let _ = tokio::time::timeout(PARTING, parting).await;
+    }
+}
