@@ -11,7 +11,7 @@ use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
 use crate::config_file;
-use crate::duration::{Milliseconds, Seconds};
+use crate::duration::{Milliseconds, Patience, Seconds};
 use crate::environment::{self, Environment};
 use crate::error::Error;
 use crate::keys::Keys;
@@ -42,7 +42,7 @@ pub(crate) struct Config {
     /// What an `abort` frame does.
     pub(crate) on_abort: OnAbort,
     /// How long approvals wait.
-    pub(crate) approval_timeout: Seconds,
+    pub(crate) approval_timeout: Patience,
     /// How long a chat is kept open that nobody watches.
     pub(crate) linger: Seconds,
     /// How fast the demo speaks.
@@ -78,7 +78,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "leave|stop")]
     #[serde(rename = "on-abort")]
     pub(crate) on_abort: Option<String>,
-    /// How long approvals wait, in seconds [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: for ever]
+    /// How long approvals wait, in seconds, or never to time out [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: never; 30 for gemini-live]
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "approval-timeout")]
     pub(crate) approval_timeout: Option<String>,

@@ -22,6 +22,31 @@ impl FromStr for Seconds {
     }
 }
 
+/// How long something waits: a number of seconds, or never to end; nothing, if nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Patience(Option<Option<Duration>>);
+
+impl Patience {
+    /// How long, where nobody says so.
+    pub(crate) fn or(self, default: Option<Duration>) -> Option<Duration> {
+        self.0.unwrap_or(default)
+    }
+}
+
+impl FromStr for Patience {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "never" {
+            return Ok(Self(Some(None)));
+        }
+        match text.parse() {
+            Ok(Seconds(seconds)) => Ok(Self(Some(seconds))),
+            Err(problem) => Err(format!("{problem}, or never")),
+        }
+    }
+}
+
 /// A number of milliseconds: 15, if nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Milliseconds(pub(crate) Duration);

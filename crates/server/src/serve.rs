@@ -100,7 +100,7 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
     };
     // A live model that waits for a call says nothing else meanwhile.
     let blocking = config.gemini_live.as_ref().map(|_| LIVE_TIMEOUT);
-    let timeout = config.approval_timeout.0.or(blocking);
+    let timeout = config.approval_timeout.or(blocking);
     let tools = demo::tools(&stores.ledger, timeout, pace);
     let engine = Engine::new(stores.journal, agent, tools);
     let engine = match config.linger.0 {

@@ -29,6 +29,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// over.
 const REMARK: Duration = Duration::from_secs(5);
 
+/// How long a model may take to begin to speak of a call before something else is said.
+const REACTION: Duration = Duration::from_secs(3);
+
 /// One step.
 pub(super) struct Step<'a> {
     shared: &'a Shared,
@@ -147,8 +150,12 @@ impl<'a> Step<'a> {
         let handle = line.told.take().and_then(|told| told.handle);
         line.told = Some(Told::all(&self.request.history, handle));
         line.is_talking = true;
-        for message in &messages {
+        for (place, message) in messages.iter().enumerate() {
             line.upstream()?.send(message).await?;
+            let is_followed = place + 1 < messages.len() || self.heard.is_some();
+            if is_followed && message.tool_response.is_some() {
+                self.let_react(line).await?;
+            }
         }
         if self.heard.is_some() {
             line.upstream()?.send(&activity(true)).await?;
@@ -166,6 +173,39 @@ impl<'a> Step<'a> {
                 return self.end(line);
             }
         }
+    }
+
+    /// A model that is told what became of its call speaks of it. When something else is said at once,
+    /// that is interrupted; and it is waited for, so that the two answers can be told apart.
+    async fn let_react(&mut self, line: &mut Line) -> Result<(), Failure> {
+        let react = async {
+            loop {
+                let message = line.upstream()?.next().await?;
+                self.reading.usage(message.usage_metadata);
+                if let Some(update) = message.session_resumption_update {
+                    note(line, update);
+                }
+                if let Some(content) = message.server_content {
+                    return Ok(!content.turn_complete.unwrap_or_default());
+                }
+                if let Some(call) = message.tool_call {
+                    let lost = call.function_calls.into_iter().map(|call| Owed {
+                        id: call.id,
+                        tool: call.name.unwrap_or_default(),
+                        behavior: Behavior::Blocking,
+                    });
+                    line.told
+                        .iter_mut()
+                        .for_each(|told| told.calls.extend(lost.clone()));
+                    return Ok(false);
+                }
+            }
+        };
+        self.is_stale = match timeout(REACTION, react).await {
+            Ok(is_talking) => is_talking?,
+            Err(_) => false,
+        };
+        Ok(())
     }
 
     /// The session, and what it is owed: the one that is there, one that is gone on with, or one that

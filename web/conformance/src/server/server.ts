@@ -143,7 +143,7 @@ export class Server {
     if (agent === 'gemini-live') {
       args.push('--live-modality', 'text');
       // The demo's questions wait as long as they do elsewhere.
-      args.push(...(approvalTimeout === undefined ? ['--approval-timeout', '3600'] : []));
+      args.push(...(approvalTimeout === undefined ? ['--approval-timeout', 'never'] : []));
     }
     const running = await launch(args, this.#folder, env);
     this.#url = running.url;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
 import { majors } from '../../src/sdk.ts';
-import { serve } from './served.ts';
+import { agent, serve } from './served.ts';
 import { expectLastWord, expectServed, expectSound } from './sound.ts';
 
 const served = serve();
@@ -15,7 +15,10 @@ test.each(majors)('the chat shows the error, on version %s', async major => {
   const chat = await tab.api.chat(tab.id);
   expect(chat?.status).toBe('failed');
   expect(chat?.error?.code).toBe('rate_limited');
-  expect(chat?.error?.retryAfterMs).toBeGreaterThan(0);
+  // Gemini's live wire has no place for it.
+  if (agent !== 'gemini-live') {
+    expect(chat?.error?.retryAfterMs).toBeGreaterThan(0);
+  }
 });
 
 test.each(majors)('the turn can be regenerated, on version %s', async major => {

@@ -5,7 +5,7 @@ import { chunksOf } from '../../src/event-stream.ts';
 import type { Api, Decision, Refusal } from '../../src/server/api.ts';
 import { until } from '../../src/server/until.ts';
 import { callIn, userMessage } from './forged.ts';
-import { serve, transport } from './served.ts';
+import { agent, serve, transport } from './served.ts';
 
 const served = serve();
 
