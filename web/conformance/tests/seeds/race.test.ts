@@ -11,7 +11,7 @@ const sideBySide = 8;
 
 /**
  * What each stream of a socket said about the payment. An answer that comes when all is told is told
- * once more what came of its question, in a stream of its own.
+ * once more what came of its question, in a stream of its own, which may still be on its way.
  */
 function outcomes({ socket }: Plain): string[] {
   const streams = socket.heard.reduce<string[][]>(
@@ -30,10 +30,10 @@ function outcomes({ socket }: Plain): string[] {
     },
     [[]],
   );
-  expect(streams.pop(), 'after the end').toEqual([]);
-  const starts = socket.chunks.filter(({ type }) => type === 'start');
-  expect(starts, socket.story).toHaveLength(streams.length);
-  expect(streams.length).toBeLessThanOrEqual(2);
+  const isOnItsWay = (streams.pop() ?? []).length > 0;
+  const starts = socket.chunks.filter(({ type }) => type === 'start').length;
+  expect(starts, socket.story).toBeGreaterThanOrEqual(streams.length + (isOnItsWay ? 1 : 0));
+  expect(starts, socket.story).toBeLessThanOrEqual(2);
   return streams.map(stream => stream.join(''));
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Api } from '../../src/server/api.ts';
 import { until } from '../../src/server/until.ts';
 import { asksTogether, serve } from '../turn/served.ts';
+import { expectValid } from '../turn/sound.ts';
 import { asked, Plain } from './plain.ts';
 
 const served = serve();
@@ -37,7 +38,10 @@ test('every turn has a start and an end of its own, and nothing is said twice', 
   expect(new Set(plain.chunks('start').map(({ messageId }) => messageId)).size).toBe(3);
   expect(texts[0]).toMatch(/Oslo/);
   expect(texts[2]).toMatch(/Oslo/);
-  expect((await plain.api.chat(plain.chat))?.messages).toHaveLength(6);
+  const messages = (await plain.api.chat(plain.chat))?.messages ?? [];
+  expect(messages).toHaveLength(6);
+  // What was said without an id has one, or no other page could show the chat.
+  await expectValid(messages);
 });
 
 test('a payment waits while another chat goes on', async () => {
