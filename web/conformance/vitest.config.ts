@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'sse',
           provide: { transport: 'sse', agent: 'demo' },
-          exclude: ['tests/socket/**', 'tests/seeds/**'],
+          exclude: ['tests/socket/**', 'tests/seeds/**', 'tests/journals.test.ts'],
           testTimeout: 30_000,
         },
       },
@@ -83,6 +83,14 @@ export default defineConfig({
           // They measure time and memory: nothing else may run beside them.
           fileParallelism: false,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'journals',
+          // It judges what all the others have left.
+          include: ['tests/journals.test.ts'],
+          sequence: { groupOrder: 2 },
         },
       },
     ],

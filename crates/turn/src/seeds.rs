@@ -234,3 +234,91 @@ pub fn seen(transcript: &[Item], answers: &[Answer]) -> usize {
     let parks = answers.iter().filter_map(asked).filter_map(park_of);
     parks.min().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn chunk(value: serde_json::Value) -> Item {
+        Item::Chunk(Chunk::from_slice(value.to_string().as_bytes()).unwrap())
+    }
+
+    fn called(call: &str) -> Item {
+        chunk(json!({"type": "tool-input-start", "toolCallId": call, "toolName": "get_location"}))
+    }
+
+    fn input(call: &str) -> Item {
+        chunk(json!({"type": "tool-input-delta", "toolCallId": call, "inputTextDelta": "{}"}))
+    }
+
+    fn request(call: &str) -> Item {
+        let approval = format!("gate of {call}");
+        chunk(json!({"type": "tool-approval-request", "toolCallId": call, "approvalId": approval}))
+    }
+
+    fn output(call: &str) -> Item {
+        chunk(json!({"type": "tool-output-available", "toolCallId": call, "output": {}}))
+    }
+
+    fn approval(gate: Gate) -> Answer {
+        Answer::Approval {
+            gate,
+            approved: true,
+            reason: None,
+            input: None,
+        }
+    }
+
+    const PARK: Item = Item::Close(Closing::Parked);
+
+    #[test]
+    fn call_is_told_with_its_input_and_not_across_the_question_of_another() {
+        let transcript = [
+            called("a"),
+            called("b"),
+            input("a"),
+            request("a"),
+            input("b"),
+            request("b"),
+        ];
+        let mut window = SeedsWindow::new("m", 0);
+        let told = window.read(&transcript);
+        let told: Vec<_> = told.iter().map(Chunk::type_name).collect();
+        let call = [
+            "tool-input-start",
+            "tool-input-available",
+            "start-step",
+            "tool-approval-request",
+            "finish-step",
+        ];
+        assert_eq!(told, [&["start"][..], &call, &call].concat());
+    }
+
+    #[test]
+    fn page_has_seen_what_led_to_the_questions_that_it_answers() {
+        let transcript = [
+            request("a"),
+            request("b"),
+            PARK,
+            output("a"),
+            PARK,
+            request("c"),
+            PARK,
+        ];
+        let gate = |call: &str| approval(Gate::Approval(format!("gate of {call}")));
+        assert_eq!(seen(&transcript, &[gate("c")]), 7);
+        assert_eq!(seen(&transcript, &[gate("b")]), 3);
+        assert_eq!(seen(&transcript, &[gate("c"), gate("a")]), 3);
+        assert_eq!(seen(&transcript, &[approval(Gate::Call("b".into()))]), 3);
+        let given = Answer::Output {
+            tool_call_id: "b".into(),
+            tool_name: None,
+            output: Ok(json!({})),
+        };
+        assert_eq!(seen(&transcript, &[given]), 3);
+        // A message that is sent again answers nothing, and is told all of it.
+        assert_eq!(seen(&transcript, &[]), 0);
+        assert_eq!(seen(&transcript, &[gate("nobody")]), 0);
+    }
+}

@@ -101,6 +101,11 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     let chat = request.chat.clone();
     let answers = request.messages.last().map(wire::Message::answers);
     let is_new = answers.is_none_or(|answers| answers.is_empty());
+    // These pages need not name what they say, and yet no client takes a message without an id.
+    if let Some(said) = request.messages.last_mut().filter(|_| is_new) {
+        said.id
+            .get_or_insert_with(|| crate::demo::random("message_"));
+    }
     let sent = socket
         .api
         .engine

@@ -224,7 +224,6 @@ export class SeedsPage implements ChatPage {
       if (chat?.status !== 'parked' || served?.id !== stream.messageId) {
         return false;
       }
-      await this.#rest(stream.messageId);
       if (!isShown(served, this.state.messages)) {
         return false;
       }
@@ -232,12 +231,6 @@ export class SeedsPage implements ChatPage {
     }
     await this.#work;
     return true;
-  }
-
-  /** Waits until what was told so far is shown. */
-  async #rest(messageId: string): Promise<void> {
-    this.#do(() => this.#foldOf(messageId).close());
-    await this.#work;
   }
 
   readonly #hear = (stream: TurnStream, chunk: Chunk): void => {

@@ -1,0 +1,73 @@
+/** Two sockets of the seeds' dialect answer one question at the same time, two hundred times. */
+import { expect, test } from 'vitest';
+import { serve } from '../turn/served.ts';
+import { Plain } from './plain.ts';
+
+const served = serve();
+
+const races = 200;
+
+const sideBySide = 8;
+
+/**
+ * What each stream of a socket said about the payment. An answer that comes when all is told is told
+ * once more what came of its question, in a stream of its own, which may still be on its way.
+ */
+function outcomes({ socket }: Plain): string[] {
+  const streams = socket.heard.reduce<string[][]>(
+    (streams, heard) => {
+      if ('done' in heard) {
+        streams.push([]);
+      } else if ('chunk' in heard && /^(tool-output|text-delta)/.test(heard.chunk.type)) {
+        const { type, output, errorText, delta } = heard.chunk;
+        streams
+          .at(-1)
+          ?.push(
+            delta === undefined ? `${type} ${JSON.stringify(output)} ${errorText} ` : String(delta),
+          );
+      }
+      return streams;
+    },
+    [[]],
+  );
+  const isOnItsWay = (streams.pop() ?? []).length > 0;
+  const starts = socket.chunks.filter(({ type }) => type === 'start').length;
+  expect(starts, socket.story).toBeGreaterThanOrEqual(streams.length + (isOnItsWay ? 1 : 0));
+  expect(starts, socket.story).toBeLessThanOrEqual(2);
+  return streams.map(stream => stream.join(''));
+}
+
+test('one answer wins, both sockets are told the same, and money moves once or not at all', {
+  timeout: 60_000,
+}, async () => {
+  const api = served.meet();
+  const approved: string[] = [];
+  let started = 0;
+  const race = async () => {
+    while (started < races) {
+      const yesFirst = started++ % 2 === 0;
+      const first = await Plain.open(api);
+      first.say('Send $0.01 to Sam');
+      const question = await first.question();
+      const second = await first.again('wrapped');
+      await Promise.all([
+        first.answer('confirmation', question, { approved: yesFirst }),
+        second.answer('call', question, { approved: !yesFirst }),
+      ]);
+      await Promise.all([first.end(), second.end()]);
+      const [outcome, ...others] = [first, second].flatMap(outcomes);
+      expect(outcome).toBeDefined();
+      expect(new Set([outcome, ...others]).size, 'what both are told').toBe(1);
+      if (outcome?.startsWith('tool-output-available')) {
+        approved.push(question.toolCallId);
+      }
+      await Promise.all([first.socket.close(), second.socket.close()]);
+    }
+  };
+  await Promise.all(Array.from({ length: sideBySide }, race));
+
+  const { payments, balance } = await api.wallet();
+  expect(payments.map(({ toolCallId }) => toolCallId).sort()).toEqual(approved.sort());
+  expect(balance).toBeCloseTo(1000 - 0.01 * approved.length, 6);
+  expect(await api.approvals()).toEqual([]);
+});
