@@ -20,7 +20,8 @@ LOCKED := $(if $(CI),--locked)
 APT_RUN := 'build-essential:cc:linking Rust programs and building the C in some crates'
 APT_TEST := \
   'build-essential:c++:linking Rust programs and building the C and C++ in some crates' \
-  'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)'
+  'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)' \
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of the PostgreSQL store'
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html

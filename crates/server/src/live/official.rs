@@ -11,6 +11,7 @@ use wire::frame::{ClientFrame, ServerFrame};
 
 use super::OnAbort;
 use super::socket::Socket;
+use crate::problem;
 
 /// Takes a frame in.
 pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
@@ -32,7 +33,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             match engine.send(&socket.principal, request, speech).await {
                 Ok(window) => watch(socket, send.request_id, chat, window),
                 Err(error) => {
-                    let problem = format!("{}: {error}", error.code());
+                    let problem = problem::told(&error);
                     fail(socket, send.request_id, problem).await;
                 }
             }
@@ -54,7 +55,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                         .await;
                 }
                 Err(error) => {
-                    let problem = format!("{}: {error}", error.code());
+                    let problem = problem::told(&error);
                     fail(socket, resume.request_id, problem).await;
                 }
             }

@@ -10,6 +10,7 @@ use wire::seeds::{ClientFrame, ServerFrame};
 use wire::{Chunk, Trigger};
 
 use super::socket::Socket;
+use crate::problem;
 
 /// What a socket of this dialect remembers.
 #[derive(Default)]
@@ -51,7 +52,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 .engine
                 .output(&socket.principal, &call, Ok(result));
             if let Err(error) = given.await {
-                fail(socket, format!("{}: {error}", error.code())).await;
+                fail(socket, problem::told(&error)).await;
             }
         }
         ClientFrame::Ping { timestamp } => {
@@ -89,7 +90,7 @@ async fn send(socket: &mut Socket, mut request: Request) {
                 socket.windows.insert(turn, task.abort_handle());
             }
         }
-        Err(error) => fail(socket, format!("{}: {error}", error.code())).await,
+        Err(error) => fail(socket, problem::told(&error)).await,
     }
 }
 

@@ -4,8 +4,6 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use rusqlite::ErrorCode;
-use serde::de::DeserializeOwned;
-use serde::ser::Serialize;
 
 use crate::error::StoreError;
 
@@ -45,21 +43,4 @@ fn system_problem(path: &Path) -> Option<String> {
     let mut options = OpenOptions::new();
     let opened = options.read(true).write(true).create(true).open(path);
     opened.err().map(|error| error.to_string())
-}
-
-/// Writes a value for a column of JSON.
-pub(super) fn encode(what: &str, value: &impl Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|error| malformed(what, &error))
-}
-
-/// Reads a column of JSON.
-pub(super) fn decode<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, StoreError> {
-    serde_json::from_str(json).map_err(|error| malformed(what, &error))
-}
-
-fn malformed(what: &str, error: &serde_json::Error) -> StoreError {
-    StoreError::Malformed {
-        what: what.to_owned(),
-        problem: error.to_string(),
-    }
 }
