@@ -72,6 +72,11 @@ pub enum StoreError {
     },
     /// There is no room left on the disk.
     Full,
+    /// The system does not let the file be written to, though there is one and it is open.
+    Unwritable {
+        /// What is known of it.
+        problem: &'static str,
+    },
     /// Another process has held the database for too long.
     Busy,
     /// The first entry of a journal does not say whose chat it is.
@@ -137,6 +142,9 @@ impl fmt::Display for StoreError {
                 write!(f, "the database is away: {problem}")
             }
             StoreError::Full => write!(f, "the disk is full"),
+            StoreError::Unwritable { problem } => {
+                write!(f, "the file can't be written to: {problem}")
+            }
             StoreError::Busy => write!(f, "another process holds the database for too long"),
             StoreError::OwnerMissing { chat } => {
                 write!(f, "the first entry of chat {chat} does not open it")

@@ -203,7 +203,10 @@ async fn everything_survives_a_restart_of_the_server() {
 
 #[tokio::test]
 async fn what_can_not_be_opened_is_named() {
-    let mut cluster = Cluster::start();
+    let mut cluster = Cluster::start_with(|data| {
+        let rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
+        std::fs::write(data.join("pg_hba.conf"), rules).unwrap();
+    });
     let url = cluster.database("chats");
     let at = format!("at 127.0.0.1:{}", cluster.port());
     let refused = |url: String| async move { open_url(&url).await.err().unwrap() };

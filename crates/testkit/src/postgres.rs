@@ -5,8 +5,9 @@
 //! paused and broken.
 //!
 //! PostgreSQL refuses to run as root; where the tests are root, it runs as somebody else. A server
-//! listens on a free port of this machine, and on a socket in its folder. Every commit waits for the
-//! disk, as it would anywhere.
+//! listens on a free port of this machine, and on a socket in its folder, and asks for no password
+//! unless a test makes it: to prove that one is known takes a while, by design. Every commit waits for
+//! the disk, as it would anywhere.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -35,9 +36,7 @@ pub fn database() -> String {
     let folder = shared_folder();
     let create = format!("CREATE DATABASE {name}");
     sql(&folder, port, "postgres", &create);
-    // By the socket, which asks for no password: proving that one is known takes a while, by design.
-    let folder = folder.display().to_string().replace('/', "%2F");
-    format!("postgres://postgres@{folder}:{port}/{name}")
+    url(port, &name)
 }
 
 /// The cluster of this run has the number of whoever runs it: of nextest, or of cargo.
@@ -201,7 +200,7 @@ fn initialise(folder: &Path) {
     let mut command = as_user(folder, &program("initdb"), &[]);
     command.arg("--pgdata").arg(folder.join("data"));
     command.arg("--pwfile").arg(password);
-    let options = "--username=postgres --auth-local=trust --auth-host=scram-sha-256 --no-sync \
+    let options = "--username=postgres --auth=trust --no-sync \
                    --encoding=UTF8 --locale=C";
     run(command.args(options.split_whitespace()));
 }

@@ -12,6 +12,13 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::Full,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+            // Not full, or SQLite would say so.
+            Some(ErrorCode::SystemIoFailure) => StoreError::Unwritable {
+                problem: "a quota, a limit on the size of files, or a failing disk",
+            },
+            Some(ErrorCode::ReadOnly) => StoreError::Unwritable {
+                problem: "it is read-only",
+            },
             _ => StoreError::Database {
                 problem: error.to_string(),
             },
