@@ -22,7 +22,8 @@ APT_TEST := \
   'build-essential:c++:linking Rust programs and building the C and C++ in some crates' \
   'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)' \
   'python3:python3:the judges of the Gemini emulator' \
-  'python3-venv:/usr/lib/python3*/ensurepip:the judges of the Gemini emulator'
+  'python3-venv:/usr/lib/python3*/ensurepip:the judges of the Gemini emulator' \
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of the PostgreSQL store'
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html

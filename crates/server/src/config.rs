@@ -236,7 +236,6 @@ impl Config {
                 .map(|name| format!("{name} is set, but means nothing to this version"))
                 .collect(),
         };
-        config.store.require_available()?;
         Ok(config)
     }
 }
@@ -356,14 +355,10 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_refused() {
-        let line = refusal(
-            Settings::default(),
-            &[("ADK_STREAM_STORE", "postgres://host/db")],
-            "",
-        );
+        let line = refusal(Settings::default(), &[("ADK_STREAM_AGENT", "adk")], "");
         assert_eq!(
             line,
-            "adk-stream: the store postgres is not available yet in this version"
+            "adk-stream: the agent adk is not available yet in this version"
         );
     }
 

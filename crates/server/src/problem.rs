@@ -121,7 +121,23 @@ impl From<EngineError> for Problem {
             EngineError::InvalidInput(_) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
-        Self::new(status, error.code(), error.to_string())
+        Self::new(status, error.code(), message(&error))
+    }
+}
+
+/// An error as a client reads it inside of a stream: its code, and words.
+pub(crate) fn told(error: &EngineError) -> String {
+    format!("{}: {}", error.code(), message(error))
+}
+
+fn message(error: &EngineError) -> String {
+    match error {
+        // Where the journal is, and what it said, is for the operator.
+        EngineError::Store(cause) => {
+            tracing::warn!("the journal can't be reached: {cause}");
+            "The journal can't be reached. Try again in a moment.".to_owned()
+        }
+        error => error.to_string(),
     }
 }
 
@@ -164,5 +180,25 @@ impl IntoResponse for Problem {
             _ => {}
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_store_that_is_away_is_worth_another_try_and_says_nothing_of_where_it_is() {
+        let problem = "chats at 10.0.0.7:5432: Connection refused".to_owned();
+        let problem = Problem::from(StoreError::Unavailable { problem });
+        let response = problem.into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+        let body = axum::body::to_bytes(response.into_body(), 4096)
+            .await
+            .unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["error"]["code"], "store_unavailable");
+        assert!(!body.to_string().contains("10.0.0.7"), "{body}");
     }
 }

@@ -88,7 +88,7 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
     let location = match &config.store {
         StoreUrl::Memory => Location::Memory,
         StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
-        StoreUrl::Postgres(_) => return Err(Error::NotBuilt("the store postgres")),
+        StoreUrl::Postgres(url) => Location::Postgres(url.clone()),
     };
     let stores = store::open(location).await.map_err(Error::Store)?;
     let pace = config.pace.0;

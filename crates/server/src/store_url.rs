@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::error::Error;
+use store::PostgresUrl;
 
 /// Which store keeps the journals: `memory`, `sqlite:PATH` or `postgres://…`.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -14,18 +14,8 @@ pub(crate) enum StoreUrl {
     Memory,
     /// In one SQLite file.
     Sqlite(PathBuf),
-    /// In a PostgreSQL database, by its whole URL. It may hold a password: never print it.
-    Postgres(String),
-}
-
-impl StoreUrl {
-    /// Refuses what this version can't do yet. A store becomes available when its arm is deleted.
-    pub(crate) fn require_available(&self) -> Result<(), Error> {
-        match self {
-            StoreUrl::Postgres(_) => Err(Error::NotBuilt("the store postgres")),
-            _ => Ok(()),
-        }
-    }
+    /// In a PostgreSQL database.
+    Postgres(Box<PostgresUrl>),
 }
 
 impl FromStr for StoreUrl {
@@ -46,7 +36,9 @@ impl FromStr for StoreUrl {
                     .strip_prefix("//")
                     .is_some_and(|place| !place.is_empty()) =>
             {
-                Ok(StoreUrl::Postgres(text.to_owned()))
+                let url = text.parse::<PostgresUrl>();
+                let url = url.map_err(|problem| problem.to_string())?;
+                Ok(StoreUrl::Postgres(Box::new(url)))
             }
             _ => Err(problem()),
         }
@@ -80,9 +72,10 @@ mod tests {
         );
         for url in [
             "postgres://localhost/chats",
-            "postgresql://u:p@host:5432/chats?a=b",
+            "postgresql://u:p@host:5432/chats?sslmode=require",
         ] {
-            assert_eq!(url.parse(), Ok(StoreUrl::Postgres(url.into())));
+            let parsed = Box::new(url.parse().unwrap());
+            assert_eq!(url.parse(), Ok(StoreUrl::Postgres(parsed)));
         }
     }
 
@@ -100,6 +93,7 @@ mod tests {
             "postgres:",
             "postgres:/x",
             "postgres://",
+            "postgres://host/chats?colour=red",
             "mysql://localhost/chats",
         ] {
             assert!(text.parse::<StoreUrl>().is_err(), "{text}");
@@ -114,20 +108,5 @@ mod tests {
             .unwrap_err();
         assert!(!format!("{stored:?}").contains("secret"));
         assert!(!refused.contains("secret"));
-    }
-
-    #[test]
-    fn postgres_is_not_available_yet() {
-        assert!(StoreUrl::Memory.require_available().is_ok());
-        assert!(
-            StoreUrl::Sqlite("chats.db".into())
-                .require_available()
-                .is_ok()
-        );
-        let refused = StoreUrl::Postgres("postgres://host/db".into());
-        assert_eq!(
-            refused.require_available().unwrap_err().line(),
-            "adk-stream: the store postgres is not available yet in this version"
-        );
     }
 }

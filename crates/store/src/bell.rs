@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use turn::ChatId;
@@ -67,6 +68,11 @@ impl Bell {
         chats.senders.clear();
     }
 
+    /// The chats that somebody listens for.
+    pub fn chats(&self) -> Vec<ChatId> {
+        self.lock().senders.keys().cloned().collect()
+    }
+
     /// Whether anybody listens.
     pub fn has_listeners(&self) -> bool {
         !self.lock().senders.is_empty()
@@ -102,6 +108,12 @@ impl Listener {
             Some(receiver) => receiver.changed().await.is_ok(),
             None => false,
         }
+    }
+
+    /// Waits as [`Listener::rings`] does, and no longer than this; `true` if none has come by then.
+    pub(crate) async fn rings_within(&mut self, time: Duration) -> bool {
+        let rang = tokio::time::timeout(time, self.rings()).await;
+        rang.unwrap_or(true)
     }
 
     /// Whether the chat was deleted.

@@ -31,10 +31,10 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A newer version of this program has written the file.
+    /// A newer version of this program has written what is there.
     TooNew {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the database.
+        place: String,
         /// The version of its schema.
         found: u32,
         /// The newest version that this program knows.
@@ -47,8 +47,36 @@ pub enum StoreError {
         /// What the system said.
         problem: String,
     },
+    /// The URL of a database is none.
+    BadUrl {
+        /// What is wrong with it. Never holds a password.
+        problem: String,
+    },
+    /// The database does not let this user in, or not do what is needed.
+    Denied {
+        /// The database.
+        place: String,
+        /// What it said.
+        problem: String,
+    },
+    /// There is no such database.
+    DatabaseMissing {
+        /// The database.
+        place: String,
+    },
+    /// The database is away: it can't be reached, is starting or stopping, or does not answer. What
+    /// was asked for may be tried again later.
+    Unavailable {
+        /// What is known of it.
+        problem: String,
+    },
     /// There is no room left on the disk.
     Full,
+    /// The system does not let the file be written to, though there is one and it is open.
+    Unwritable {
+        /// What is known of it.
+        problem: &'static str,
+    },
     /// Another process has held the database for too long.
     Busy,
     /// The first entry of a journal does not say whose chat it is.
@@ -92,15 +120,31 @@ impl fmt::Display for StoreError {
             StoreError::ReadOnly { path } => {
                 write!(f, "{} can't be written to", path.display())
             }
-            StoreError::TooNew { path, found, known } => write!(
+            StoreError::TooNew {
+                place,
+                found,
+                known,
+            } => write!(
                 f,
-                "{} has a schema of version {found}, and this program knows no newer than {known}",
-                path.display()
+                "{place} has a schema of version {found}, and this program knows no newer than {known}"
             ),
             StoreError::Unopenable { path, problem } => {
                 write!(f, "can't open {}: {problem}", path.display())
             }
+            StoreError::BadUrl { problem } => write!(f, "not a URL of a database: {problem}"),
+            StoreError::Denied { place, problem } => {
+                write!(f, "the database {place} denies it: {problem}")
+            }
+            StoreError::DatabaseMissing { place } => {
+                write!(f, "there is no database {place}")
+            }
+            StoreError::Unavailable { problem } => {
+                write!(f, "the database is away: {problem}")
+            }
             StoreError::Full => write!(f, "the disk is full"),
+            StoreError::Unwritable { problem } => {
+                write!(f, "the file can't be written to: {problem}")
+            }
             StoreError::Busy => write!(f, "another process holds the database for too long"),
             StoreError::OwnerMissing { chat } => {
                 write!(f, "the first entry of chat {chat} does not open it")
@@ -122,7 +166,7 @@ mod tests {
     #[test]
     fn an_error_names_what_to_look_at() {
         let error = StoreError::TooNew {
-            path: "chats.db".into(),
+            place: "chats.db".into(),
             found: 9,
             known: 3,
         };

@@ -1,4 +1,4 @@
-//! The journal: the append-only record of a chat, on memory or SQLite; PostgreSQL joins them.
+//! The journal: the append-only record of a chat, on memory, SQLite or PostgreSQL.
 //!
 //! **Owns** durability and the one primitive `append(chat, expected_seq, entry) -> Ok | Conflict`;
 //! reading and following what was appended; the indexes that find a gate, a call, or a chat whose
@@ -12,7 +12,7 @@
 //! - [`journal`]: what a store can do; [`lease`]: who runs what; [`ledger`]: the demo's wallets.
 //! - [`index`]: what an entry changes in what can be looked up, the same for every store.
 //! - [`tail`]: a journal as it grows; [`bell`]: how a tail learns that it did.
-//! - [`memory`], [`sqlite`]: the stores; [`location`]: which one, and opening it.
+//! - [`memory`], [`sqlite`], [`postgres`]: the stores; [`location`]: which one, and opening it.
 //! - [`error`]: what can go wrong.
 //! - `conformance`: the suite that every store passes, behind the feature of that name.
 
@@ -22,10 +22,13 @@ pub mod conformance;
 pub mod error;
 pub mod index;
 pub mod journal;
+mod json;
 pub mod lease;
 pub mod ledger;
 pub mod location;
 pub mod memory;
+mod number;
+pub mod postgres;
 pub mod sqlite;
 pub mod tail;
 
@@ -34,4 +37,5 @@ pub use journal::{Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, 
 pub use lease::{Holder, Lease, Leases};
 pub use ledger::{Ledger, Paid, Payment, Refused, Wallet};
 pub use location::{Location, Stores, open};
+pub use postgres::PostgresUrl;
 pub use tail::Tail;

@@ -7,6 +7,7 @@ use crate::error::StoreError;
 use crate::journal::Journal;
 use crate::ledger::Ledger;
 use crate::memory::{MemoryJournal, MemoryLedger};
+use crate::postgres::{PostgresStore, PostgresUrl};
 use crate::sqlite::SqliteStore;
 
 /// Where journals are kept.
@@ -17,6 +18,8 @@ pub enum Location {
     Memory,
     /// In one SQLite file.
     Sqlite(PathBuf),
+    /// In a PostgreSQL database.
+    Postgres(Box<PostgresUrl>),
 }
 
 /// What a location keeps.
@@ -37,6 +40,13 @@ pub async fn open(location: Location) -> Result<Stores, StoreError> {
         }),
         Location::Sqlite(path) => {
             let store = Arc::new(SqliteStore::open(path).await?);
+            Ok(Stores {
+                journal: Arc::clone(&store) as Arc<dyn Journal>,
+                ledger: store,
+            })
+        }
+        Location::Postgres(url) => {
+            let store = Arc::new(PostgresStore::open(*url).await?);
             Ok(Stores {
                 journal: Arc::clone(&store) as Arc<dyn Journal>,
                 ledger: store,

@@ -258,7 +258,7 @@ impl Journal for MemoryJournal {
         let listener = self.bell.listen(chat);
         let chat = chat.clone();
         Tail::new(after, listener, move |after| {
-            ready(Ok(lock(&state).read(&chat, after)))
+            ready(Ok(Some(lock(&state).read(&chat, after))))
         })
     }
 

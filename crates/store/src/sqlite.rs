@@ -11,7 +11,6 @@ mod failure;
 mod index;
 mod lease;
 mod ledger;
-mod number;
 mod read;
 mod readers;
 mod schema;
@@ -109,7 +108,7 @@ impl Journal for SqliteStore {
             let readers = Arc::clone(&readers);
             let chat = chat.clone();
             let read = move |connection: &_| read::entries(connection, &chat, after, Some(PAGE));
-            Box::pin(async move { readers.read(read).await })
+            Box::pin(async move { readers.read(read).await.map(Some) })
         })
     }
 

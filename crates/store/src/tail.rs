@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::Duration;
 
 use turn::Entry;
 
@@ -9,8 +10,12 @@ use crate::bell::Listener;
 use crate::error::StoreError;
 use crate::journal::Reply;
 
-/// How a tail reads: the entries after a place, in order; all of them, or at least the first.
-type Read = Box<dyn Fn(u64) -> Reply<'static, Vec<Entry>> + Send + Sync>;
+/// How long a tail waits before it asks a database again that was away.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How a tail reads: the entries after a place, in order; all of them, or at least the first. Nothing
+/// at all, if the chat that it followed is no more.
+type Read = Box<dyn Fn(u64) -> Reply<'static, Option<Vec<Entry>>> + Send + Sync>;
 
 /// A journal as it grows: the entries after a place, and then each one that is appended.
 ///
@@ -28,7 +33,7 @@ impl Tail {
     pub fn new(
         after: u64,
         listener: Listener,
-        read: impl Fn(u64) -> Reply<'static, Vec<Entry>> + Send + Sync + 'static,
+        read: impl Fn(u64) -> Reply<'static, Option<Vec<Entry>>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             after,
@@ -40,7 +45,8 @@ impl Tail {
 
     /// The next entry, once there is one; nothing when the chat was deleted or the store closed.
     ///
-    /// May be dropped while it waits, and called again after an error: no entry is lost.
+    /// While the database is away it waits. It may be dropped while it waits, and called again after
+    /// an error: no entry is lost.
     pub async fn next(&mut self) -> Result<Option<Entry>, StoreError> {
         let mut can_grow = true;
         loop {
@@ -48,11 +54,17 @@ impl Tail {
                 return Ok(Some(entry));
             }
             self.listener.heed();
-            let entries = (self.read)(self.after).await?;
+            let entries = match (self.read)(self.after).await {
+                Err(StoreError::Unavailable { .. }) if can_grow => {
+                    can_grow = self.listener.rings_within(AGAIN).await;
+                    continue;
+                }
+                entries => entries?,
+            };
             // Asked after reading: these may be the entries of a later chat under the same id.
-            if self.listener.is_deleted() {
+            let Some(entries) = entries.filter(|_| !self.listener.is_deleted()) else {
                 return Ok(None);
-            }
+            };
             if let Some(last) = entries.last() {
                 self.after = last.seq;
                 self.ready = entries.into();

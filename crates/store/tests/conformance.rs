@@ -38,3 +38,14 @@ mod sqlite {
 
     crate::conformance!(open_empty);
 }
+
+mod postgres {
+    use super::{Location, Stores, open};
+
+    async fn open_empty() -> (Stores, ()) {
+        let url = Box::new(testkit::postgres::database().parse().unwrap());
+        (open(Location::Postgres(url)).await.unwrap(), ())
+    }
+
+    crate::conformance!(open_empty);
+}

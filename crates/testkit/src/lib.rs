@@ -1,7 +1,8 @@
 //! What tests share. Never a dependency of the product: a test of this crate says so.
 //!
 //! **Owns** the corpus of streams and how it is played to the [`wire::Checker`], specimens of all
-//! that the wire can say, and generators of arbitrary chunks, messages and frames.
+//! that the wire can say, generators of arbitrary chunks, messages and frames, and PostgreSQL servers
+//! for tests.
 //!
 //! **Does not own** any behaviour of the product.
 //!
@@ -10,6 +11,7 @@
 //! - [`corpus`]: good and bad streams, each with the verdict of the real clients.
 //! - [`specimen`]: every chunk, message and frame that the wire can emit, for the real schemas.
 //! - [`journal`]: journals of real runs, every prefix of them judged.
+//! - [`postgres`]: real PostgreSQL servers, in temporary folders.
 //! - [`replay`]: sessions of real clients, played to the checker.
 //! - [`scenario`]: the seeds' scenarios, in the order of their dialect.
 //! - [`arbitrary`]: generators for property tests.
@@ -22,6 +24,7 @@
 pub mod arbitrary;
 pub mod corpus;
 pub mod journal;
+pub mod postgres;
 pub mod replay;
 pub mod scenario;
 pub mod specimen;

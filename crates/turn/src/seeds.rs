@@ -241,7 +241,11 @@ mod tests {
     use serde_json::json;
 
     fn chunk(value: serde_json::Value) -> Item {
-        Item::Chunk(Chunk::from_slice(value.to_string().as_bytes()).unwrap())
+        Item::Chunk(
+            Chunk::from_slice(value.to_string().as_bytes())
+                .unwrap()
+                .into(),
+        )
     }
 
     fn called(call: &str) -> Item {

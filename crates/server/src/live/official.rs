@@ -10,6 +10,7 @@ use wire::frame::{ClientFrame, ServerFrame};
 use super::OnAbort;
 use super::outbox::Outbox;
 use super::socket::Socket;
+use crate::problem;
 
 /// How long the id of a request may be: it stands in every frame of its answer.
 const REQUEST_ID: usize = 256;
@@ -41,7 +42,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             match engine.send(&socket.principal, request, speech).await {
                 Ok(window) => watch(socket, send.request_id, chat, window),
                 Err(error) => {
-                    let problem = format!("{}: {error}", error.code());
+                    let problem = problem::told(&error);
                     fail(socket, send.request_id, problem).await;
                 }
             }
@@ -63,7 +64,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                         .await;
                 }
                 Err(error) => {
-                    let problem = format!("{}: {error}", error.code());
+                    let problem = problem::told(&error);
                     fail(socket, resume.request_id, problem).await;
                 }
             }

@@ -13,6 +13,7 @@ use wire::{Chunk, Trigger};
 use super::outbox::Outbox;
 use super::socket::Socket;
 use super::speech;
+use crate::problem;
 
 /// What a socket of this dialect remembers.
 #[derive(Default)]
@@ -51,7 +52,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 .engine
                 .output(&socket.principal, &call, Ok(result));
             if let Err(error) = given.await {
-                fail(socket, format!("{}: {error}", error.code())).await;
+                fail(socket, problem::told(&error)).await;
             }
         }
         ClientFrame::Ping { timestamp } => {
@@ -131,7 +132,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
                 socket.seeds.streams.insert(chat, task);
             }
         }
-        Err(error) => fail(socket, format!("{}: {error}", error.code())).await,
+        Err(error) => fail(socket, problem::told(&error)).await,
     }
 }
 

@@ -170,11 +170,44 @@ fn a_file_that_can_not_be_read_is_refused() {
 }
 
 #[test]
+fn a_database_that_can_not_be_opened_is_named() {
+    let with = |url: &str| serve_with(&["--listen", FREE, "--store", url]).refused();
+    with("postgres://ann:secret@127.0.0.1/chats?colour=red")
+        .says("--store: not a URL of a database: unknown option colour");
+    // Nobody listens there: it was free a moment ago.
+    let port = TcpListener::bind(FREE)
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let url = format!("postgres://ann:secret@127.0.0.1:{port}/chats");
+    with(&url).says(&format!(
+        "the database is away: chats at 127.0.0.1:{port}: \
+         error connecting to server: Connection refused (os error 111)"
+    ));
+}
+
+#[test]
+fn chats_in_postgresql_survive_the_server() {
+    let url = testkit::postgres::database();
+    let serve = || {
+        let start = ["--listen", FREE, "--pace", "0"];
+        serve_with(&start)
+            .variable("ADK_STREAM_STORE", &url)
+            .running()
+    };
+    let hello = r#"{"id":"c1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}"#;
+    let first = serve();
+    assert_eq!(first.post("/api/chat", &[], hello).status, 200);
+    let before = first.get("/api/chat/c1").json();
+    assert_eq!(before["messages"].as_array().map(Vec::len), Some(2));
+    drop(first);
+    assert_eq!(serve().get("/api/chat/c1").json(), before);
+}
+
+#[test]
 fn what_is_not_built_yet_is_refused() {
-    serve_with(&["--store", "postgres://localhost/chats"])
-        .refused()
-        .says("the store postgres is not available yet in this version");
-    for agent in ["gemini-live", "adk", "openai"] {
+    for agent in ["adk", "openai"] {
         serve_with(&["--agent", agent]).refused().says(&format!(
             "the agent {agent} is not available yet in this version"
         ));

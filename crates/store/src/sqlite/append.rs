@@ -3,14 +3,14 @@
 use rusqlite::{Connection, params};
 use turn::ChatId;
 
-use super::failure::encode;
 use super::index::{self, Source};
-use super::number::{from_at, from_seq};
 use super::read;
 use super::writer::{News, Written};
 use crate::error::StoreError;
 use crate::index::{kind, turn};
 use crate::journal::{Appended, NewEntry};
+use crate::json::encode;
+use crate::number::{from_at, from_seq};
 
 /// An append, ready to run.
 pub(super) struct Append {

@@ -4,8 +4,6 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use rusqlite::ErrorCode;
-use serde::de::DeserializeOwned;
-use serde::ser::Serialize;
 
 use crate::error::StoreError;
 
@@ -14,6 +12,13 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::Full,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+            // Not full, or SQLite would say so.
+            Some(ErrorCode::SystemIoFailure) => StoreError::Unwritable {
+                problem: "a quota, a limit on the size of files, or a failing disk",
+            },
+            Some(ErrorCode::ReadOnly) => StoreError::Unwritable {
+                problem: "it is read-only",
+            },
             _ => StoreError::Database {
                 problem: error.to_string(),
             },
@@ -45,21 +50,4 @@ fn system_problem(path: &Path) -> Option<String> {
     let mut options = OpenOptions::new();
     let opened = options.read(true).write(true).create(true).open(path);
     opened.err().map(|error| error.to_string())
-}
-
-/// Writes a value for a column of JSON.
-pub(super) fn encode(what: &str, value: &impl Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|error| malformed(what, &error))
-}
-
-/// Reads a column of JSON.
-pub(super) fn decode<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, StoreError> {
-    serde_json::from_str(json).map_err(|error| malformed(what, &error))
-}
-
-fn malformed(what: &str, error: &serde_json::Error) -> StoreError {
-    StoreError::Malformed {
-        what: what.to_owned(),
-        problem: error.to_string(),
-    }
 }

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use turn::{At, ChatId, Event, Principal, TurnId};
 
-use super::failure::{decode, encode};
-use super::number::from_at;
 use super::read;
 use crate::error::StoreError;
 use crate::index::{self, Change, Standing};
+use crate::json::{decode, encode};
+use crate::number::from_at;
 
 /// What an entry brings to the indexes.
 pub(super) struct Source<'a> {

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, params};
 use turn::{At, ChatId};
 
-use super::number::{from_deadline, from_seq, to_count, to_deadline};
 use super::read::{all, text};
 use super::writer::{News, Written};
 use crate::error::StoreError;
 use crate::lease::{Holder, Lease};
+use crate::number::{from_deadline, from_seq, to_count, to_deadline};
 
 /// Takes or renews leases, and returns those that the owner does not get.
 pub(super) fn hold(

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use turn::Principal;
 
-use super::number::{from_at, to_at, to_count};
 use super::read::{all, text};
 use super::writer::{News, Written};
 use crate::error::StoreError;
 use crate::ledger::{Paid, Payment, Refused, START_CENTS, Wallet, debit};
+use crate::number::{from_at, to_at, to_count};
 
 /// What was answered to a payment.
 type Answer = Result<Paid, Refused>;

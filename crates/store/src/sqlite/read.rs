@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
-use super::failure::decode;
-use super::number::{from_seq, to_at, to_count};
 use crate::error::StoreError;
 use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
+use crate::json::decode;
+use crate::number::{from_seq, to_at, to_count};
 
 /// The entries after a place, in order, so many at most.
 pub(super) fn entries(

@@ -55,7 +55,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, Sto
     match usize::try_from(version) {
         Ok(version) if version <= known => Ok(version),
         _ => Err(StoreError::TooNew {
-            path: path.to_path_buf(),
+            place: path.display().to_string(),
             found: u32::try_from(version).unwrap_or(u32::MAX),
             known: u32::try_from(known).unwrap_or(u32::MAX),
         }),
@@ -224,7 +224,13 @@ mod tests {
         newer.pragma_update(None, "user_version", 99).unwrap();
         let refused = connection::open_writer(&path).unwrap_err();
         let (found, known) = (99, 4);
-        assert_eq!(refused, StoreError::TooNew { path, found, known });
+        let place = path.display().to_string();
+        let expected = StoreError::TooNew {
+            place,
+            found,
+            known,
+        };
+        assert_eq!(refused, expected);
         assert_eq!(read::last_seq(&newer, &"c".into()), Ok(3));
     }
 

@@ -104,6 +104,19 @@ async fn a_full_disk_loses_one_entry_and_not_the_writer() {
 }
 
 #[tokio::test]
+async fn a_file_that_has_become_read_only_is_said_to_be_and_can_be_read() {
+    let (store, _folder) = open().await;
+    let chat = ChatId::from("c");
+    assert_eq!(store.append(&chat, 0, entry("one")).await, grew(1));
+    let forbid = |connection: &Connection| connection.pragma_update(None, "query_only", 1);
+    tamper(&store, forbid).await.unwrap();
+    let refused = store.append(&chat, 1, entry("two")).await.unwrap_err();
+    let said = "the file can't be written to: it is read-only";
+    assert_eq!(refused.to_string(), said);
+    assert_eq!(store.read(&chat, 0).await.map(|all| all.len()), Ok(1));
+}
+
+#[tokio::test]
 async fn one_that_is_too_large_does_not_take_its_group_with_it() {
     let (store, _folder) = open().await;
     limit_pages(&store, 20).await;

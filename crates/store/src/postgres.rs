@@ -1,0 +1,243 @@
+//! Journals in a PostgreSQL database: the store for many servers.
+//!
+//! One task writes and commits in groups (`writer`); a few connections read beside it (`pool`), and
+//! one listens to what other servers append (`hints`). All servers are equal: the lock on a chat's
+//! row decides between their appends, and what one appended reaches the tails of the others at once,
+//! or within a second if a notification is lost.
+//!
+//! A database that is away for less than the patience of the URL costs that time and nothing else.
+//! After that, what is asked of the store fails with [`StoreError::Unavailable`] until it is back;
+//! tails wait.
+
+mod append;
+mod failure;
+mod flush;
+mod hints;
+mod lease;
+mod ledger;
+mod outage;
+mod pool;
+mod read;
+mod schema;
+mod session;
+mod tls;
+mod url;
+mod writer;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+
+use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+
+use crate::bell::Bell;
+use crate::error::StoreError;
+use crate::journal::{Appended, ChatSummary, GateRecord, Journal, NewEntry, OpenGate, Reply};
+use crate::lease::{Holder, Lease, Leases};
+use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
+use crate::tail::Tail;
+use append::Append;
+use hints::Hints;
+use outage::Outage;
+use pool::Pool;
+use session::{Address, Session};
+use writer::Writer;
+
+pub use url::PostgresUrl;
+
+/// Connections that do not read: one writes, one listens.
+const APART: usize = 2;
+
+/// Journals, and the demo's wallets, in a PostgreSQL database. Needs a tokio runtime around it.
+///
+/// What was already asked of it when it is dropped is done, as long as the runtime lives.
+pub struct PostgresStore {
+    pool: Arc<Pool>,
+    bell: Arc<Bell>,
+    writer: Writer,
+    _hints: Hints,
+}
+
+impl PostgresStore {
+    /// Opens a database, and creates what is not there yet. The database itself has to be there.
+    pub async fn open(url: PostgresUrl) -> Result<Self, StoreError> {
+        let (connections, patience) = (url.connections, url.patience);
+        let address = Address::new(url)?;
+        let session = address.connect().await?;
+        schema::migrate(&session, &address).await?;
+        let bell = Arc::new(Bell::default());
+        let outage = Arc::new(Outage::new(patience));
+        let process_id = Arc::new(AtomicI32::new(0));
+        let writer = Writer::start(
+            address.clone(),
+            session,
+            Arc::clone(&outage),
+            Arc::clone(&bell),
+            Arc::clone(&process_id),
+        );
+        let writer = writer.await?;
+        let pool = Pool::new(address.clone(), outage, connections - APART);
+        Ok(Self {
+            pool: Arc::new(pool),
+            _hints: Hints::start(address, Arc::clone(&bell), process_id),
+            bell,
+            writer,
+        })
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl Journal for PostgresStore {
+    fn append<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Reply<'a, Appended> {
+        Box::pin(async move {
+            let append = Append::new(chat.clone(), expected_seq, entry)?;
+            self.writer.append(append).await
+        })
+    }
+
+    fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
+        let read =
+            move |session: Arc<Session>| async move { read::entries(&session, chat, after).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn tail(&self, chat: &ChatId, after: u64) -> Tail {
+        let listener = self.bell.listen(chat);
+        let pool = Arc::clone(&self.pool);
+        let chat = chat.clone();
+        // Which of the chats that ever had this id is followed; 0 as long as none was seen.
+        let followed = Arc::new(AtomicI64::new(0));
+        Tail::new(after, listener, move |after| {
+            let (pool, chat, followed) = (Arc::clone(&pool), chat.clone(), Arc::clone(&followed));
+            Box::pin(async move {
+                let chat = &chat;
+                let read = move |session: Arc<Session>| async move {
+                    read::page(&session, chat, after).await
+                };
+                let page = pool.run(read).await?;
+                let position = page.as_ref().map_or(0, |page| page.position);
+                let known = followed.swap(position, Ordering::Relaxed);
+                if known != 0 && known != position {
+                    // Another server may have deleted it. Once over, it stays over.
+                    followed.store(-1, Ordering::Relaxed);
+                    return Ok(None);
+                }
+                Ok(Some(page.map_or_else(Vec::new, |page| page.entries)))
+            })
+        })
+    }
+
+    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
+        let read =
+            move |session: Arc<Session>| async move { read::open_gates(&session, owner).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
+        let read = move |session: Arc<Session>| async move { read::gate(&session, id).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
+        let read = move |session: Arc<Session>| async move { read::call(&session, id).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>> {
+        let read = |session: Arc<Session>| async move { read::expiring_gates(&session).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn unfinished(&self) -> Reply<'_, Vec<ChatId>> {
+        let read = |session: Arc<Session>| async move { read::unfinished(&session).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
+        let read = move |session: Arc<Session>| async move { read::owner(&session, chat).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
+        let read = move |session: Arc<Session>| async move { read::chats(&session, owner).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
+        Box::pin(self.writer.delete(chat.clone()))
+    }
+}
+
+impl Leases for PostgresStore {
+    fn hold<'a>(
+        &'a self,
+        owner: &'a Holder,
+        chats: &'a [(ChatId, u64)],
+        now: At,
+        expires: At,
+    ) -> Reply<'a, Vec<ChatId>> {
+        // Renewed twice is renewed.
+        let write = move |session: Arc<Session>| async move {
+            lease::hold(&session, owner, chats, now, expires).await
+        };
+        Box::pin(self.pool.run(write))
+    }
+
+    fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
+        let read = move |session: Arc<Session>| async move { lease::lease(&session, chat).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
+        let write = move |session: Arc<Session>| async move {
+            lease::release(&session, owner, chats).await
+        };
+        Box::pin(self.pool.run(write))
+    }
+
+    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
+        let write =
+            move |session: Arc<Session>| async move { lease::release_all(&session, owner).await };
+        Box::pin(self.pool.run(write))
+    }
+
+    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        let read = move |session: Arc<Session>| async move {
+            lease::ownerless(&session, now, limit).await
+        };
+        Box::pin(self.pool.run(read))
+    }
+}
+
+impl Ledger for PostgresStore {
+    fn pay<'a>(
+        &'a self,
+        principal: &'a Principal,
+        payment: Payment,
+    ) -> Reply<'a, Result<Paid, Refused>> {
+        Box::pin(async move {
+            // Paid twice is paid once: a transaction has one answer.
+            let payment = &payment;
+            let pay = move |session: Arc<Session>| async move {
+                ledger::pay(&session, principal, payment).await
+            };
+            self.pool.run(pay).await
+        })
+    }
+
+    fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
+        let read =
+            move |session: Arc<Session>| async move { ledger::wallet(&session, principal).await };
+        Box::pin(self.pool.run(read))
+    }
+}

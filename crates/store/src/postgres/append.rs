@@ -1,0 +1,376 @@
+//! Appends of many chats, worked out together: what each comes to, and the rows that they leave.
+//!
+//! Nothing here speaks to the database. It is told where the journals are, under locks that keep
+//! them there, and takes the appends one after the other, as if each were alone.
+
+use std::collections::{HashMap, HashSet};
+
+use turn::{ChatId, Event, Principal, TurnId};
+
+use crate::error::StoreError;
+use crate::index::{self, Change, Standing};
+use crate::journal::{Appended, NewEntry};
+use crate::json::encode;
+use crate::number::{from_at, from_seq};
+
+/// An append, ready to run. All that can be done by the caller is done by the caller, since there is
+/// one writer and many of them.
+#[derive(Debug)]
+pub(super) struct Append {
+    pub(super) chat: ChatId,
+    expected_seq: u64,
+    entry: NewEntry,
+    kind: String,
+    events: String,
+    marks: Vec<Mark>,
+}
+
+/// What an append leaves in the indexes of calls and gates, in the order of its events.
+#[derive(Debug)]
+enum Mark {
+    CallMade {
+        id: String,
+        call: String,
+    },
+    GateOpened {
+        id: String,
+        turn: String,
+        call: String,
+        gate: String,
+        expires: Option<i64>,
+    },
+    GateClosed {
+        id: String,
+        decision: String,
+    },
+}
+
+impl Append {
+    pub(super) fn new(
+        chat: ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Result<Self, StoreError> {
+        let mut marks = Vec::new();
+        for change in index::changes(&entry.events) {
+            marks.push(match change {
+                Change::ChatOpened { .. } => continue,
+                Change::CallMade { call } => Mark::CallMade {
+                    id: call.id.to_string(),
+                    call: encode("a call", call)?,
+                },
+                Change::GateOpened { turn, gate } => Mark::GateOpened {
+                    id: gate.id.to_string(),
+                    turn: turn.to_string(),
+                    call: gate.call.to_string(),
+                    gate: encode("a gate", gate)?,
+                    expires: gate.expires.map(from_at),
+                },
+                Change::GateClosed { gate, decision } => Mark::GateClosed {
+                    id: gate.to_string(),
+                    decision: encode("a decision", decision)?,
+                },
+            });
+        }
+        let append = Self {
+            kind: index::kind(&entry.events),
+            events: encode("the events of an entry", &entry.events)?,
+            chat,
+            expected_seq,
+            entry,
+            marks,
+        };
+        append.refuse_nul()?;
+        Ok(append)
+    }
+
+    /// PostgreSQL has no text with a NUL in it. In JSON there is none, since there it is escaped.
+    fn refuse_nul(&self) -> Result<(), StoreError> {
+        let ids = self.marks.iter().flat_map(|mark| match mark {
+            Mark::CallMade { id, .. } | Mark::GateClosed { id, .. } => [id.as_str(), "", ""],
+            Mark::GateOpened { id, turn, call, .. } => [id.as_str(), turn.as_str(), call.as_str()],
+        });
+        let owner = self.owner().map(Principal::as_str);
+        let turn = index::turn(&self.entry.events).map(TurnId::as_str);
+        let own = [self.chat.as_str(), self.entry.actor.as_str()];
+        let mut all = ids.chain(own).chain(owner).chain(turn);
+        if all.any(|id| id.contains('\0')) {
+            return Err(StoreError::Malformed {
+                what: "an id".to_owned(),
+                problem: "PostgreSQL stores no NUL character".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    fn owner(&self) -> Option<&Principal> {
+        index::owner(&self.entry.events)
+    }
+
+    fn events(&self) -> &[Event] {
+        &self.entry.events
+    }
+
+    /// The ids of its calls and of its gates, which must not be those of another chat.
+    pub(super) fn unique_ids(&self) -> (Vec<&str>, Vec<&str>) {
+        let (mut calls, mut gates) = (Vec::new(), Vec::new());
+        for mark in &self.marks {
+            match mark {
+                Mark::CallMade { id, .. } => calls.push(id.as_str()),
+                Mark::GateOpened { id, .. } => gates.push(id.as_str()),
+                Mark::GateClosed { .. } => {}
+            }
+        }
+        (calls, gates)
+    }
+}
+
+/// Where a journal is.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) owner: String,
+    pub(super) seq: u64,
+    pub(super) standing: Standing,
+}
+
+/// The rows that a group of appends leaves, column by column, as PostgreSQL takes many at once.
+#[derive(Debug, Default)]
+pub(super) struct Batch<'a> {
+    /// Chats that were not there before.
+    pub(super) opened: Chats<'a>,
+    /// Chats that were.
+    pub(super) grown: Chats<'a>,
+    pub(super) entries: Entries<'a>,
+    pub(super) calls: Calls<'a>,
+    pub(super) gates: Gates<'a>,
+    /// Gates that are closed by an entry that comes before any that opens them.
+    pub(super) closed_before: Closings<'a>,
+    /// Gates that are closed by an entry after the one that opens them.
+    pub(super) closed_after: Closings<'a>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Chats<'a> {
+    pub(super) id: Vec<&'a str>,
+    pub(super) owner: Vec<String>,
+    pub(super) opened: Vec<i64>,
+    pub(super) updated: Vec<i64>,
+    pub(super) seq: Vec<i64>,
+    pub(super) turn: Vec<Option<String>>,
+    pub(super) standing: Vec<String>,
+    pub(super) running: Vec<bool>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Entries<'a> {
+    pub(super) chat: Vec<&'a str>,
+    pub(super) seq: Vec<i64>,
+    pub(super) turn: Vec<Option<&'a str>>,
+    pub(super) kind: Vec<&'a str>,
+    pub(super) actor: Vec<&'a str>,
+    pub(super) events: Vec<&'a str>,
+    pub(super) at: Vec<i64>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Calls<'a> {
+    pub(super) id: Vec<&'a str>,
+    pub(super) chat: Vec<&'a str>,
+    pub(super) call: Vec<&'a str>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Gates<'a> {
+    pub(super) id: Vec<&'a str>,
+    pub(super) chat: Vec<&'a str>,
+    pub(super) turn: Vec<&'a str>,
+    pub(super) owner: Vec<String>,
+    pub(super) call: Vec<&'a str>,
+    pub(super) gate: Vec<&'a str>,
+    pub(super) asked: Vec<i64>,
+    pub(super) expires: Vec<Option<i64>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Closings<'a> {
+    pub(super) id: Vec<&'a str>,
+    pub(super) chat: Vec<&'a str>,
+    pub(super) decision: Vec<&'a str>,
+    pub(super) by: Vec<&'a str>,
+    pub(super) at: Vec<i64>,
+}
+
+/// What became of an append, as long as the transaction is committed.
+pub(super) type Answer = Result<Appended, StoreError>;
+
+/// Takes appends one after the other, given where the journals are that there are.
+pub(super) fn work_out<'a>(
+    appends: &[&'a Append],
+    places: HashMap<String, Place>,
+) -> Result<(Vec<Answer>, Batch<'a>), StoreError> {
+    let mut group = Group {
+        places,
+        touched: Vec::new(),
+        seen: HashSet::new(),
+        batch: Batch::default(),
+    };
+    let answers = appends.iter().map(|append| group.take(append)).collect();
+    Ok((answers, group.finish()?))
+}
+
+struct Group<'a> {
+    places: HashMap<String, Place>,
+    /// The chats that grow, in the order in which they do, with the time of their first entry here.
+    touched: Vec<Touched<'a>>,
+    /// Calls, gates and closings that the group has: the first counts.
+    seen: HashSet<(Seen, &'a str, &'a str)>,
+    batch: Batch<'a>,
+}
+
+struct Touched<'a> {
+    chat: &'a str,
+    is_new: bool,
+    opened: i64,
+    updated: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Seen {
+    Chat,
+    Call,
+    Gate,
+    ClosedBefore,
+    ClosedAfter,
+}
+
+impl<'a> Group<'a> {
+    fn take(&mut self, append: &'a Append) -> Answer {
+        let chat = append.chat.as_str();
+        let place = self.places.get_mut(chat);
+        let last = place.as_ref().map_or(0, |place| place.seq);
+        if last != append.expected_seq {
+            return Ok(Appended::Conflict { seq: last });
+        }
+        let is_new = place.is_none();
+        let place = match place {
+            Some(place) => place,
+            None => {
+                let owner = append.owner().ok_or_else(|| StoreError::OwnerMissing {
+                    chat: append.chat.clone(),
+                })?;
+                self.places.entry(chat.to_owned()).or_insert(Place {
+                    owner: owner.to_string(),
+                    seq: 0,
+                    standing: Standing::default(),
+                })
+            }
+        };
+        place.seq += 1;
+        place.standing.apply(append.events());
+        let (seq, owner) = (place.seq, place.owner.clone());
+        self.touch(chat, is_new, from_at(append.entry.at));
+        self.batch.entries.push(append, seq);
+        for mark in &append.marks {
+            self.mark(append, mark, &owner);
+        }
+        Ok(Appended::Ok { seq })
+    }
+
+    fn touch(&mut self, chat: &'a str, is_new: bool, at: i64) {
+        if self.seen.insert((Seen::Chat, chat, "")) {
+            self.touched.push(Touched {
+                chat,
+                is_new,
+                opened: at,
+                updated: at,
+            });
+        } else if let Some(touched) = self.touched.iter_mut().find(|other| other.chat == chat) {
+            touched.updated = at;
+        }
+    }
+
+    fn mark(&mut self, append: &'a Append, mark: &'a Mark, owner: &str) {
+        let chat = append.chat.as_str();
+        match mark {
+            Mark::CallMade { id, call } => {
+                if self.seen.insert((Seen::Call, chat, id)) {
+                    let calls = &mut self.batch.calls;
+                    calls.id.push(id);
+                    calls.chat.push(chat);
+                    calls.call.push(call);
+                }
+            }
+            Mark::GateOpened {
+                id,
+                turn,
+                call,
+                gate,
+                expires,
+            } => {
+                if self.seen.insert((Seen::Gate, chat, id)) {
+                    let gates = &mut self.batch.gates;
+                    gates.id.push(id);
+                    gates.chat.push(chat);
+                    gates.turn.push(turn);
+                    gates.owner.push(owner.to_owned());
+                    gates.call.push(call);
+                    gates.gate.push(gate);
+                    gates.asked.push(from_at(append.entry.at));
+                    gates.expires.push(*expires);
+                }
+            }
+            Mark::GateClosed { id, decision } => {
+                let is_opened_here = self.seen.contains(&(Seen::Gate, chat, id));
+                let (seen, closings) = match is_opened_here {
+                    true => (Seen::ClosedAfter, &mut self.batch.closed_after),
+                    false => (Seen::ClosedBefore, &mut self.batch.closed_before),
+                };
+                if self.seen.insert((seen, chat, id)) {
+                    closings.id.push(id);
+                    closings.chat.push(chat);
+                    closings.decision.push(decision);
+                    closings.by.push(append.entry.actor.as_str());
+                    closings.at.push(from_at(append.entry.at));
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Batch<'a>, StoreError> {
+        for touched in self.touched {
+            let Some(place) = self.places.get(touched.chat) else {
+                continue;
+            };
+            let chats = match touched.is_new {
+                true => &mut self.batch.opened,
+                false => &mut self.batch.grown,
+            };
+            chats.id.push(touched.chat);
+            chats.owner.push(place.owner.clone());
+            chats.opened.push(touched.opened);
+            chats.updated.push(touched.updated);
+            chats.seq.push(from_seq(place.seq));
+            chats
+                .turn
+                .push(place.standing.turn().map(TurnId::to_string));
+            chats
+                .standing
+                .push(encode("how a chat stands", &place.standing)?);
+            chats.running.push(place.standing.is_running());
+        }
+        Ok(self.batch)
+    }
+}
+
+impl<'a> Entries<'a> {
+    fn push(&mut self, append: &'a Append, seq: u64) {
+        self.chat.push(append.chat.as_str());
+        self.seq.push(from_seq(seq));
+        let turn = index::turn(append.events());
+        self.turn.push(turn.map(TurnId::as_str));
+        self.kind.push(&append.kind);
+        self.actor.push(append.entry.actor.as_str());
+        self.events.push(&append.events);
+        self.at.push(from_at(append.entry.at));
+    }
+}

@@ -1,0 +1,139 @@
+//! How tails hear of what other servers append: a notification, which is a hint, and a look now and
+//! then at all that is followed, which stands behind it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_postgres::Notification;
+use turn::ChatId;
+
+use super::failure::silent;
+use super::flush::{ALL, CHANNEL};
+use super::outage::Backoff;
+use super::read::{all, column, text};
+use super::session::{Address, Session};
+use crate::bell::Bell;
+use crate::error::StoreError;
+
+/// How often the journals are looked at that somebody follows. One query, for all of them.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A task that listens. Dropping it ends it.
+pub(super) struct Hints {
+    task: JoinHandle<()>,
+}
+
+impl Hints {
+    /// Starts to listen. What the connection with this number does is known here already.
+    pub(super) fn start(address: Address, bell: Arc<Bell>, own: Arc<AtomicI32>) -> Self {
+        let listening = Listening {
+            address,
+            bell,
+            own,
+            seen: HashMap::new(),
+        };
+        let task = tokio::spawn(listening.run());
+        Self { task }
+    }
+}
+
+impl Drop for Hints {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Listening {
+    address: Address,
+    bell: Arc<Bell>,
+    own: Arc<AtomicI32>,
+    /// Where the followed journals were when they were last looked at.
+    seen: HashMap<ChatId, (i64, i64)>,
+}
+
+impl Listening {
+    async fn run(mut self) {
+        let mut backoff = Backoff::default();
+        loop {
+            // It returns when the connection is lost, or could not be made.
+            if let Ok(()) = self.listen().await {
+                backoff = Backoff::default();
+            }
+            backoff.wait().await;
+        }
+    }
+
+    /// Listens until the connection is lost; an error says that there was none.
+    async fn listen(&mut self) -> Result<(), StoreError> {
+        let (heard, mut hints) = mpsc::unbounded_channel();
+        let hear = move |notification| drop(heard.send(notification));
+        let session = self.address.connect_hearing(hear).await?;
+        let listen = format!("LISTEN {CHANNEL}");
+        session.client().batch_execute(&listen).await?;
+        // What was said before is lost, so everybody looks for themselves.
+        self.bell.ring_all();
+        let mut looks = tokio::time::interval(LOOK);
+        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                hint = hints.recv() => match hint {
+                    Some(hint) if self.heed(&hint) => {}
+                    Some(_) => if self.look(&session).await.is_err() { return Ok(()) },
+                    None => return Ok(()),
+                },
+                _ = looks.tick() => if self.look(&session).await.is_err() { return Ok(()) },
+            }
+        }
+    }
+
+    /// Rings for the journals that a notification names, and says whether it names any.
+    fn heed(&self, hint: &Notification) -> bool {
+        if hint.process_id() == self.own.load(Ordering::Relaxed) {
+            return true;
+        }
+        match serde_json::from_str::<Vec<ChatId>>(hint.payload()) {
+            Ok(chats) => {
+                chats.iter().for_each(|chat| self.bell.ring(chat));
+                true
+            }
+            // Too many for a notification, which then says `*`; or somebody else's words.
+            Err(_) => hint.payload() != ALL,
+        }
+    }
+
+    /// Rings for the journals that are not where they were. Notices, too, when the server has gone
+    /// without a word.
+    async fn look(&mut self, session: &Session) -> Result<(), StoreError> {
+        let followed = self.bell.chats();
+        let patience = self.address.url.patience;
+        let found = tokio::time::timeout(patience, find(session, &followed)).await;
+        let found = found.unwrap_or_else(|_| Err(silent()))?;
+        for chat in &followed {
+            // Also one that is gone, or was not followed before.
+            if found.get(chat) != self.seen.get(chat) {
+                self.bell.ring(chat);
+            }
+        }
+        self.seen = found;
+        Ok(())
+    }
+}
+
+async fn find(
+    session: &Session,
+    chats: &[ChatId],
+) -> Result<HashMap<ChatId, (i64, i64)>, StoreError> {
+    let ids: Vec<_> = chats.iter().map(ChatId::as_str).collect();
+    let ids: Vec<_> = ids.into_iter().filter(|id| !id.contains('\0')).collect();
+    let sql = "SELECT id, position, seq FROM chat WHERE id = ANY ($1)";
+    let found = all(session, sql, &[&ids], |row| {
+        let place = (column(row, 1)?, column(row, 2)?);
+        Ok((ChatId::from(text(row, 0)?), place))
+    })
+    .await?;
+    Ok(found.into_iter().collect())
+}

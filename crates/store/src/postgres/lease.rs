@@ -1,0 +1,142 @@
+//! Leases. They are hints, and so not worth waiting for the disk.
+
+use turn::{At, ChatId};
+
+use super::read::{all, column, text};
+use super::session::{Parameters, Session};
+use crate::error::StoreError;
+use crate::lease::{Holder, Lease};
+use crate::number::{from_deadline, from_seq, to_count, to_deadline};
+
+/// Takes or renews leases in one statement, and returns those that the owner does not get.
+pub(super) async fn hold(
+    session: &Session,
+    holder: &Holder,
+    chats: &[(ChatId, u64)],
+    now: At,
+    expires: At,
+) -> Result<Vec<ChatId>, StoreError> {
+    let ids: Vec<_> = chats.iter().map(|(chat, _)| chat.as_str()).collect();
+    let epochs: Vec<_> = chats.iter().map(|(_, epoch)| from_seq(*epoch)).collect();
+    // In the order of ids, so that two servers which renew the same never wait for each other.
+    // The chats are locked, or one that is being deleted would make the whole statement fail.
+    let take = "INSERT INTO lease (chat, epoch, owner, address, expires)
+                SELECT chat.id, given.epoch, $3, $4, $5 FROM (
+                  SELECT id, max(epoch) AS epoch FROM unnest($1::text[], $2::bigint[])
+                    AS given (id, epoch) GROUP BY id
+                ) AS given JOIN chat ON chat.id = given.id
+                ORDER BY chat.id FOR KEY SHARE OF chat
+                ON CONFLICT (chat) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner,
+                  address = excluded.address, expires = excluded.expires
+                WHERE lease.epoch < excluded.epoch OR (lease.epoch = excluded.epoch
+                  AND (lease.owner = excluded.owner OR lease.expires <= $6))";
+    let ours = "SELECT DISTINCT id FROM unnest($1::text[]) AS given (id)
+                WHERE NOT EXISTS (SELECT FROM lease WHERE chat = id AND owner = $2)";
+    let (owner, address) = (&holder.owner, &holder.address);
+    let (now, expires) = (from_deadline(now), from_deadline(expires));
+    let (take, ours) = (session.prepare(take).await?, session.prepare(ours).await?);
+    let client = session.client();
+    let taking: Parameters<'_> = &[&ids, &epochs, owner, address, &expires, &now];
+    let asking: Parameters<'_> = &[&ids, owner];
+    // All at once: none of them needs the answer of the one before.
+    let (begun, taken, refused, ended) = tokio::join!(
+        client.batch_execute("BEGIN; SET LOCAL synchronous_commit TO off"),
+        client.execute(&take, taking),
+        client.query(&ours, asking),
+        client.batch_execute("COMMIT"),
+    );
+    begun?;
+    taken?;
+    let refused = refused?;
+    ended?;
+    refused.iter().map(|row| Ok(text(row, 0)?.into())).collect()
+}
+
+/// The lease of a chat.
+pub(super) async fn lease(session: &Session, chat: &ChatId) -> Result<Option<Lease>, StoreError> {
+    let sql = "SELECT epoch, owner, address, expires FROM lease WHERE chat = $1";
+    let mut leases = all(session, sql, &[&chat.as_str()], |row| {
+        Ok(Lease {
+            chat: chat.clone(),
+            epoch: to_count(column(row, 0)?),
+            holder: Holder {
+                owner: text(row, 1)?.to_owned(),
+                address: text(row, 2)?.to_owned(),
+            },
+            expires: to_deadline(column(row, 3)?),
+        })
+    })
+    .await?;
+    Ok(leases.pop())
+}
+
+/// Gives leases back.
+pub(super) async fn release(
+    session: &Session,
+    owner: &str,
+    chats: &[ChatId],
+) -> Result<(), StoreError> {
+    let ids: Vec<_> = chats.iter().map(ChatId::as_str).collect();
+    let sql = "DELETE FROM lease WHERE chat = ANY ($1) AND owner = $2";
+    session.execute(sql, &[&ids, &owner]).await?;
+    Ok(())
+}
+
+/// Gives back all that an owner has.
+pub(super) async fn release_all(session: &Session, owner: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM lease WHERE owner = $1";
+    session.execute(sql, &[&owner]).await?;
+    Ok(())
+}
+
+/// What finds the chats whose turn needs somebody and that no lease covers.
+const OWNERLESS: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
+     WHERE chat.running AND (lease.chat IS NULL OR lease.expires <= $1)
+     ORDER BY chat.updated, chat.id LIMIT $2";
+
+/// Chats whose turn needs somebody and that no lease covers.
+pub(super) async fn ownerless(
+    session: &Session,
+    now: At,
+    limit: usize,
+) -> Result<Vec<ChatId>, StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    all(session, OWNERLESS, &[&from_deadline(now), &limit], |row| {
+        Ok(text(row, 0)?.into())
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema;
+    use super::super::session::Address;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_hundred_thousand_parked_chats_are_not_looked_at() {
+        let url = testkit::postgres::database().parse().unwrap();
+        let address = Address::new(url).unwrap();
+        let session = address.connect().await.unwrap();
+        schema::migrate(&session, &address).await.unwrap();
+        let chats = "INSERT INTO chat (id, owner, opened, updated, seq, turn, standing, running)
+            SELECT 'parked-' || n, 'ann', n, n, 1, 't', '{}', false
+            FROM generate_series(1, 100000) AS n;
+            INSERT INTO chat (id, owner, opened, updated, seq, turn, standing, running)
+            VALUES ('b', 'ann', 1, 7, 1, 't', '{}', true), ('a', 'ann', 1, 8, 1, 't', '{}', true);
+            ANALYZE chat;
+            -- What our connections tell the planner is not what is tested.
+            RESET enable_seqscan";
+        session.client().batch_execute(chats).await.unwrap();
+        let found = ownerless(&session, At(9), 10).await;
+        assert_eq!(found, Ok(vec!["b".into(), "a".into()]));
+
+        let explain = format!("EXPLAIN {OWNERLESS}");
+        let explain = explain.replace("$1", "9").replace("$2", "10");
+        let plan = session.client().query(&explain, &[]).await.unwrap();
+        let plan: Vec<_> = plan.iter().map(|row| text(row, 0).unwrap()).collect();
+        let plan = plan.join("\n");
+        assert!(plan.contains("Scan using chat_running on chat"), "{plan}");
+        assert!(!plan.contains("Seq Scan on chat"), "{plan}");
+    }
+}

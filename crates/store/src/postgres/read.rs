@@ -1,0 +1,227 @@
+//! Everything that is read, on a connection that is given.
+
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::FromSql;
+use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+
+use super::session::{Parameters, Session};
+use crate::error::StoreError;
+use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
+use crate::json::decode;
+use crate::number::{from_seq, to_at, to_count};
+
+/// How many entries a tail reads at once.
+const PAGE: i64 = 256;
+
+/// The entries after a place, in order.
+pub(super) async fn entries(
+    session: &Session,
+    chat: &ChatId,
+    after: u64,
+) -> Result<Vec<Entry>, StoreError> {
+    let sql = "SELECT seq, at, actor, events FROM entry
+               WHERE chat = $1 AND seq > $2 ORDER BY seq";
+    all(session, sql, &[&chat.as_str(), &from_seq(after)], |row| {
+        entry(chat, row, 0)
+    })
+    .await
+}
+
+/// What a tail finds.
+pub(super) struct Page {
+    /// Which chat it is, among all that ever had this id.
+    pub(super) position: i64,
+    /// Its first entries after a place.
+    pub(super) entries: Vec<Entry>,
+}
+
+/// The first entries after a place, if there is such a chat.
+pub(super) async fn page(
+    session: &Session,
+    chat: &ChatId,
+    after: u64,
+) -> Result<Option<Page>, StoreError> {
+    // In one statement, and so of one moment: the chat may be deleted, and opened again.
+    let sql = "SELECT chat.position, entry.seq, entry.at, entry.actor, entry.events
+               FROM chat LEFT JOIN LATERAL (
+                 SELECT seq, at, actor, events FROM entry
+                 WHERE entry.chat = chat.id AND seq > $2 ORDER BY seq LIMIT $3
+               ) AS entry ON true
+               WHERE chat.id = $1 ORDER BY entry.seq";
+    let parameters: Parameters<'_> = &[&chat.as_str(), &from_seq(after), &PAGE];
+    let rows = rows(session, sql, parameters).await?;
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let position = column(first, 0)?;
+    let mut entries = Vec::new();
+    for row in &rows {
+        if column::<Option<i64>>(row, 1)?.is_some() {
+            entries.push(entry(chat, row, 1)?);
+        }
+    }
+    Ok(Some(Page { position, entries }))
+}
+
+fn entry(chat: &ChatId, row: &Row, first: usize) -> Result<Entry, StoreError> {
+    let seq = to_count(column(row, first)?);
+    let events = decode(
+        &format!("entry {seq} of chat {chat}"),
+        text(row, first + 3)?,
+    )?;
+    Ok(Entry {
+        seq,
+        at: to_at(column(row, first + 1)?),
+        actor: text(row, first + 2)?.into(),
+        events,
+    })
+}
+
+/// The gates that wait in the chats of an owner, oldest first.
+pub(super) async fn open_gates(
+    session: &Session,
+    owner: &Principal,
+) -> Result<Vec<OpenGate>, StoreError> {
+    let sql = "SELECT gate.chat, gate.turn, gate.gate, call.call, gate.asked
+               FROM gate JOIN call ON call.id = gate.call
+               WHERE gate.owner = $1 AND gate.decision IS NULL
+               ORDER BY gate.asked, gate.position";
+    all(session, sql, &[&owner.as_str()], |row| {
+        Ok(OpenGate {
+            chat: text(row, 0)?.into(),
+            turn: text(row, 1)?.into(),
+            gate: decode("a gate", text(row, 2)?)?,
+            call: decode("a call", text(row, 3)?)?,
+            asked: to_at(column(row, 4)?),
+        })
+    })
+    .await
+}
+
+/// Where a gate is, and what became of it.
+pub(super) async fn gate(session: &Session, id: &GateId) -> Result<Option<GateRecord>, StoreError> {
+    let sql = "SELECT chat, turn, owner, gate, asked, decision, closed_by, closed_at
+               FROM gate WHERE id = $1";
+    let mut records = all(session, sql, &[&id.as_str()], |row| {
+        let closed = match column::<Option<&str>>(row, 5)? {
+            None => None,
+            Some(decision) => Some(Closed {
+                decision: decode("a decision", decision)?,
+                by: text(row, 6)?.into(),
+                at: to_at(column(row, 7)?),
+            }),
+        };
+        Ok(GateRecord {
+            chat: text(row, 0)?.into(),
+            turn: text(row, 1)?.into(),
+            owner: text(row, 2)?.into(),
+            gate: decode("a gate", text(row, 3)?)?,
+            asked: to_at(column(row, 4)?),
+            closed,
+        })
+    })
+    .await?;
+    Ok(records.pop())
+}
+
+/// The chat that a call is in.
+pub(super) async fn call(session: &Session, id: &CallId) -> Result<Option<ChatId>, StoreError> {
+    let sql = "SELECT chat FROM call WHERE id = $1";
+    let mut chats = all(session, sql, &[&id.as_str()], first).await?;
+    Ok(chats.pop().map(ChatId::from))
+}
+
+/// All open gates that have a deadline, the nearest first.
+pub(super) async fn expiring_gates(
+    session: &Session,
+) -> Result<Vec<(ChatId, GateId, At)>, StoreError> {
+    let sql = "SELECT chat, id, expires FROM gate
+               WHERE decision IS NULL AND expires IS NOT NULL";
+    let mut gates = all(session, sql, &[], |row| {
+        let (chat, id) = (text(row, 0)?.into(), text(row, 1)?.into());
+        Ok((chat, id, to_at(column(row, 2)?)))
+    })
+    .await?;
+    // Here and not in SQL, where a deadline that stands for "never" would come first.
+    gates.sort_by_key(|(_, _, expires): &(ChatId, GateId, At)| *expires);
+    Ok(gates)
+}
+
+/// The chats whose last turn has not ended, the longest untouched first.
+pub(super) async fn unfinished(session: &Session) -> Result<Vec<ChatId>, StoreError> {
+    let sql = "SELECT id FROM chat WHERE turn IS NOT NULL ORDER BY updated, id";
+    all(session, sql, &[], |row| Ok(text(row, 0)?.into())).await
+}
+
+/// Whose chat it is.
+pub(super) async fn owner(
+    session: &Session,
+    chat: &ChatId,
+) -> Result<Option<Principal>, StoreError> {
+    let sql = "SELECT owner FROM chat WHERE id = $1";
+    let mut owners = all(session, sql, &[&chat.as_str()], first).await?;
+    Ok(owners.pop().map(Principal::from))
+}
+
+/// The chats of an owner, the one last appended to first.
+pub(super) async fn chats(
+    session: &Session,
+    owner: &Principal,
+) -> Result<Vec<ChatSummary>, StoreError> {
+    let sql = "SELECT id, opened, updated FROM chat WHERE owner = $1
+               ORDER BY updated DESC, id DESC";
+    all(session, sql, &[&owner.as_str()], |row| {
+        Ok(ChatSummary {
+            id: text(row, 0)?.into(),
+            opened: to_at(column(row, 1)?),
+            updated: to_at(column(row, 2)?),
+        })
+    })
+    .await
+}
+
+/// All rows of a query.
+pub(super) async fn all<T>(
+    session: &Session,
+    sql: &'static str,
+    parameters: Parameters<'_>,
+    read: impl Fn(&Row) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    rows(session, sql, parameters)
+        .await?
+        .iter()
+        .map(read)
+        .collect()
+}
+
+async fn rows(
+    session: &Session,
+    sql: &'static str,
+    parameters: Parameters<'_>,
+) -> Result<Vec<Row>, StoreError> {
+    match session.query(sql, parameters).await {
+        // PostgreSQL has no text with a NUL in it, so nothing can be stored under such an id.
+        Err(error) if error.code() == Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => {
+            Ok(Vec::new())
+        }
+        rows => Ok(rows?),
+    }
+}
+
+/// A column.
+pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T, StoreError> {
+    row.try_get(index).map_err(|error| StoreError::Malformed {
+        what: format!("column {index} of a row"),
+        problem: error.to_string(),
+    })
+}
+
+/// A column of text.
+pub(super) fn text(row: &Row, index: usize) -> Result<&str, StoreError> {
+    column(row, index)
+}
+
+fn first(row: &Row) -> Result<String, StoreError> {
+    column(row, 0)
+}

@@ -1,0 +1,97 @@
+//! The schema, and how an older one gets there, though several servers start at once.
+
+use super::failure::while_opening;
+use super::session::{Address, SCHEMA, Session};
+use crate::error::StoreError;
+
+/// In order: a database of version N has had the first N. Never change one, add one.
+///
+/// Servers of the version before go on while a new one migrates, so a migration adds, and takes away
+/// only what the version before did not use any more.
+const MIGRATIONS: [&str; 1] = [include_str!("schema/0001_journal.sql")];
+
+/// Whoever migrates holds this lock: "adks".
+const LOCK: i64 = 0x6164_6b73;
+
+/// A migration takes as long as it takes.
+const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout TO 0";
+
+/// Brings the database to the newest schema, wholly or not at all.
+pub(super) async fn migrate(session: &Session, address: &Address) -> Result<(), StoreError> {
+    // Most starts find everything there, and need no right to create anything.
+    if version(session, address).await? == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let failed = |error| while_opening(error, &address.url);
+    session
+        .client()
+        .batch_execute(BEGIN)
+        .await
+        .map_err(failed)?;
+    let migrated = migrate_locked(session, address).await;
+    let end = if migrated.is_ok() {
+        "COMMIT"
+    } else {
+        "ROLLBACK"
+    };
+    let ended = session.client().batch_execute(end).await;
+    migrated?;
+    ended.map_err(failed)
+}
+
+async fn migrate_locked(session: &Session, address: &Address) -> Result<(), StoreError> {
+    let failed = |error| while_opening(error, &address.url);
+    let client = session.client();
+    let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
+    client.batch_execute(&lock).await.map_err(failed)?;
+    // Asked again under the lock: another server may have migrated meanwhile.
+    let current = version(session, address).await?;
+    if !exists(session, address).await? {
+        let create = format!("CREATE SCHEMA {SCHEMA}");
+        client.batch_execute(&create).await.map_err(failed)?;
+    }
+    if current == 0 {
+        // Named by its schema: what is not there yet is looked for there, and nowhere else.
+        let create = format!(
+            "CREATE TABLE {SCHEMA}.version (number INTEGER NOT NULL);
+             INSERT INTO {SCHEMA}.version VALUES (0)"
+        );
+        client.batch_execute(&create).await.map_err(failed)?;
+    }
+    for step in MIGRATIONS.iter().skip(current) {
+        client.batch_execute(step).await.map_err(failed)?;
+    }
+    let set = format!("UPDATE {SCHEMA}.version SET number = {}", MIGRATIONS.len());
+    client.batch_execute(&set).await.map_err(failed)
+}
+
+async fn exists(session: &Session, address: &Address) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1)";
+    let found = session.client().query_one(sql, &[&SCHEMA]).await;
+    let found = found.map_err(|error| while_opening(error, &address.url))?;
+    Ok(found.get(0))
+}
+
+/// How many migrations the database has had; an error if it is newer than we are.
+async fn version(session: &Session, address: &Address) -> Result<usize, StoreError> {
+    let failed = |error| while_opening(error, &address.url);
+    // Not by `to_regclass`: it may answer from before the lock was given, where nothing was there.
+    let table = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables
+                   WHERE schemaname = $1 AND tablename = 'version')";
+    let found = session.client().query_one(table, &[&SCHEMA]).await;
+    if !found.map_err(failed)?.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    let sql = format!("SELECT number FROM {SCHEMA}.version");
+    let row = session.client().query_one(&sql, &[]).await;
+    let number: i32 = row.map_err(failed)?.get(0);
+    let known = MIGRATIONS.len();
+    match usize::try_from(number) {
+        Ok(version) if version <= known => Ok(version),
+        _ => Err(StoreError::TooNew {
+            place: address.url.place(),
+            found: u32::try_from(number).unwrap_or(u32::MAX),
+            known: u32::try_from(known).unwrap_or(u32::MAX),
+        }),
+    }
+}
