@@ -5,6 +5,7 @@
 //! - `http`, `socket`: clients that do nothing by themselves.
 //! - `generate`, `generate_faults`: generateContent, and what goes wrong with it.
 //! - `live`, `live_refusals`, `live_faults`, `resumption`: Live, and what goes wrong with it.
+//! - `documented`: the examples of the document.
 //! - `control`: the emulator's own routes; `ending`: how it ends.
 //! - `same_words`: the demo through our own client, against the demo by itself.
 
@@ -12,6 +13,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod control;
+mod documented;
 mod ending;
 mod generate;
 mod generate_faults;
