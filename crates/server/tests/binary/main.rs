@@ -6,12 +6,14 @@
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
-//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `shutdown`: the behaviour.
+//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `emulate`, `shutdown`: the
+//!   behaviour.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod api;
+mod emulate;
 mod gemini;
 mod history;
 mod official;
