@@ -119,7 +119,7 @@ export class Visitor {
 
   /** The cards of a tool that say a word, as in `process_payment: asked`. */
   cards(name: string): Locator {
-    return this.page.getByRole('log').getByRole('region', { name, exact: true });
+    return this.page.getByRole('log').getByRole('group', { name, exact: true });
   }
 
   /** Waits until so many such cards are shown. */

@@ -23,7 +23,7 @@ export function Masthead({ wallet, waiting, panel, onPanel, onNewChat }: Props) 
     <header className="masthead">
       <span className="name">
         <Mark />
-        <span>adk-stream</span>
+        <span className="max-[26rem]:sr-only">adk-stream</span>
       </span>
       <span className="wallet">
         <span className="max-sm:sr-only">{words.wallet}</span>

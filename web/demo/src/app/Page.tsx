@@ -31,8 +31,8 @@ export function Page() {
   const journal = useMemo(() => new Journal(chat.id), [chat.id]);
   const [keys, setKeys] = useState(0);
   const info = useInfo(keys);
-  const wallet = useWallet(journal);
-  const inbox = useInbox(journal);
+  const wallet = useWallet(journal, keys);
+  const inbox = useInbox(journal, keys);
   const isWide = useMediaQuery(WIDE);
   const chosen = useSetting(chosenPanel);
   const [sheet, setSheet] = useState<PanelName>();
@@ -137,10 +137,12 @@ function useInfo(keys: number): Info {
 }
 
 /** What waits for this person; looked at anew whenever something happens to a chat. */
-function useInbox(journal: Journal) {
+function useInbox(journal: Journal, keys: number) {
   const inbox = useApprovals({ fetch: fetchWithKey, pollMs: 4_000 });
   const { refresh } = inbox;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another inbox
   useEffect(() => {
+    void refresh();
     const onNews = () => void refresh();
     const leave = [journal.subscribe(onNews), subscribeToNews(onNews)];
     return () => {
@@ -148,6 +150,6 @@ function useInbox(journal: Journal) {
         stop();
       }
     };
-  }, [journal, refresh]);
+  }, [journal, refresh, keys]);
   return inbox;
 }

@@ -24,6 +24,7 @@ export function useChatAddress() {
 
   const keep = useCallback(() => {
     window.history.replaceState(null, '', hash(chat.id));
+    setChat({ id: chat.id, isNamed: true });
   }, [chat.id]);
 
   const open = useCallback((id: string | undefined) => {

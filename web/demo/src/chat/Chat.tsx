@@ -130,7 +130,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
       <Scrolling ref={scrollRef} className="scroller" label={words.conversation}>
         {/* The first sight is read from its top. */}
         <div ref={isEmpty ? null : contentRef} className="column">
-          {isEmpty && <Intro onChoose={choose} />}
+          {isEmpty ? <Intro onChoose={choose} /> : <h1 className="sr-only">{words.intro.title}</h1>}
           {isForgotten && isEmpty && <p className="mt-4 text-sm text-amber">{words.forgotten}</p>}
           <Conversation messages={messages} status={status} onAnswer={answer} />
           {error !== undefined && (

@@ -48,6 +48,7 @@ export function Replay({ chatId, onEntry, onLeave }: Props) {
 
   return (
     <main className="flex min-h-0 min-w-0 flex-1 flex-col" aria-label={words.replay.bar}>
+      <h1 className="sr-only">{words.replay.bar}</h1>
       {projector === undefined ? (
         <div className="column flex-1" aria-busy={!hasFailed}>
           {hasFailed && (

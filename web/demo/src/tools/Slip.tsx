@@ -46,7 +46,9 @@ export function Slip(props: Props) {
   };
 
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset can't be laid out like this everywhere
+    <div
+      role="group"
       className="slip"
       aria-label={`${tool}: ${words.tool.asked}`}
       data-slip="open"
@@ -64,9 +66,9 @@ export function Slip(props: Props) {
             {words.approval.asks(asker)} · <code>{tool}</code>
             {isWithin && ` · ${words.approval.within}`}
           </p>
-          <h3 className="mt-0.5 font-display text-[1.35rem] leading-snug text-balance">
+          <h2 className="mt-0.5 font-display text-[1.35rem] leading-snug text-balance">
             {question}
-          </h3>
+          </h2>
           <p className="text-sm text-soft tabular-nums">
             {left === undefined ? words.approval.forever : words.approval.expires(left)}
           </p>
@@ -76,7 +78,7 @@ export function Slip(props: Props) {
       <Fields input={input} />
       <ApprovalForm input={input} onAnswer={onAnswer} />
       {children}
-    </section>
+    </div>
   );
 }
 

@@ -76,7 +76,9 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
   const seal = sealOf(word, closed?.decision);
   const wasEdited = closed?.decision === 'approved' && closed.input !== undefined;
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: it groups what belongs to a call, and no fields
+    <div
+      role="group"
       className={`call ${word.replace(' ', '-')}`}
       aria-label={`${tool}: ${words.tool[word]}`}
     >
@@ -115,7 +117,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
         </details>
       </div>
       {seal !== undefined && <Seal kind={seal} />}
-    </section>
+    </div>
   );
 });
 
