@@ -15,7 +15,7 @@ const frames = async () => {
       times.push(now - last);
       last = now;
       frame += 1;
-      scroller?.scrollBy(0, frame <= 90 ? -900 : 900);
+      scroller?.scrollBy(0, frame <= 90 ? -150 : 150);
       if (frame < 180) {
         requestAnimationFrame(draw);
       } else {
@@ -30,7 +30,8 @@ const frames = async () => {
 test('five hundred messages scroll smoothly, and one more costs no more', async () => {
   const server = await startServer({ pace: 0 });
   for (let turn = 0; turn < 250; turn++) {
-    await server.tell('long', `u${turn}`, `What is the weather in London? (${turn})`);
+    const text = turn % 5 === 0 ? 'What is the weather in London?' : `Hello, the ${turn}th time`;
+    await server.tell('long', `u${turn}`, text);
   }
   const visitor = await Visitor.at(`${server.url}#chat=long`, {
     viewport: { width: 1280, height: 860 },

@@ -42,9 +42,13 @@ test.each(Object.entries(looks))('shows itself well, to everybody: %s', async (n
   const visitor = await Visitor.at(server.url, look);
   const { page } = visitor;
   const isPhone = name.startsWith('phone');
+  const isLookedThrough = name === 'desktop-light' || name === 'phone-dark';
   const stands = async (what: string) => {
     await visitor.photographs(`${what}-${name}`);
-    expect(await barriers(page), what).toEqual([]);
+    // Half of the looks in every state, the others where colours and places differ most.
+    if (isLookedThrough || ['asked', 'journal'].includes(what)) {
+      expect(await barriers(page), what).toEqual([]);
+    }
   };
 
   await page.getByRole('heading', { level: 1, name: 'A turn is not a request' }).waitFor();

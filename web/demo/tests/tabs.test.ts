@@ -118,7 +118,7 @@ test('the inbox leads to the chat in which something waits', async () => {
   expect(visitor.chat).toBe('elsewhere');
 });
 
-test('an answer of somebody else is shown, and one that comes too late is told so', async () => {
+test('an answer that somebody else gives by the API is shown here', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
   await visitor.says('Send $20 to Sam');

@@ -1,5 +1,5 @@
 import { Inbox, NotebookText, Plus } from 'lucide-react';
-import { useContext } from 'react';
+import { type ReactNode, useContext } from 'react';
 import { LanguageContext, useWords } from '../language/language.ts';
 import type { Wallet } from '../server/api.ts';
 import { money } from '../tools/intent.ts';
@@ -13,14 +13,17 @@ interface Props {
   panel: PanelName | undefined;
   onPanel: (panel: PanelName) => void;
   onNewChat: () => void;
+  /** What comes before everything. */
+  children: ReactNode;
 }
 
 /** The name, what the wallet holds, what waits, and the ways to everything else. */
-export function Masthead({ wallet, waiting, panel, onPanel, onNewChat }: Props) {
+export function Masthead({ wallet, waiting, panel, onPanel, onNewChat, children }: Props) {
   const words = useWords();
   const language = useContext(LanguageContext);
   return (
     <header className="masthead">
+      {children}
       <span className="name">
         <Mark />
         <span className="max-[26rem]:sr-only">adk-stream</span>

@@ -73,16 +73,19 @@ export function Page() {
       <InfoContext value={info}>
         <JournalContext value={journal}>
           <div className="page">
-            <a className="skip" href={`#${MESSAGE_FIELD}`} onClick={onSkip}>
-              {words.skip}
-            </a>
             <Masthead
               wallet={wallet}
               waiting={inbox.approvals.length}
               panel={panel}
               onPanel={onPanel}
               onNewChat={() => onOpen(undefined)}
-            />
+            >
+              {!isReplaying && (
+                <a className="skip" href={`#${MESSAGE_FIELD}`} onClick={onSkip}>
+                  {words.skip}
+                </a>
+              )}
+            </Masthead>
             <div className="flex min-h-0 flex-1">
               {isReplaying ? (
                 <Suspense fallback={<main className="flex-1" aria-busy="true" />}>

@@ -18,7 +18,7 @@ export function Panel({ name, onClose, children }: Props) {
   const words = useWords();
   const isWide = useMediaQuery(WIDE);
   const close = (
-    <span className="absolute top-3 right-3">
+    <span className="absolute top-3 right-3 z-2">
       {isWide ? (
         <button
           type="button"

@@ -27,7 +27,7 @@ export function Timeline({ at, onReplay }: Props) {
     const gates = new Map<string, Gate>(all.map(({ gate }) => [gate.id, gate]));
     return entries.map(entry => ({
       entry,
-      lines: lines(entry, { calls, gates, agent, words: words.journal }),
+      lines: lines(entry, { calls, gates, agent, words: words.journal, fields: words.fields }),
     }));
   }, [entries, calls, questions, agent, words]);
 

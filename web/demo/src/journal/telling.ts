@@ -20,6 +20,8 @@ interface Known {
   gates: ReadonlyMap<string, Gate>;
   agent: string;
   words: Words['journal'];
+  /** The names of fields in the page's language. */
+  fields: Words['fields'];
 }
 
 /** What the page itself does under the name of whoever sits before it. */
@@ -28,7 +30,7 @@ export function lines(entry: Entry, known: Known): Line[] {
 }
 
 function line(event: JournalEvent, actor: string, known: Known): Line | Line[] | undefined {
-  const { words, agent } = known;
+  const { words, agent, fields } = known;
   const tool = (call: string) => known.calls.get(call)?.tool ?? call;
   switch (event.event) {
     case 'chat-opened':
@@ -53,7 +55,7 @@ function line(event: JournalEvent, actor: string, known: Known): Line | Line[] |
                 kind: 'step',
                 who: agent,
                 what: words.called(part.tool),
-                detail: short(part.input),
+                detail: short(fields, part.input),
               },
             ]
           : [];
@@ -66,7 +68,7 @@ function line(event: JournalEvent, actor: string, known: Known): Line | Line[] |
         : { kind: 'step', who: agent, what: words.client(tool(event.gate.call)) };
     case 'gate-closed': {
       const call = known.gates.get(event.gate)?.call ?? '';
-      return decided(event, actor, tool(call), words);
+      return decided(event, actor, tool(call), known);
     }
     case 'call-started':
       return { kind: 'ran', who: agent, what: words.started(tool(event.call)) };
@@ -75,10 +77,10 @@ function line(event: JournalEvent, actor: string, known: Known): Line | Line[] |
         kind: 'ran',
         who: tool(event.call),
         what: words.recorded(event.name),
-        detail: short(event.value),
+        detail: short(fields, event.value),
       };
     case 'call-settled':
-      return settled(event, tool(event.call), words);
+      return settled(event, tool(event.call), known);
     case 'turn-ended':
       switch (event.end) {
         case 'finished':
@@ -95,17 +97,17 @@ function decided(
   { decision, reason, input, output, error }: Decision,
   actor: string,
   tool: string,
-  words: Words['journal'],
+  { words, fields }: Known,
 ): Line {
   switch (decision) {
     case 'approved':
       return input === undefined
         ? { kind: 'yes', who: actor, what: words.approved, detail: reason }
-        : { kind: 'yes', who: actor, what: words.approvedEdited, detail: short(input) };
+        : { kind: 'yes', who: actor, what: words.approvedEdited, detail: short(fields, input) };
     case 'denied':
       return { kind: 'no', who: actor, what: words.denied, detail: reason };
     case 'output':
-      return { kind: 'ran', who: actor, what: words.output(tool), detail: short(output) };
+      return { kind: 'ran', who: actor, what: words.output(tool), detail: short(fields, output) };
     case 'failed':
       return { kind: 'trouble', who: actor, what: words.clientFailed(tool), detail: error };
     case 'timed-out':
@@ -120,11 +122,11 @@ function decided(
 function settled(
   { outcome, output, error, reason }: Outcome,
   tool: string,
-  words: Words['journal'],
+  { words, fields }: Known,
 ): Line {
   switch (outcome) {
     case 'output':
-      return { kind: 'ran', who: '', what: words.settled(tool), detail: short(output) };
+      return { kind: 'ran', who: '', what: words.settled(tool), detail: short(fields, output) };
     case 'pending':
       return { kind: 'ran', who: '', what: words.pending(tool) };
     case 'denied':
@@ -138,10 +140,10 @@ function settled(
 }
 
 /** A value in a line: its plain fields, as people read them. */
-function short(value: unknown): string | undefined {
+function short(fields: Words['fields'], value: unknown): string | undefined {
   if (!isRecord(value)) {
     return shown(value);
   }
   const plain = Object.entries(value).filter(([, it]) => it !== '' && typeof it !== 'object');
-  return plain.map(([name, it]) => `${label(name)} ${shown(it)}`).join(' · ');
+  return plain.map(([name, it]) => `${fields[name] ?? label(name)} ${shown(it)}`).join(' · ');
 }

@@ -56,7 +56,7 @@ export const en = {
   thinking: 'Thinking…',
   stopped: 'Stopped.',
   silent: 'The agent said nothing.',
-  waits: 'This turn waits. No connection is open for it.',
+  waits: 'This turn waits. No window is open on it.',
   heard: 'Heard',
   file: 'File',
   copy: 'Copy',
@@ -101,9 +101,6 @@ export const en = {
     details: 'Input and output',
     input: 'Input',
     output: 'Output',
-    tool: 'tool',
-    here: 'in this page',
-    server: 'on the server',
     unanswered: 'Left unanswered.',
     timedOut: 'Nobody answered in time, so it was not done.',
     outcomeUnknown:
@@ -118,6 +115,7 @@ export const en = {
 
   approval: {
     asks: (agent: string) => `${agent} asks`,
+    ask: (intent: string) => `${intent}?`,
     within: 'asks in the middle of its work',
     expires: (left: number) => `${span(left)} left`,
     forever: 'waits as long as it takes',
@@ -168,7 +166,6 @@ export const en = {
     retry: 'Retry',
     retryIn: (left: number) => `Retry in ${left} s`,
     load: 'Load the chat again',
-    loading: 'The chat can’t be loaded.',
     rate: (left: number) =>
       `The agent is asked too often. It takes questions again in ${seconds(left)}.`,
     rateOver: 'The agent was asked too often. It may take questions again now.',
@@ -195,7 +192,7 @@ export const en = {
     use: 'Use this key',
   },
 
-  panel: { label: 'Journal and inbox', journal: 'Journal', inbox: 'Inbox' },
+  panel: { journal: 'Journal', inbox: 'Inbox' },
   inbox: {
     title: 'What waits for you',
     empty: 'Nothing waits for you, in any chat.',
@@ -248,7 +245,6 @@ export const en = {
     speed: 'Speed',
     own: 'Own speed',
     fast: 'Fast',
-    at: (now: number, all: number) => `entry ${now} of ${all}`,
     position: 'Position',
     leave: 'Back to the chat',
     over: 'That was all.',
@@ -259,8 +255,6 @@ export const en = {
   speech: {
     talk: 'Hold to talk',
     talking: 'Listening: let go to send',
-    level: 'Level of the microphone',
-    speaking: 'Speaking',
     denied: 'The browser does not let this page listen. Allow the microphone in its settings.',
     none: 'There is no microphone.',
     onlyBidi: 'Speech needs BIDI.',

@@ -45,7 +45,7 @@ export const ja: Words = {
   thinking: '考え中…',
   stopped: '停止しました。',
   silent: 'エージェントは何も言いませんでした。',
-  waits: 'このターンは待機中です。接続は開いていません。',
+  waits: 'このターンは待機中です。窓は開いていません。',
   heard: '聞き取り',
   file: 'ファイル',
   copy: 'コピー',
@@ -90,9 +90,6 @@ export const ja: Words = {
     details: '入力と出力',
     input: '入力',
     output: '出力',
-    tool: 'ツール',
-    here: 'このページで',
-    server: 'サーバーで',
     unanswered: '回答されませんでした。',
     timedOut: '時間内に回答がなかったため、実行されませんでした。',
     outcomeUnknown:
@@ -107,6 +104,7 @@ export const ja: Words = {
 
   approval: {
     asks: agent => `${agent} からの確認`,
+    ask: intent => `${intent}。よろしいですか?`,
     within: '作業の途中での確認です',
     expires: left => `残り${span(left)}`,
     forever: '期限はありません',
@@ -176,7 +174,6 @@ export const ja: Words = {
     retry: '再試行',
     retryIn: left => `${left}秒後に再試行`,
     load: 'チャットを読み込み直す',
-    loading: 'チャットを読み込めません。',
     rate: left => `エージェントへの要求が多すぎます。${left}秒後にまた受け付けます。`,
     rateOver: 'エージェントへの要求が多すぎました。もう一度試せます。',
     network: 'サーバーに接続できません。書いた内容は残っています。復旧したら送り直してください。',
@@ -203,7 +200,7 @@ export const ja: Words = {
     use: 'このキーを使う',
   },
 
-  panel: { label: 'ジャーナルと受信箱', journal: 'ジャーナル', inbox: '受信箱' },
+  panel: { journal: 'ジャーナル', inbox: '受信箱' },
   inbox: {
     title: 'あなたの回答を待っているもの',
     empty: 'どのチャットにも、回答待ちはありません。',
@@ -256,7 +253,6 @@ export const ja: Words = {
     speed: '速度',
     own: '実際の速度',
     fast: '早送り',
-    at: (now, all) => `${all}件中${now}件目`,
     position: '位置',
     leave: 'チャットに戻る',
     over: '以上です。',
@@ -267,8 +263,6 @@ export const ja: Words = {
   speech: {
     talk: '押している間話す',
     talking: '聞いています。離すと送信します',
-    level: 'マイクの音量',
-    speaking: '発話中',
     denied: 'マイクの利用が許可されていません。ブラウザーの設定で許可してください。',
     none: 'マイクがありません。',
     onlyBidi: '音声はBIDIで使えます。',

@@ -107,7 +107,7 @@ export function TalkButton({ chat, isBusy, onBegin }: Props) {
         <Mic aria-hidden="true" />
       </button>
       {problem !== undefined && (
-        <span className="sr-only" role="alert">
+        <span className="note" role="alert">
           {problem}
         </span>
       )}

@@ -131,7 +131,7 @@ export function ApprovalForm({ input, onAnswer }: Props) {
               {words.approval.edit}
             </button>
           )}
-          <span className="ml-auto hidden text-xs text-soft sm:inline pointer-coarse:hidden">
+          <span className="ml-auto hidden text-xs text-soft @md:inline pointer-coarse:hidden">
             {words.approval.keys}
           </span>
         </div>

@@ -4,13 +4,14 @@ import { useWords } from '../language/language.ts';
 import { ApprovalForm } from './ApprovalForm.tsx';
 import { Fields } from './Fields.tsx';
 import { Seal } from './Seal.tsx';
+import { useHeadline } from './useHeadline.ts';
 import { useTimeLeft } from './useTimeLeft.ts';
 
 interface Props {
   tool: string;
   input: unknown;
-  /** What is asked, in words. */
-  question: string;
+  /** What the server asks, where that is known. */
+  question: string | undefined;
   /** Who asks. */
   asker: string;
   askedAt: number | undefined;
@@ -29,6 +30,7 @@ const READING_MS = 400;
 export function Slip(props: Props) {
   const { tool, input, question, asker, askedAt, expiresAt, isWithin, onAnswer, children } = props;
   const words = useWords();
+  const headline = useHeadline({ tool, input, question, isWithin });
   const left = useTimeLeft(expiresAt);
   const seen = useRef(0);
   const whole = expiresAt === undefined ? undefined : (expiresAt - (askedAt ?? expiresAt)) / 1000;
@@ -67,7 +69,7 @@ export function Slip(props: Props) {
             {isWithin && ` · ${words.approval.within}`}
           </p>
           <h2 className="mt-0.5 font-display text-[1.35rem] leading-snug text-balance">
-            {question}
+            {headline}
           </h2>
           <p className="text-sm text-soft tabular-nums">
             {left === undefined ? words.approval.forever : words.approval.expires(left)}

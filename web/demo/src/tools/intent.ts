@@ -1,6 +1,11 @@
-import type { Words } from '../language/en.ts';
+import { en, type Words } from '../language/en.ts';
 import type { Language } from '../language/language.ts';
 import { isRecord } from './output.ts';
+
+/** Whether there are words for what a tool does. */
+export function isKnown(tool: string): boolean {
+  return Object.hasOwn(en.intent, tool);
+}
 
 /** What a call does, in words. */
 export function intent(
