@@ -27,8 +27,8 @@ APT_TEST := \
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
-# Everything that the page may be made from; what is made from it, and its tests, are left out.
-PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name tests -o -name conformance \) -prune -o -type f -print)
+# Everything that the page may be made from, the npm package included; what is made from it, and its tests, are left out.
+PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance \) -prune -o -type f -print)
 
 say = @printf '\n== %s\n' '$(1)'
 
@@ -118,7 +118,7 @@ page: $(PAGE) ## build the page alone
 .PHONY: clean
 clean: ## remove everything that was built or downloaded
 	cargo clean
-	rm -rf web/node_modules web/*/node_modules web/*/dist fuzz/target
+	rm -rf web/node_modules web/*/node_modules web/*/dist web/*/dist-v6 fuzz/target
 
 .PHONY: help
 help: ## this list

@@ -1,15 +1,51 @@
+import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 const server = `http://${process.env.LISTEN ?? '127.0.0.1:8080'}`;
 
+/** The page is built with AI SDK 7, or with 6 into a folder of its own: `AI_SDK=6`. */
+const sdk = process.env.AI_SDK === '6' ? '6' : '7';
+
+/** The headline's font is there before the headline: what swaps later would move the page. */
+const preloadFont: Plugin = {
+  name: 'preload-font',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_html, { bundle }) =>
+      Object.keys(bundle ?? {})
+        .filter(name => name.endsWith('.woff2'))
+        .map(name => ({
+          tag: 'link',
+          attrs: {
+            rel: 'preload',
+            href: `/${name}`,
+            as: 'font',
+            type: 'font/woff2',
+            crossorigin: '',
+          },
+          injectTo: 'head' as const,
+        })),
+  },
+};
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), tailwind(), preloadFont],
+  define: { __AI_SDK__: JSON.stringify(sdk) },
+  resolve: {
+    alias: sdk === '6' ? { ai: 'ai-6', '@ai-sdk/react': 'ai-sdk-react-6' } : {},
+    // `@ai-sdk/react` brings a copy of its own, which nobody needs twice.
+    dedupe: ['ai', 'ai-6', 'react', 'react-dom'],
+  },
   build: {
     // The binary embeds this folder, and keeps what lies in assets/ for ever: names there are hashed.
-    outDir: 'dist',
+    outDir: sdk === '6' ? 'dist-v6' : 'dist',
     assetsDir: 'assets',
+    // Small files stay files: a page with a strict policy takes no data URLs for scripts.
+    assetsInlineLimit: 0,
   },
+  worker: { format: 'es' },
   server: {
     proxy: {
       '/api': { target: server, ws: true },

@@ -1,6 +1,7 @@
 /** One socket that is opened when it is needed, and again when it is lost while it is needed. */
 import { Backoff, type BackoffOptions } from './backoff.ts';
 import type { ClientFrame } from './frame.ts';
+import type { SpeechFrame } from './speech.ts';
 import { type Readable, Store } from './store.ts';
 import type { WebSocketLike } from './web-socket.ts';
 
@@ -79,7 +80,7 @@ export class Connection {
   }
 
   /** Sends a frame, and says whether it could be sent. */
-  send(frame: ClientFrame): boolean {
+  send(frame: ClientFrame | SpeechFrame): boolean {
     if (this.#socket?.readyState !== open) {
       return false;
     }

@@ -24,7 +24,10 @@ export type ResumeFrame = {
 
 export type AbortFrame = { type: 'abort'; requestId: string };
 
-export type ClientFrame = SendFrame | ResumeFrame | AbortFrame;
+/** What is answered. */
+export type RequestFrame = SendFrame | ResumeFrame;
+
+export type ClientFrame = RequestFrame | AbortFrame;
 
 export type ServerFrame =
   | { type: 'start' | 'end' | 'no-active'; requestId: string }

@@ -25,6 +25,7 @@ export {
 } from './client-tools.ts';
 export type { ConnectionState } from './connection.ts';
 export { sendAutomaticallyWhen } from './send-automatically.ts';
+export type { Speech } from './speech.ts';
 export type { Readable } from './store.ts';
 export { type TicketOptions, ticketFrom } from './ticket.ts';
 export { WebSocketChatTransport, type WebSocketChatTransportOptions } from './transport.ts';

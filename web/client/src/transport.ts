@@ -4,8 +4,9 @@ import type { BackoffOptions } from './backoff.ts';
 import { ChatApi } from './chat-api.ts';
 import { ChatWindow, type Question } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
-import { type ClientFrame, readFrame } from './frame.ts';
+import { type RequestFrame, readFrame } from './frame.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import { Speech } from './speech.ts';
 import { Stops } from './stops.ts';
 import type { Readable } from './store.ts';
 import { socketUrl, type WebSocketConstructor } from './web-socket.ts';
@@ -15,8 +16,8 @@ export type WebSocketChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   api?: string;
   /** Where the socket is served, `{api}/live` if nothing is said; `http` is taken for `ws`. */
   url?: string;
-  /** Gives a pass for the socket each time one is opened; see `ticketFrom`. */
-  ticket?: () => string | PromiseLike<string>;
+  /** Gives a pass for the socket each time one is opened, or none; see `ticketFrom`. */
+  ticket?: () => string | undefined | PromiseLike<string | undefined>;
   /** Sent with every HTTP request and in every frame. */
   headers?: Resolvable<HeadersLike>;
   /** What the application adds to its requests. */
@@ -80,6 +81,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   readonly #connection: Connection;
   readonly #windows = new Map<ChatWindow, () => Promise<Envelope>>();
   readonly #lastMessageIds = new Map<string, string>();
+  readonly #speeches = new Set<Speech>();
   #requests = 0;
 
   constructor(options: WebSocketChatTransportOptions<UI_MESSAGE> = {}) {
@@ -162,6 +164,23 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     return this.#chats.stop(chatId);
   }
 
+  /**
+   * Speaks in a chat, where its agent hears: PCM samples of 16 bits, one channel. Call it before the
+   * message that it belongs to is sent, as in `sendMessage({ parts: [{ type: 'data-speech', data: {
+   * sampleRate } }] })`; what is written follows that message on the same socket.
+   */
+  speak(chatId: string, { sampleRate = 16_000 }: { sampleRate?: number } = {}): Speech {
+    // Somebody speaks once at a time: what still waits for its message was given up.
+    for (const before of this.#speeches) {
+      if (before.chatId === chatId) {
+        this.#speeches.delete(before);
+      }
+    }
+    const speech = new Speech(chatId, sampleRate, frame => this.#connection.send(frame));
+    this.#speeches.add(speech);
+    return speech;
+  }
+
   /** Closes the connection and every stream that is open. A later request opens another. */
   close(): void {
     for (const window of [...this.#windows.keys()]) {
@@ -234,13 +253,28 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       const frame = this.#frame(window, as, envelope);
       if (this.#connection.send(frame)) {
         window.asked(frame.requestId, as);
+        if (as === 'send') {
+          this.#beginSpeech(window.chatId);
+        }
       }
     } catch (error) {
       window.fail(error as Error);
     }
   }
 
-  #frame({ chatId, question }: ChatWindow, as: 'send' | 'resume', envelope: Envelope): ClientFrame {
+  #beginSpeech(chatId: string): void {
+    for (const speech of this.#speeches) {
+      if (speech.chatId === chatId && speech.isWaiting) {
+        speech.begin();
+      }
+    }
+  }
+
+  #frame(
+    { chatId, question }: ChatWindow,
+    as: 'send' | 'resume',
+    envelope: Envelope,
+  ): RequestFrame {
     if (as === 'resume' || question.kind === 'resume') {
       return this.#resumeFrame(chatId, envelope);
     }
@@ -249,7 +283,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     return { type: 'send', requestId, id: chatId, trigger, messageId, messages, ...envelope };
   }
 
-  #resumeFrame(id: string, envelope: Envelope): ClientFrame {
+  #resumeFrame(id: string, envelope: Envelope): RequestFrame {
     return { type: 'resume', requestId: this.#newRequestId(), id, ...envelope };
   }
 
@@ -275,6 +309,9 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
 
   #lost(code: number | undefined, reason: string): void {
     this.#stops.lost();
+    for (const speech of this.#speeches) {
+      speech.lost();
+    }
     for (const window of this.#waiting) {
       if (code === messageTooBig && window.isUnanswered) {
         window.fail(new Error(`The server refused the request: ${reason || 'it is too large'}.`));
@@ -319,7 +356,8 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     if (Socket === undefined) {
       throw new Error('There is no WebSocket here: name one in the option `webSocket`.');
     }
-    const query = { ...(await resolve(params)), ...(ticket && { ticket: await ticket() }) };
+    const pass = await ticket?.();
+    const query = { ...(await resolve(params)), ...(pass && { ticket: pass }) };
     return new Socket(socketUrl(url, query), protocols);
   }
 

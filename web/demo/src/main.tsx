@@ -1,13 +1,10 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Page } from './Page.tsx';
-import './styles/base.css';
-import './styles/masthead.css';
-import './styles/intro.css';
-import './styles/turn-figure.css';
-import './styles/conversation.css';
-import './styles/tool.css';
-import './styles/composer.css';
+import { Page } from './app/Page.tsx';
+import { applyTheme } from './app/theme.ts';
+import './styles.css';
+
+applyTheme();
 
 const root = document.getElementById('root');
 if (root === null) {

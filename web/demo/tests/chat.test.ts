@@ -1,4 +1,4 @@
-/** The chat: what a person says, approves and denies. */
+/** The chat: what a person says, approves, changes and denies. */
 import { expect, test } from 'vitest';
 import { startServer, Visitor, withBrowser } from './visitor.ts';
 
@@ -12,78 +12,101 @@ test('tells the weather, and folds its thoughts', async () => {
   await visitor.seesCards('get_weather: done');
   await visitor.reads(/18°C/);
 
-  const thought = visitor.page.getByText('The user wants me to look up the weather in Tokyo.');
+  const thought = visitor.page
+    .getByRole('log')
+    .getByText('The user wants me to look up the weather in Tokyo.');
   expect(await thought.isVisible()).toBe(false);
   await visitor.page.getByText('Thought', { exact: true }).click();
   await thought.waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
-test('pays once approved, and shows it in the wallet', async () => {
+test('an approver changes the input, and the journal keeps both', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
-  await visitor.sees('$1,000');
+  const { page } = visitor;
 
   await visitor.says('Send $20 to Sam');
-  await visitor.page.getByRole('heading', { name: 'Send 20 USD to Sam?' }).waitFor();
   await visitor.seesCards('process_payment: asked');
-  await visitor.clicks('Approve');
+  await visitor.sawTheEnd();
+  await visitor.clicks('Edit');
+  await page.getByLabel('amount').fill('five');
+  await visitor.clicks('Approve this');
+  await page.getByText('This is not valid JSON.').waitFor();
+  await page.getByLabel('amount').fill('5');
+  await visitor.clicks('Approve this');
 
   await visitor.seesCards('process_payment: done');
-  await visitor.reads(/^I sent \$20 to Sam/);
-  await visitor.sees('$980');
-  expect(await visitor.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-  expect(visitor.complaints).toEqual([]);
-});
-
-test('does not pay when denied, and tells the agent why', async () => {
-  const server = await startServer();
-  const visitor = await Visitor.at(server.url);
-
-  await visitor.says('Send $20 to Sam');
-  await visitor.page.getByLabel('Reason, if you like').fill('not before Friday');
-  await visitor.clicks('Deny');
-
-  await visitor.seesCards('process_payment: denied');
-  await visitor.reads(/^You denied .*: not before Friday\.$/);
-  await visitor.sees('$1,000');
-  expect(visitor.complaints).toEqual([]);
+  await visitor.reads('The input was changed by hand.');
+  await visitor.sees('$995');
+  await page.getByText('approved, with another input').waitFor();
+  await page.getByText('amount 20 · recipient Sam · currency USD').waitFor();
 });
 
 test('can be used with the keyboard alone', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
   const { keyboard } = visitor.page;
+  const focused = (name: string) =>
+    visitor.page.waitForFunction(
+      wanted => document.activeElement?.getAttribute('aria-label') === wanted,
+      name,
+    );
 
   await visitor.page.getByRole('button', { name: /^Send \$20 to Sam/ }).focus();
   await keyboard.press('Enter');
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
-  // The focus is in the field below the question: back over Deny to Approve.
-  await keyboard.press('Shift+Tab');
-  await keyboard.press('Shift+Tab');
+  // The question has the focus; Enter says yes, once it can have been read.
+  await focused('process_payment: asked');
+  const asked = visitor.cards('process_payment: asked');
+  await keyboard.press('Enter');
+  expect(await asked.count(), 'a key that was on its way is no answer').toBe(1);
+  await asked.waitFor();
+  await visitor.page.waitForFunction(
+    from => performance.now() - from > 500,
+    await visitor.page.evaluate(() => performance.now()),
+  );
   await keyboard.press('Enter');
   await visitor.seesCards('process_payment: done');
   await visitor.sees('$980');
+
+  // The focus is back in the field.
+  await keyboard.type('Send $7 to Ann');
+  await keyboard.press('Enter');
+  await focused('process_payment: asked');
+  await visitor.sawTheEnd();
+  await keyboard.press('Escape');
+  await keyboard.type('no reason');
+  await keyboard.press('Enter');
+  await visitor.seesCards('process_payment: denied');
+  await visitor.reads(/^You denied .*: no reason\.$/);
   expect(visitor.complaints).toEqual([]);
 });
 
-test('asks about two payments side by side', async () => {
+test('whoever listens is told of the question and of the answer', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
+  const told = visitor.page.locator('[data-announcer]');
 
-  await visitor.says('Send $30 to Alice and $40 to Bob');
-  await visitor.seesCards('process_payment: asked', 2);
-  const asked = (name: string) => visitor.cards('process_payment: asked').filter({ hasText: name });
-  await asked('Alice').getByRole('button', { name: 'Approve' }).click();
-  await asked('Alice').getByText('It goes ahead when the rest is answered.').waitFor();
-  await asked('Bob').getByRole('button', { name: 'Deny' }).click();
+  await visitor.says('Send $20 to Sam');
+  await told.getByText(/^Approval needed: Send \$20 to Sam\./).waitFor();
+  await visitor.approves();
+  await told.getByText(/^I sent \$20 to Sam/).waitFor();
+});
 
-  await visitor.reads(/^I sent \$30 to Alice.*denied.*Bob/);
-  await visitor.seesCards('process_payment: done');
-  await visitor.seesCards('process_payment: denied');
-  await visitor.sees('$970');
-  expect(visitor.complaints).toEqual([]);
+test('somebody who writes meanwhile keeps the focus', async () => {
+  const server = await startServer({ pace: 20 });
+  const visitor = await Visitor.at(server.url);
+
+  await visitor.says('Send $20 to Sam');
+  await visitor.page.keyboard.type('And then');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.page.keyboard.type(' more');
+  expect(await visitor.page.getByLabel('Message', { exact: true }).inputValue()).toBe(
+    'And then more',
+  );
+  await visitor.page.getByText('Writing something else answers what is open with no.').waitFor();
 });
 
 test('asks twice about one flight, and a double click answers one question', async () => {
@@ -94,15 +117,15 @@ test('asks twice about one flight, and a double click answers one question', asy
   await visitor.says('Book a flight to Oslo');
   await page.getByRole('heading', { name: 'Hold a seat to Oslo?' }).waitFor();
   await visitor.sawTheEnd();
-  await visitor.clicks('Approve');
+  await visitor.approves();
   await page.getByRole('heading', { name: /^Pay 120 USD for seat seat_/ }).waitFor();
   await visitor.sawTheEnd();
   // The other half of a double click, come late.
-  await page.getByRole('button', { name: 'Approve' }).hover();
+  await page.getByRole('log').getByRole('button', { name: 'Approve' }).hover();
   await page.mouse.down({ clickCount: 2 });
   await page.mouse.up({ clickCount: 2 });
   await visitor.sees('$1,000');
-  await visitor.clicks('Approve');
+  await visitor.approves();
 
   await visitor.seesCards('book_flight: done');
   await visitor.reads(/flight to Oslo is booked/);
@@ -130,15 +153,18 @@ test('takes something else for a no', async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
-test('speaks Japanese', async () => {
+test('a tool of the server has the page play something', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
 
-  await visitor.clicks('花子さんに50ドル送金して 先に確認');
-  await visitor.clicks('Approve');
-  await visitor.seesCards('process_payment: done');
-  await visitor.sees('$950');
-  expect(await visitor.page.locator('.assistant .speech[lang=ja]').count()).toBe(1);
+  await visitor.says('Set the mood for London');
+  await visitor.page.getByText('Playing track 2', { exact: true }).waitFor();
+  await visitor.seesCards('change_bgm: done');
+  await visitor.seesCards('set_mood: done');
+  await visitor.reads(/mood of London is set/);
+  await visitor.says('Play track 7');
+  await visitor.seesCards('change_bgm: failed');
+  await visitor.reads(/There is no track 7\./);
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -148,24 +174,9 @@ test('shows the result of a report that comes later', async () => {
 
   await visitor.says('Write a report about tea');
   await visitor.reads(/^I have started/);
-  await visitor.seesCards('write_report: running');
   await visitor.reads(/report about tea is finished/);
   await visitor.seesCards('write_report: done');
   expect(visitor.complaints).toEqual([]);
-});
-
-test('says what went wrong, and tries again', async () => {
-  const server = await startServer();
-  const visitor = await Visitor.at(server.url);
-  const { page } = visitor;
-  const words = 'The agent was asked too often. Try again in 17 seconds.';
-
-  await visitor.says('Fail with rate limit');
-  await page.getByRole('alert').getByText(words, { exact: true }).waitFor();
-  const sent = page.waitForRequest(request => request.url().endsWith('/api/chat'));
-  await visitor.clicks('Retry');
-  expect((await sent).postDataJSON()).toMatchObject({ trigger: 'regenerate-message' });
-  await page.getByRole('alert').getByText(words, { exact: true }).waitFor();
 });
 
 test('stops an answer for good', async () => {
@@ -178,10 +189,53 @@ test('stops an answer for good', async () => {
   await visitor.clicks('Stop');
   await visitor.sawTheEnd();
   await visitor.reads('Stopped.');
-  const chat = new URL(page.url()).hash.replace('#chat=', '');
-  const stored = await (await fetch(`${server.url}/api/chat/${chat}`)).json();
+  const stored = await (await fetch(`${server.url}/api/chat/${visitor.chat}`)).json();
   expect(stored.status).toBe('stopped');
 
   await page.reload();
   await visitor.reads('Stopped.');
+});
+
+test('sends files by button, paste and drop', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+  const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') };
+
+  await page.getByLabel('Attach files').last().setInputFiles(note);
+  await page.getByText('note.txt').waitFor();
+  await page.getByLabel('Message', { exact: true }).evaluate(async field => {
+    const canvas = new OffscreenCanvas(8, 8);
+    canvas.getContext('2d')?.fillRect(0, 0, 8, 8);
+    const picture = new File([await canvas.convertToBlob()], 'dot.png', { type: 'image/png' });
+    const bring = (event: string, name: string) => {
+      const data = new DataTransfer();
+      data.items.add(picture);
+      const all = { bubbles: true, cancelable: true };
+      field.dispatchEvent(
+        event === 'paste'
+          ? new ClipboardEvent('paste', { ...all, clipboardData: data })
+          : new DragEvent('drop', { ...all, dataTransfer: data }),
+      );
+      return name;
+    };
+    bring('paste', 'dot.png');
+    bring('drop', 'dot.png');
+  });
+  await page.getByRole('button', { name: 'Remove dot.png' }).nth(1).waitFor();
+  await page.getByRole('button', { name: 'Remove dot.png' }).first().click();
+  await visitor.says('What is this?');
+  await page.getByRole('article', { name: 'You' }).getByRole('img', { name: 'dot.png' }).waitFor();
+  await page
+    .getByRole('article', { name: 'You' })
+    .getByRole('link', { name: 'note.txt' })
+    .waitFor();
+  await visitor.reads(/^You said/);
+
+  const large = { ...note, name: 'large.bin', buffer: Buffer.alloc(2_100_000) };
+  await page.getByLabel('Attach files').last().setInputFiles(large);
+  await page.getByText('large.bin is too large: 2 MB at most.').waitFor();
+  await page.reload();
+  await page.getByRole('img', { name: 'dot.png' }).waitFor();
+  expect(visitor.complaints).toEqual([]);
 });

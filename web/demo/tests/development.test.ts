@@ -19,9 +19,11 @@ async function develop(server: Server): Promise<string> {
   return vite.resolvedUrls?.local[0] ?? '';
 }
 
-test('a call that a page comes back to runs once', async () => {
+test('a call that a page comes back to runs once', { timeout: 120_000 }, async () => {
   const server = await startServer();
   const visitor = await Visitor.at(await develop(server), {
+    // It gathers what the page is made of when it is first asked.
+    patience: 60_000,
     geolocation: { latitude: 59.9139, longitude: 10.7522 },
     permissions: ['geolocation'],
   });
@@ -39,7 +41,7 @@ test('a call that a page comes back to runs once', async () => {
   await visitor.says('Where am I?');
   await visitor.seesCards('get_location: asked');
   await visitor.sawTheEnd();
-  await server.approveWhatWaits();
+  await server.answerWhatWaits();
   await page.reload();
   await visitor.seesCards('get_location: done');
   await visitor.reads(/^You are at 59\.9139, 10\.7522/);

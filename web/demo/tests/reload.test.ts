@@ -4,36 +4,18 @@ import { startServer, Visitor, withBrowser } from './visitor.ts';
 
 withBrowser();
 
-test('an approval can wait for a reload', async () => {
-  const server = await startServer();
-  const visitor = await Visitor.at(server.url);
-
-  await visitor.says('Send $20 to Sam');
-  await visitor.seesCards('process_payment: asked');
-  await visitor.page.reload();
-  await visitor.seesCards('process_payment: asked');
-  await visitor.sawTheEnd();
-  await visitor.clicks('Approve');
-
-  await visitor.reads(/^I sent \$20 to Sam/);
-  await visitor.seesCards('process_payment: done');
-  await visitor.sees('$980');
-  expect(visitor.complaints).toEqual([]);
-});
-
 test('what was denied before a reload is denied after it', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
 
   await visitor.says('Pay Ann $5 then Bob $6');
-  await visitor.page.getByLabel('Reason, if you like').fill('no way');
-  await visitor.clicks('Deny');
+  await visitor.denies('no way');
   await visitor.seesCards('process_payment: asked');
   await visitor.page.reload();
   await visitor.sawTheEnd();
   await visitor.seesCards('process_payment: denied');
   await visitor.reads('no way');
-  await visitor.clicks('Approve');
+  await visitor.approves();
   await visitor.seesCards('process_payment: done');
   await visitor.seesCards('process_payment: denied');
   await visitor.sees('$994');
@@ -50,7 +32,7 @@ test('an answer goes on where the page was left', async () => {
   await visitor.sawTheEnd();
   // The server has the answer, and the page has not yet what comes of it.
   const heard = page.waitForResponse(response => response.url().endsWith('/api/chat'));
-  await visitor.clicks('Approve');
+  await visitor.approves();
   await heard;
   await page.reload();
 
@@ -69,7 +51,7 @@ test('what was approved elsewhere goes on here, and music waits for a click', as
   await visitor.says('Send $20 to Sam, then play track 1');
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
-  await server.approveWhatWaits();
+  await server.answerWhatWaits();
   await page.reload();
 
   // Nobody has touched the page since it was loaded, so no browser lets sound out.

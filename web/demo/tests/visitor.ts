@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import {
   type Browser,
+  type BrowserContext,
   type BrowserContextOptions,
   chromium,
   type Locator,
   type Page,
 } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { projectRoot, Server } from './server.ts';
+import { projectRoot, Server, type ServerOptions } from './server.ts';
 
 let browser: Browser;
 
@@ -27,6 +28,9 @@ export function withBrowser(): void {
         '--disable-sync',
         // Sound is made and goes nowhere: a machine for tests may have no ears.
         '--mute-audio',
+        // A microphone that beeps, and nobody to be asked for it.
+        '--use-fake-device-for-media-stream',
+        '--use-fake-ui-for-media-stream',
       ],
     });
   });
@@ -34,12 +38,20 @@ export function withBrowser(): void {
 }
 
 /** A server of the test's own, so that nobody else spends from its wallet. */
-export async function startServer(options?: { pace: number }): Promise<Server> {
+export async function startServer(options?: ServerOptions): Promise<Server> {
   const server = await Server.start(options);
-  onTestFinished(async () => {
-    await server.stop();
-  });
+  onTestFinished(() => server.remove());
   return server;
+}
+
+export type Transport = 'sse' | 'bidi';
+
+export interface VisitorOptions extends BrowserContextOptions {
+  transport?: Transport;
+  /** How long the page may take to open, in milliseconds. */
+  patience?: number;
+  /** The same browser, in another tab. */
+  context?: BrowserContext;
 }
 
 export class Visitor {
@@ -51,19 +63,31 @@ export class Visitor {
   private constructor(readonly page: Page) {}
 
   /** Opens the page. */
-  static async at(url: string, options: BrowserContextOptions = {}): Promise<Visitor> {
-    const context = await browser.newContext(options);
-    onTestFinished(() => context.close());
+  static async at(url: string, options: VisitorOptions = {}): Promise<Visitor> {
+    const { transport, patience = 15_000, context: given, ...rest } = options;
+    const context = given ?? (await browser.newContext({ locale: 'en-GB', ...rest }));
+    if (given === undefined) {
+      onTestFinished(() => context.close());
+    }
+    if (transport !== undefined) {
+      // As somebody who chose it the last time.
+      await context.addInitScript(
+        name =>
+          localStorage.getItem('adk-stream.transport') ??
+          localStorage.setItem('adk-stream.transport', name),
+        transport,
+      );
+    }
     const page = await context.newPage();
     // Far below vitest's own patience, so that what was waited for is named.
     page.setDefaultTimeout(15_000);
     const visitor = new Visitor(page);
-    visitor.listen(url);
-    await page.goto(url);
+    visitor.listen(new URL(url).origin);
+    await page.goto(url, { timeout: patience });
     return visitor;
   }
 
-  private listen(url: string): void {
+  private listen(origin: string): void {
     this.page.on('console', message => {
       if (message.type() === 'error' || message.type() === 'warning') {
         this.complaints.push(message.text());
@@ -78,8 +102,9 @@ export class Visitor {
       }
     });
     this.page.on('request', request => {
-      if (!request.url().startsWith(url)) {
-        this.foreign.push(request.url());
+      const url = request.url();
+      if (!url.startsWith(origin) && !url.startsWith('data:') && !url.startsWith('blob:')) {
+        this.foreign.push(url);
       }
     });
   }
@@ -94,7 +119,7 @@ export class Visitor {
 
   /** The cards of a tool that say a word, as in `process_payment: asked`. */
   cards(name: string): Locator {
-    return this.page.getByRole('region', { name, exact: true });
+    return this.page.getByRole('log').getByRole('group', { name, exact: true });
   }
 
   /** Waits until so many such cards are shown. */
@@ -130,9 +155,26 @@ export class Visitor {
     await this.page.getByRole('button', { name, exact: true }).click();
   }
 
+  /** Approves the first card that asks. */
+  async approves(): Promise<void> {
+    await this.page.getByRole('log').getByRole('button', { name: 'Approve' }).first().click();
+  }
+
+  /** Denies the first card that asks, and says why. */
+  async denies(reason = ''): Promise<void> {
+    await this.page.getByRole('log').getByRole('button', { name: 'Deny' }).first().click();
+    await this.page.getByLabel('Why not? The agent is told.').fill(reason);
+    await this.clicks('Deny it');
+  }
+
   /** Waits until nothing is being streamed. */
   async sawTheEnd(): Promise<void> {
     await this.page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+  }
+
+  /** The chat that the address names. */
+  get chat(): string {
+    return decodeURIComponent(new URL(this.page.url()).hash.replace('#chat=', ''));
   }
 
   async photographs(name: string): Promise<void> {

@@ -1,0 +1,158 @@
+import { useApprovals } from '@adk-stream/client/react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { MESSAGE_FIELD } from '../chat/Composer.tsx';
+import { StoredChat } from '../chat/StoredChat.tsx';
+import { Inbox } from '../inbox/Inbox.tsx';
+import { Journal, JournalContext } from '../journal/journal.ts';
+import { Timeline } from '../journal/Timeline.tsx';
+import { dictionary, LanguageContext, language } from '../language/language.ts';
+import { fetchWithKey, type Info, readInfo } from '../server/api.ts';
+import { InfoContext, unknownInfo } from '../server/info.ts';
+import { subscribeToNews } from '../server/news.ts';
+import { Announcer } from './announcer.tsx';
+import { KeyDialog } from './KeyDialog.tsx';
+import { Masthead } from './Masthead.tsx';
+import { Panel, type PanelName, WIDE } from './Panel.tsx';
+import { setting, useSetting } from './setting.ts';
+import { useChatAddress } from './useChatAddress.ts';
+import { useMediaQuery } from './useMediaQuery.ts';
+import { useWallet } from './useWallet.ts';
+
+// Not needed until somebody looks back.
+const Replay = lazy(() => import('../journal/Replay.tsx').then(it => ({ default: it.Replay })));
+
+/** Which panel stands open beside the chat, where there is room for one. */
+const chosenPanel = setting<PanelName | 'none'>('panel', ['journal', 'inbox', 'none'], 'journal');
+
+export function Page() {
+  const spoken = useSetting(language);
+  const words = dictionary[spoken];
+  const { chat, keep, open } = useChatAddress();
+  const journal = useMemo(() => new Journal(chat.id), [chat.id]);
+  const [keys, setKeys] = useState(0);
+  const info = useInfo(keys);
+  const wallet = useWallet(journal, keys);
+  const inbox = useInbox(journal, keys);
+  const isWide = useMediaQuery(WIDE);
+  const chosen = useSetting(chosenPanel);
+  const [sheet, setSheet] = useState<PanelName>();
+  const [replayed, setReplayed] = useState<string>();
+  const [entry, setEntry] = useState(0);
+  const isReplaying = replayed === chat.id;
+  const panel = isWide ? (chosen === 'none' ? undefined : chosen) : sheet;
+
+  useEffect(() => {
+    document.documentElement.lang = spoken;
+  }, [spoken]);
+
+  const onPanel = useCallback(
+    (name: PanelName | undefined) => {
+      if (isWide) {
+        const next = name === undefined || name === chosenPanel.get() ? 'none' : name;
+        chosenPanel.set(next);
+      } else {
+        setSheet(name);
+      }
+    },
+    [isWide],
+  );
+
+  const replay = () => {
+    setSheet(undefined);
+    setReplayed(chat.id);
+  };
+
+  const onOpen = (id: string | undefined) => {
+    setSheet(undefined);
+    setReplayed(undefined);
+    open(id);
+  };
+
+  return (
+    <LanguageContext value={spoken}>
+      <InfoContext value={info}>
+        <JournalContext value={journal}>
+          <div className="page">
+            <Masthead
+              wallet={wallet}
+              waiting={inbox.approvals.length}
+              panel={panel}
+              onPanel={onPanel}
+              onNewChat={() => onOpen(undefined)}
+            >
+              {!isReplaying && (
+                <a className="skip" href={`#${MESSAGE_FIELD}`} onClick={onSkip}>
+                  {words.skip}
+                </a>
+              )}
+            </Masthead>
+            <div className="flex min-h-0 flex-1">
+              {isReplaying ? (
+                <Suspense fallback={<main className="flex-1" aria-busy="true" />}>
+                  <Replay
+                    chatId={chat.id}
+                    onEntry={setEntry}
+                    onLeave={() => setReplayed(undefined)}
+                  />
+                </Suspense>
+              ) : (
+                <StoredChat key={`${chat.id} ${keys}`} chat={chat} onFirstMessage={keep} />
+              )}
+              {panel !== undefined && (
+                <Panel name={panel} onClose={() => onPanel(isWide ? panel : undefined)}>
+                  {panel === 'journal' ? (
+                    <Timeline
+                      at={isReplaying ? entry : undefined}
+                      {...(!isReplaying && { onReplay: replay })}
+                    />
+                  ) : (
+                    <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />
+                  )}
+                </Panel>
+              )}
+            </div>
+            <KeyDialog onKey={() => setKeys(count => count + 1)} />
+            <Announcer />
+          </div>
+        </JournalContext>
+      </InfoContext>
+    </LanguageContext>
+  );
+}
+
+const onSkip = (event: { preventDefault: () => void }) => {
+  // The address names the chat.
+  event.preventDefault();
+  document.getElementById(MESSAGE_FIELD)?.focus();
+};
+
+/** Who answers; asked again with every key. */
+function useInfo(keys: number): Info {
+  const [info, setInfo] = useState(unknownInfo);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another question
+  useEffect(() => {
+    readInfo().then(
+      answer => answer !== undefined && setInfo(answer),
+      () => undefined,
+    );
+  }, [keys]);
+  return info;
+}
+
+/** What waits for this person; looked at anew whenever something happens to a chat. */
+function useInbox(journal: Journal, keys: number) {
+  const inbox = useApprovals({ fetch: fetchWithKey, pollMs: 4_000 });
+  const { refresh } = inbox;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another inbox
+  useEffect(() => {
+    void refresh();
+    const onNews = () => void refresh();
+    const leave = [journal.subscribe(onNews), subscribeToNews(onNews)];
+    return () => {
+      for (const stop of leave) {
+        stop();
+      }
+    };
+  }, [journal, refresh, keys]);
+  return inbox;
+}

@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'react';
+import type { Journal } from '../journal/journal.ts';
+import { readWallet, type Wallet } from '../server/api.ts';
+import { subscribeToNews } from '../server/news.ts';
+
+/** A payment that was approved from elsewhere is made soon, and this page reads no journal of it. */
+const SOON_MS = [0, 400, 1_500];
+
+/**
+ * What the wallet holds, looked at whenever the journal has something new, or something happened to
+ * another chat; and again with every key.
+ */
+export function useWallet(journal: Journal, keys: number): Wallet | undefined {
+  const [wallet, setWallet] = useState<Wallet>();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another wallet
+  useEffect(() => {
+    let timers: number[] = [];
+    const look = () => {
+      readWallet().then(setWallet, () => undefined);
+    };
+    const lookSoon = () => {
+      timers.map(window.clearTimeout);
+      timers = SOON_MS.map(pause => window.setTimeout(look, pause));
+    };
+    look();
+    const leave = [journal.subscribe(look), subscribeToNews(lookSoon)];
+    return () => {
+      timers.map(window.clearTimeout);
+      for (const stop of leave) {
+        stop();
+      }
+    };
+  }, [journal, keys]);
+
+  return wallet;
+}

@@ -1,0 +1,209 @@
+import type { FileUIPart } from 'ai';
+import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useRef,
+  useState,
+} from 'react';
+import { useWords } from '../language/language.ts';
+import { MusicLine } from '../music/MusicLine.tsx';
+import { attach, MOST_FILES, TooLarge } from './attachments.ts';
+import { TransportSwitch } from './TransportSwitch.tsx';
+
+/** The id of the field, which others may give the focus to. */
+export const MESSAGE_FIELD = 'message';
+
+interface Props {
+  isBusy: boolean;
+  /** Whether a question is open, which a new message would answer with no. */
+  isAsking: boolean;
+  onSend: (text: string, files: FileUIPart[]) => void;
+  onStop: () => void;
+  /** The button to talk, where the agent hears. */
+  talk: ReactNode;
+}
+
+/** Where a message is written; while an answer comes, it can be stopped here. */
+export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
+  const words = useWords();
+  const [text, setText] = useState('');
+  const [files, setFiles] = useState<FileUIPart[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const [isOver, setIsOver] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const isEmpty = text.trim() === '' && files.length === 0;
+
+  const send = () => {
+    if (!isBusy && !isEmpty) {
+      onSend(text.trim(), files);
+      setText('');
+      setFiles([]);
+      setProblem(undefined);
+      field.current?.focus();
+    }
+  };
+
+  const add = async (list: Iterable<File>) => {
+    setProblem(undefined);
+    const added: FileUIPart[] = [];
+    for (const file of list) {
+      try {
+        added.push(await attach(file));
+      } catch (error) {
+        setProblem(
+          error instanceof TooLarge
+            ? words.composer.tooLarge(file.name)
+            : `${file.name}: ${(error as Error).message}`,
+        );
+      }
+    }
+    setFiles(before => {
+      const all = [...before, ...added];
+      if (all.length > MOST_FILES) {
+        setProblem(words.composer.tooMany);
+      }
+      return all.slice(0, MOST_FILES);
+    });
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes, Enter chooses a word.
+    if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      send();
+    }
+  };
+
+  const onPaste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length > 0) {
+      event.preventDefault();
+      void add([...event.clipboardData.files]);
+    }
+  };
+
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setIsOver(false);
+    void add([...event.dataTransfer.files]);
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={event => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={event => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={onDrop}
+    >
+      <div className={isOver ? 'box over' : 'box'}>
+        {files.length > 0 && (
+          <ul className="flex flex-wrap gap-2 px-1 pt-1 pb-2">
+            {files.map((file, index) => (
+              <Attached
+                key={file.url}
+                file={file}
+                onRemove={() => setFiles(files.filter((_, other) => other !== index))}
+              />
+            ))}
+          </ul>
+        )}
+        <div className="flex items-end gap-1">
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={words.composer.attach}
+            onClick={() => picker.current?.click()}
+          >
+            <Paperclip aria-hidden="true" />
+          </button>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            aria-label={words.composer.attach}
+            onChange={event => {
+              void add([...(event.target.files ?? [])]);
+              event.target.value = '';
+            }}
+          />
+          <label className="sr-only" htmlFor={MESSAGE_FIELD}>
+            {words.composer.field}
+          </label>
+          <textarea
+            id={MESSAGE_FIELD}
+            ref={field}
+            rows={1}
+            placeholder={isOver ? words.composer.drop : words.composer.placeholder}
+            value={text}
+            onChange={event => setText(event.target.value)}
+            onKeyDown={onKeyDown}
+            onPaste={onPaste}
+          />
+          {talk}
+          {isBusy ? (
+            <button
+              type="button"
+              className="icon-button round stop"
+              aria-label={words.composer.stop}
+              onClick={onStop}
+            >
+              <Square aria-hidden="true" fill="currentColor" />
+            </button>
+          ) : (
+            <button
+              type="submit"
+              className="icon-button round send"
+              aria-label={words.composer.send}
+              disabled={isEmpty}
+            >
+              <ArrowUp aria-hidden="true" />
+            </button>
+          )}
+        </div>
+      </div>
+      <p className="min-h-5 px-1 text-sm text-soft empty:hidden" role="status">
+        {problem ?? (isAsking && text !== '' ? words.composer.typedOver : '')}
+      </p>
+      <div className="flex min-h-9 items-center justify-between gap-3">
+        <TransportSwitch />
+        <MusicLine />
+      </div>
+    </form>
+  );
+}
+
+function Attached({ file, onRemove }: { file: FileUIPart; onRemove: () => void }) {
+  const words = useWords();
+  const name = file.filename ?? words.file;
+  return (
+    <li className="relative flex items-center gap-2 rounded-lg border border-line bg-paper p-1 pr-8 text-sm">
+      {file.mediaType.startsWith('image/') ? (
+        <img src={file.url} alt="" className="size-10 rounded object-cover" />
+      ) : (
+        <span className="grid size-10 place-items-center text-xs text-soft">
+          {name.split('.').at(-1)}
+        </span>
+      )}
+      <span className="max-w-40 truncate">{name}</span>
+      <button
+        type="button"
+        className="icon-button small absolute top-1/2 right-0.5 -translate-y-1/2"
+        aria-label={words.composer.remove(name)}
+        onClick={onRemove}
+      >
+        <X aria-hidden="true" />
+      </button>
+    </li>
+  );
+}

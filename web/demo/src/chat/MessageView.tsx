@@ -1,0 +1,115 @@
+import type { ApprovalAnswer } from '@adk-stream/client';
+import { type FileUIPart, isToolUIPart } from 'ai';
+import { Ear, Mic } from 'lucide-react';
+import { memo } from 'react';
+import { useWords } from '../language/language.ts';
+import type { Message } from '../server/api.ts';
+import { ToolCard } from '../tools/ToolCard.tsx';
+import type { Standing } from '../tools/toolState.ts';
+import { FileView } from './FileView.tsx';
+import { Prose } from './Prose.tsx';
+import { Reasoning } from './Reasoning.tsx';
+
+interface Props extends Standing {
+  message: Message;
+  /** Whether its turn waits for somebody. */
+  isParked: boolean;
+  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
+}
+
+/** One message: words, thoughts and calls in their order. */
+export const MessageView = memo(function MessageView({ message, ...rest }: Props) {
+  return message.role === 'user' ? (
+    <UserMessage message={message} />
+  ) : (
+    <AgentMessage message={message} {...rest} />
+  );
+});
+
+function UserMessage({ message }: { message: Message }) {
+  const words = useWords();
+  const files = message.parts.filter((part): part is FileUIPart => part.type === 'file');
+  const text = message.parts.map(part => (part.type === 'text' ? part.text : '')).join('');
+  const isSpoken = message.parts.some(part => part.type === 'data-speech');
+  return (
+    <article className="message user" aria-label={words.you}>
+      {files.length > 0 && (
+        <div className="mb-2 flex flex-wrap justify-end gap-2">
+          {files.map(file => (
+            <FileView key={file.url} file={file} />
+          ))}
+        </div>
+      )}
+      {text !== '' && <p className="bubble">{text}</p>}
+      {isSpoken && (
+        <p className="bubble inline-flex items-center gap-2">
+          <Mic aria-hidden="true" className="size-4" />
+          {words.speech.spoken}
+        </p>
+      )}
+    </article>
+  );
+}
+
+function AgentMessage({ message, isParked, onAnswer, ...standing }: Props) {
+  const words = useWords();
+  const { isBusy, isBroken, isOpen } = standing;
+  const rail = isBusy ? 'streaming' : isParked ? 'parked' : 'settled';
+  return (
+    <article className={`message agent ${rail}`} aria-label={words.agent}>
+      {message.parts.map((part, index) => {
+        // Parts are only ever added at the end, so their place names them.
+        const key = index;
+        if (isToolUIPart(part)) {
+          return <ToolCard key={part.toolCallId} part={part} {...standing} onAnswer={onAnswer} />;
+        }
+        switch (part.type) {
+          case 'text':
+            if (isHeard(part.providerMetadata)) {
+              return <Heard key={key} text={part.text} />;
+            }
+            return part.text === '' ? null : (
+              <Prose key={key} text={part.text} isStreaming={isBusy && part.state !== 'done'} />
+            );
+          case 'reasoning':
+            return part.text === '' ? null : (
+              <Reasoning key={key} text={part.text} isStreaming={isBusy && part.state !== 'done'} />
+            );
+          case 'file':
+            return <FileView key={key} file={part} />;
+          default:
+            return null;
+        }
+      })}
+      {isParked && <p className="text-sm text-amber">{words.waits}</p>}
+      {!isBusy && !isBroken && !(isOpen && isParked) && <Ending message={message} />}
+    </article>
+  );
+}
+
+/** What the person said, as the model heard it. */
+function Heard({ text }: { text: string }) {
+  const words = useWords();
+  return (
+    <p className="bubble heard self-end">
+      <Ear aria-label={words.heard} className="size-4 shrink-0" />
+      {text}
+    </p>
+  );
+}
+
+function Ending({ message }: { message: Message }) {
+  const words = useWords();
+  if (message.metadata?.turn === 'stopped') {
+    return <p className="text-sm text-soft">{words.stopped}</p>;
+  }
+  const isEmpty = message.parts.every(
+    part => part.type === 'step-start' || (part.type === 'text' && part.text === ''),
+  );
+  return isEmpty ? <p className="text-sm text-soft">{words.silent}</p> : null;
+}
+
+function isHeard(metadata: unknown): boolean {
+  const { adkStream } = (metadata ?? {}) as { adkStream?: { transcript?: unknown } };
+  return adkStream?.transcript === 'input';
+}

@@ -1,0 +1,146 @@
+import { Download, History, NotebookPen } from 'lucide-react';
+import { memo, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { Raw } from '../app/Raw.tsx';
+import { LanguageContext, useWords } from '../language/language.ts';
+import { timeOf } from '../language/time.ts';
+import { InfoContext } from '../server/info.ts';
+import type { Entry, Gate } from './entry.ts';
+import { JournalContext, useJournal } from './journal.ts';
+import { type Line, lines } from './telling.ts';
+
+interface Props {
+  /** The entry that a replay has come to. */
+  at?: number | undefined;
+  onReplay?: () => void;
+}
+
+/** A chat's journal: who said, decided and ran what, and when. */
+export function Timeline({ at, onReplay }: Props) {
+  const words = useWords();
+  const { chatId } = useContext(JournalContext);
+  const { agent } = useContext(InfoContext);
+  const { entries, calls, questions } = useJournal();
+  const end = useRef<HTMLDivElement>(null);
+
+  const told = useMemo(() => {
+    const all = [...questions.values()].flat();
+    const gates = new Map<string, Gate>(all.map(({ gate }) => [gate.id, gate]));
+    return entries.map(entry => ({
+      entry,
+      lines: lines(entry, { calls, gates, agent, words: words.journal, fields: words.fields }),
+    }));
+  }, [entries, calls, questions, agent, words]);
+
+  const last = entries.at(-1)?.seq;
+  useEffect(() => {
+    if (at === undefined && last !== undefined) {
+      end.current?.scrollIntoView({ block: 'nearest' });
+    }
+  }, [at, last]);
+
+  if (entries.length === 0) {
+    return (
+      <>
+        <h2 className="font-display text-lg">{words.journal.title}</h2>
+        <p className="empty-note mt-4">
+          <NotebookPen aria-hidden="true" />
+          {words.journal.empty}
+        </p>
+      </>
+    );
+  }
+  return (
+    <>
+      <div className="panel-head">
+        <h2 className="font-display text-lg">{words.journal.title}</h2>
+        <div className="mt-2 flex flex-wrap gap-2">
+          {onReplay !== undefined && (
+            <button type="button" className="button small" onClick={onReplay}>
+              <History aria-hidden="true" />
+              {words.journal.replay}
+            </button>
+          )}
+          <button type="button" className="button small" onClick={() => save(chatId, entries)}>
+            <Download aria-hidden="true" />
+            {words.journal.export}
+          </button>
+        </div>
+      </div>
+      <ol className="timeline" aria-label={words.journal.title}>
+        {told.map(({ entry, lines }) => (
+          <EntryView
+            key={entry.seq}
+            entry={entry}
+            lines={lines}
+            place={at === undefined ? 'past' : placeOf(entry.seq, at)}
+          />
+        ))}
+      </ol>
+      <div ref={end} />
+    </>
+  );
+}
+
+type Place = 'past' | 'now' | 'future';
+
+function placeOf(seq: number, at: number): Place {
+  return seq === at ? 'now' : seq < at ? 'past' : 'future';
+}
+
+interface EntryProps {
+  entry: Entry;
+  lines: Line[];
+  place: Place;
+}
+
+const EntryView = memo(function EntryView({ entry, lines, place }: EntryProps) {
+  const words = useWords();
+  const language = useContext(LanguageContext);
+  const row = useRef<HTMLLIElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  const isNow = place === 'now';
+
+  useEffect(() => {
+    if (isNow) {
+      row.current?.scrollIntoView({ block: 'nearest' });
+    }
+  }, [isNow]);
+
+  return (
+    <li ref={row} className={place} aria-current={isNow ? 'step' : undefined}>
+      <div className="stub">
+        <time dateTime={new Date(entry.at).toISOString()}>{timeOf(entry.at, language)}</time>
+        <span aria-hidden="true">{entry.seq}</span>
+      </div>
+      <div className="min-w-0">
+        {lines.map((line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: what is in the journal stays as it is
+          <div key={index} className={`line ${line.kind}`}>
+            <p>
+              {line.who !== '' && <span className="who">{line.who} </span>}
+              {line.what}
+            </p>
+            {line.detail !== undefined && line.detail !== '' && (
+              <p className="detail">{line.detail}</p>
+            )}
+          </div>
+        ))}
+        <details onToggle={event => setIsOpen(event.currentTarget.open)}>
+          <summary title={words.journal.raw}>JSON</summary>
+          {isOpen && <Raw>{JSON.stringify(entry.events, null, 2)}</Raw>}
+        </details>
+      </div>
+    </li>
+  );
+});
+
+/** Gives the journal to whoever keeps it elsewhere. */
+function save(chatId: string, entries: readonly Entry[]): void {
+  const text = JSON.stringify({ chat: chatId, entries }, null, 2);
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = `journal-${chatId}.json`;
+  link.click();
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,66 @@
+/** The journal, as the server keeps it: the parts that the page shows. */
+
+export interface Entry {
+  seq: number;
+  at: number;
+  actor: string;
+  events: JournalEvent[];
+}
+
+export interface Call {
+  id: string;
+  tool: string;
+  input: unknown;
+  place: 'server' | 'client';
+}
+
+export type StepPart =
+  | { part: 'text'; text: string }
+  | { part: 'reasoning'; text: string }
+  | ({ part: 'call' } & Call)
+  | { part: 'file' | 'source' | 'data' };
+
+export type Outcome = {
+  outcome: 'output' | 'error' | 'invalid' | 'denied' | 'unknown' | 'pending';
+  output?: unknown;
+  error?: string;
+  reason?: string;
+};
+
+export type Decision = {
+  decision: 'approved' | 'denied' | 'output' | 'failed' | 'timed-out' | 'superseded' | 'cancelled';
+  reason?: string;
+  input?: unknown;
+  output?: unknown;
+  error?: string;
+};
+
+export interface Gate {
+  id: string;
+  call: string;
+  kind: { kind: 'approval'; question: string; within?: boolean } | { kind: 'client-call' };
+  expires?: number;
+}
+
+export type JournalEvent =
+  | { event: 'chat-opened'; owner: string }
+  | {
+      event: 'turn-opened';
+      turn: string;
+      messageId: string;
+      cause:
+        | { cause: 'message'; message: { parts: { type: string; text?: string }[] } }
+        | { cause: 'result'; tool: string };
+    }
+  | { event: 'step-ended'; turn: string; parts: StepPart[] }
+  | { event: 'call-nested'; turn: string; call: Call }
+  | { event: 'gate-opened'; turn: string; gate: Gate }
+  | ({ event: 'gate-closed'; turn: string; gate: string } & Decision)
+  | { event: 'call-started'; turn: string; call: string }
+  | { event: 'call-recorded'; turn: string; call: string; name: string; value: unknown }
+  | ({ event: 'call-settled'; turn: string; call: string } & Outcome)
+  | ({ event: 'turn-ended'; turn: string } & {
+      end: 'finished' | 'failed' | 'stopped';
+      code?: string;
+      message?: string;
+    });

@@ -1,0 +1,120 @@
+/** A chat's journal as far as it was read, and what it says of calls and questions. */
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import { readJournal } from '../server/api.ts';
+import type { Call, Decision, Entry, Gate } from './entry.ts';
+
+/** What was asked about a call, and what was decided. */
+export interface Question {
+  gate: Gate;
+  /** Who is asked: the owner of the chat. */
+  askedAt: number;
+  closed?: Decision & { by: string; at: number };
+}
+
+export interface JournalState {
+  entries: readonly Entry[];
+  calls: ReadonlyMap<string, Call>;
+  /** By call, the newest question last. */
+  questions: ReadonlyMap<string, readonly Question[]>;
+}
+
+const nothing: JournalState = { entries: [], calls: new Map(), questions: new Map() };
+
+export class Journal {
+  #state = nothing;
+  #reading: Promise<boolean> | undefined;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(readonly chatId: string) {}
+
+  /** A journal that ends with the given entries: the past, as it was. */
+  static of(chatId: string, entries: readonly Entry[]): Journal {
+    const journal = new Journal(chatId);
+    journal.#state = folded(nothing, entries);
+    return journal;
+  }
+
+  readonly get = (): JournalState => this.#state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Reads on, and says whether there was anything new. */
+  refresh(): Promise<boolean> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<boolean> {
+    const last = this.#state.entries.at(-1)?.seq ?? 0;
+    const news = await readJournal(this.chatId, last);
+    if (news.length === 0) {
+      return false;
+    }
+    this.#state = folded(this.#state, news);
+    for (const listener of this.#listeners) {
+      listener();
+    }
+    return true;
+  }
+}
+
+function folded(before: JournalState, news: readonly Entry[]): JournalState {
+  const calls = new Map(before.calls);
+  const questions = new Map(before.questions);
+  for (const { actor, at, events } of news) {
+    for (const event of events) {
+      switch (event.event) {
+        case 'step-ended':
+          for (const part of event.parts) {
+            if (part.part === 'call') {
+              calls.set(part.id, part);
+            }
+          }
+          break;
+        case 'call-nested':
+          calls.set(event.call.id, event.call);
+          break;
+        case 'gate-opened': {
+          const asked = questions.get(event.gate.call) ?? [];
+          questions.set(event.gate.call, [...asked, { gate: event.gate, askedAt: at }]);
+          break;
+        }
+        case 'gate-closed':
+          for (const [call, asked] of questions) {
+            if (asked.some(({ gate }) => gate.id === event.gate)) {
+              const closed = { ...event, by: actor, at };
+              questions.set(
+                call,
+                asked.map(question =>
+                  question.gate.id === event.gate ? { ...question, closed } : question,
+                ),
+              );
+            }
+          }
+          break;
+      }
+    }
+  }
+  return { entries: [...before.entries, ...news], calls, questions };
+}
+
+export const JournalContext = createContext<Journal>(new Journal(''));
+
+export function useJournal(): JournalState {
+  const journal = useContext(JournalContext);
+  return useSyncExternalStore(journal.subscribe, journal.get);
+}
+
+const none: readonly Question[] = [];
+
+/** What was asked about one call. Changes only when that does. */
+export function useQuestions(callId: string): readonly Question[] {
+  const journal = useContext(JournalContext);
+  const of = () => journal.get().questions.get(callId) ?? none;
+  return useSyncExternalStore(journal.subscribe, of);
+}

@@ -1,0 +1,265 @@
+/** The page's words in English. */
+
+export interface Suggestion {
+  /** What it shows, which also chooses its picture. */
+  kind: 'pay' | 'two' | 'weather' | 'location' | 'music' | 'flight' | 'mood' | 'report';
+  text: string;
+  note: string;
+}
+
+const suggestions: Suggestion[] = [
+  { kind: 'pay', text: 'Send $20 to Sam', note: 'asks you first' },
+  { kind: 'two', text: 'Send $30 to Alice and $40 to Bob', note: 'two questions at once' },
+  { kind: 'location', text: 'Where am I?', note: 'asks, then this page looks' },
+  { kind: 'music', text: 'Play track 1', note: 'this page plays' },
+  { kind: 'weather', text: 'What is the weather in Tokyo?', note: 'runs on the server' },
+  { kind: 'flight', text: 'Book a flight to Oslo', note: 'asks twice as it works' },
+  { kind: 'mood', text: 'Set the mood for London', note: 'server and page together' },
+  { kind: 'report', text: 'Write a report about tea', note: 'comes back later' },
+];
+
+const seconds = (count: number) => `${count} ${count === 1 ? 'second' : 'seconds'}`;
+
+/** A span of time in a few letters. */
+const span = (count: number) =>
+  count < 100
+    ? `${count} s`
+    : count < 5400
+      ? `${Math.round(count / 60)} min`
+      : `${Math.round(count / 3600)} h`;
+
+export const en = {
+  skip: 'Skip to the message field',
+  language: 'Language',
+  theme: { label: 'Appearance', system: 'As the system', light: 'Light', dark: 'Dark' },
+  settings: 'Settings',
+  newChat: 'New chat',
+  close: 'Close',
+  wallet: 'Wallet',
+  walletBalance: 'Wallet balance',
+  served: (agent: string, principal: string) => `${agent} answers ${principal}`,
+
+  intro: {
+    title: 'A turn is not a request',
+    lead: 'The agent’s answer lives in a journal; a connection is only a window on it. Ask for something that needs a yes, and then reload, switch the transport, or kill the server. It waits.',
+    try: 'Try one of these',
+  },
+  forgotten: 'The server does not know this chat. What you write starts it anew.',
+  suggestions,
+
+  you: 'You',
+  agent: 'Agent',
+  conversation: 'Conversation',
+  answering: 'The agent is answering',
+  toEnd: 'To the newest',
+  thought: 'Thought',
+  thinking: 'Thinking…',
+  stopped: 'Stopped.',
+  silent: 'The agent said nothing.',
+  waits: 'This turn waits. No window is open on it.',
+  heard: 'Heard',
+  file: 'File',
+  copy: 'Copy',
+  copied: 'Copied',
+
+  composer: {
+    field: 'Message',
+    placeholder: 'Ask for something',
+    send: 'Send',
+    stop: 'Stop',
+    attach: 'Attach files',
+    remove: (name: string) => `Remove ${name}`,
+    drop: 'Drop it here',
+    tooLarge: (name: string) => `${name} is too large: 2 MB at most.`,
+    tooMany: 'No more than four files at once.',
+    typedOver: 'Writing something else answers what is open with no.',
+  },
+
+  transport: {
+    label: 'Transport',
+    sse: 'SSE',
+    bidi: 'BIDI',
+    sseNote: 'one HTTP response a window',
+    bidiNote: 'one WebSocket for everything',
+    up: 'Server is up',
+    away: 'Server is away',
+    looking: 'Looking for the server',
+    connecting: 'Connecting',
+    open: 'Socket is open',
+    closed: 'Socket opens when needed',
+  },
+
+  tool: {
+    asked: 'asked',
+    answered: 'answered',
+    running: 'running',
+    done: 'done',
+    denied: 'denied',
+    failed: 'failed',
+    'timed out': 'timed out',
+    unknown: 'unknown',
+    details: 'Input and output',
+    input: 'Input',
+    output: 'Output',
+    unanswered: 'Left unanswered.',
+    timedOut: 'Nobody answered in time, so it was not done.',
+    outcomeUnknown:
+      'The server stopped while this ran. It may or may not have happened: check before you ask again.',
+    ended: 'The turn ended before this was done.',
+    notHeard: 'Your answer may not have reached the server.',
+    later: 'It goes on by itself. The result comes as another message.',
+    held: 'Answered. It goes on with the rest.',
+    by: (who: string, time: string) => `${who}, ${time}`,
+    edited: 'The input was changed by hand.',
+  },
+
+  approval: {
+    asks: (agent: string) => `${agent} asks`,
+    ask: (intent: string) => `${intent}?`,
+    within: 'asks in the middle of its work',
+    expires: (left: number) => `${span(left)} left`,
+    forever: 'waits as long as it takes',
+    approve: 'Approve',
+    deny: 'Deny',
+    edit: 'Edit',
+    reason: 'Why not? The agent is told.',
+    denyNow: 'Deny it',
+    back: 'Back',
+    approveEdited: 'Approve this',
+    keys: 'Enter approves, Esc denies',
+    elsewhere: (who: string) => `${who} has answered this already.`,
+    badInput: 'This is not valid JSON.',
+    sending: 'Sending…',
+    announced: (question: string) =>
+      `Approval needed: ${question} Enter approves, Escape denies with a reason.`,
+    seal: { approved: 'APPROVED', denied: 'DENIED', expired: 'EXPIRED', unknown: 'UNKNOWN' },
+  },
+
+  intent: {
+    process_payment: (amount: string, who: string) => `Send ${amount} to ${who}`,
+    get_weather: (place: string) => `Look up the weather in ${place}`,
+    get_location: 'Find out where you are',
+    change_bgm: (track: string) => `Play track ${track}`,
+    book_flight: (place: string) => `Book a flight to ${place}`,
+    set_mood: (place: string) => `Set the mood for ${place}`,
+    write_report: (topic: string) => `Write a report about ${topic}`,
+    other: (tool: string) => `Run ${tool}`,
+  },
+  fields: {} as Record<string, string>,
+
+  music: {
+    playing: (track: number) => `Playing track ${track}`,
+    waiting: (track: number) => `Track ${track} waits for a click`,
+    stopped: (track: number) => `Track ${track} is stopped`,
+    start: 'Start music',
+    stop: 'Stop music',
+    none: (track: unknown) => `There is no track ${track}. There are 1 and 2.`,
+    refused: 'The browser does not let sound out.',
+  },
+  location: {
+    refused: 'The browser was not allowed to say where it is.',
+    late: 'The browser did not find out in time where it is.',
+    failed: 'The browser can’t find out where it is.',
+  },
+
+  problem: {
+    retry: 'Retry',
+    retryIn: (left: number) => `Retry in ${left} s`,
+    load: 'Load the chat again',
+    rate: (left: number) =>
+      `The agent is asked too often. It takes questions again in ${seconds(left)}.`,
+    rateOver: 'The agent was asked too often. It may take questions again now.',
+    network: 'The server can’t be reached. What you wrote is kept: send it again when it is back.',
+    refusedKey:
+      'The agent’s provider does not accept the server’s key. Give the server a good one, start it again, and retry.',
+    cut: 'The answer broke off in the middle. Ask for it again.',
+    key: 'The server wants a key.',
+    large: 'This is more than the server takes. Send it without the files, or with smaller ones.',
+    outdated: 'The server knows another history of this chat than this page.',
+    decided: 'Somebody else has answered this already.',
+    store: 'The server can’t reach its journal, so nothing was done. Try again in a moment.',
+    away: 'The server is going away. Try again in a moment.',
+    said: (message: string) => `The server says: ${message}`,
+    silent: 'The server gave no reason.',
+    stop: (why: string) => `The turn may go on: it could not be stopped. ${why}`,
+  },
+
+  key: {
+    title: 'This server wants a key',
+    text: 'Whoever runs it can tell you one. It is kept in this tab, and sent to this server alone.',
+    field: 'Key',
+    refused: 'The server does not take this key.',
+    use: 'Use this key',
+  },
+
+  panel: { journal: 'Journal', inbox: 'Inbox' },
+  inbox: {
+    title: 'What waits for you',
+    empty: 'Nothing waits for you, in any chat.',
+    count: (count: number) => (count === 0 ? 'Inbox' : `Inbox, ${count} waiting`),
+    open: 'Open its chat',
+    here: 'in this chat',
+    asked: (time: string) => `asked ${time}`,
+    error: 'The list can’t be read.',
+  },
+  journal: {
+    title: 'The journal of this chat',
+    empty: 'Every entry of this chat appears here: who said, decided and ran what, and when.',
+    export: 'Export as JSON',
+    replay: 'Replay',
+    opened: 'opened the chat',
+    said: 'said',
+    result: (tool: string) => `${tool} came back`,
+    step: 'answered',
+    called: (tool: string) => `called ${tool}`,
+    nested: (tool: string) => `asked the page for ${tool}`,
+    gate: 'asked',
+    client: (tool: string) => `handed ${tool} to the page`,
+    approved: 'approved',
+    approvedEdited: 'approved, with another input',
+    denied: 'denied',
+    output: (tool: string) => `gave the output of ${tool}`,
+    clientFailed: (tool: string) => `could not run ${tool}`,
+    timedOut: 'nobody answered in time',
+    superseded: 'wrote something else instead',
+    cancelled: 'took the question back',
+    started: (tool: string) => `started ${tool}`,
+    recorded: (name: string) => `recorded “${name}”`,
+    settled: (tool: string) => `${tool} is done`,
+    refused: (tool: string) => `${tool} was refused`,
+    failed: (tool: string) => `${tool} failed`,
+    unknown: (tool: string) => `nobody knows what came of ${tool}`,
+    pending: (tool: string) => `${tool} goes on by itself`,
+    finished: 'ended the turn',
+    turnFailed: 'the turn failed',
+    stopped: 'stopped the turn',
+    raw: 'As it is kept',
+  },
+  replay: {
+    title: 'Replay',
+    bar: 'Replay of this chat',
+    play: 'Play',
+    pause: 'Pause',
+    step: 'Next entry',
+    restart: 'From the start',
+    speed: 'Speed',
+    own: 'Own speed',
+    fast: 'Fast',
+    position: 'Position',
+    leave: 'Back to the chat',
+    over: 'That was all.',
+    waiting: (left: number) => `waits ${span(left)}, as it did`,
+    failed: 'The recording can’t be loaded.',
+  },
+
+  speech: {
+    talk: 'Hold to talk',
+    talking: 'Listening: let go to send',
+    denied: 'The browser does not let this page listen. Allow the microphone in its settings.',
+    none: 'There is no microphone.',
+    onlyBidi: 'Speech needs BIDI.',
+    spoken: 'Spoken',
+  },
+};
+
+export type Words = typeof en;

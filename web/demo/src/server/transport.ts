@@ -1,0 +1,45 @@
+/** The two ways to the server. Both carry the same turns, so that a chat may change between them. */
+import { ticketFrom, WebSocketChatTransport } from '@adk-stream/client';
+import { DefaultChatTransport } from 'ai';
+import { setting } from '../app/setting.ts';
+import { fetchWithKey, type Message, PROFILE } from './api.ts';
+import { hasKey, keyHeaders } from './key.ts';
+
+export type TransportName = 'sse' | 'bidi';
+
+export const transportName = setting<TransportName>('transport', ['sse', 'bidi'], 'sse');
+
+/**
+ * The server has the history: it is sent what it is asked about and nothing older, so that a long chat
+ * costs no more than a short one.
+ */
+function newest(messages: Message[], messageId: string | undefined): Message[] {
+  const named = messages.find(({ id }) => id === messageId);
+  const last = messages.at(-1);
+  return [named, last].filter((message, index, all): message is Message => {
+    return message !== undefined && all.indexOf(message) === index;
+  });
+}
+
+const sse = new DefaultChatTransport<Message>({
+  fetch: fetchWithKey,
+  headers: { 'x-adk-stream-profile': PROFILE },
+  prepareSendMessagesRequest: ({ id, messages, messageId, trigger, body }) => ({
+    body: { ...body, id, messages: newest(messages, messageId), trigger, messageId },
+  }),
+});
+
+export const bidi = new WebSocketChatTransport<Message>({
+  fetch: fetchWithKey,
+  headers: keyHeaders,
+  // Without a key none is needed, and to ask for one would cost a round trip.
+  ticket: () => (hasKey() ? ticketFrom({ headers: keyHeaders })() : undefined),
+  profile: PROFILE,
+  // Version 7 stops its chat when it unmounts, which is no reason to stop a turn: the button does that.
+  stopOnAbort: false,
+  prepareSendMessagesRequest: ({ messages, messageId }) => ({
+    messages: newest(messages, messageId),
+  }),
+});
+
+export const transports = { sse, bidi };

@@ -1,0 +1,55 @@
+import { useContext } from 'react';
+import { LanguageContext, useWords } from '../language/language.ts';
+
+export type SealKind = 'open' | 'approved' | 'denied' | 'expired' | 'unknown';
+
+interface Props {
+  kind: SealKind;
+  /** How much of the time is left, from 1 to 0; nothing where there is no limit. */
+  left?: number | undefined;
+}
+
+const RADIUS = 30;
+const ROUND = 2 * Math.PI * RADIUS;
+
+/**
+ * The place for a seal on a slip, and the seal once there is one. Whoever listens hears the same from
+ * the name of the slip.
+ */
+export function Seal({ kind, left }: Props) {
+  const words = useWords();
+  const isJapanese = useContext(LanguageContext) === 'ja';
+  if (kind === 'open') {
+    return (
+      <svg className="seal open" viewBox="0 0 72 72" aria-hidden="true">
+        <circle className="place" cx="36" cy="36" r={RADIUS} />
+        {left !== undefined && (
+          <circle
+            className="time"
+            cx="36"
+            cy="36"
+            r={RADIUS}
+            strokeDasharray={`${ROUND * left} ${ROUND}`}
+            transform="rotate(-90 36 36)"
+          />
+        )}
+      </svg>
+    );
+  }
+  const text = words.approval.seal[kind];
+  return (
+    <svg className={`seal ${kind}`} viewBox="0 0 72 72" aria-hidden="true">
+      <circle cx="36" cy="36" r="31" />
+      <circle className="inner" cx="36" cy="36" r="27" />
+      {isJapanese ? (
+        <text className="kanji" x="36" y="44">
+          {text}
+        </text>
+      ) : (
+        <text x="36" y="39.2" textLength="44" lengthAdjust="spacingAndGlyphs">
+          {text}
+        </text>
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,44 @@
+/** What outputs of tools say. The page knows their forms only roughly: they are the server's. */
+
+/** Whether it only says that the real output comes later. */
+export function isPending(output: unknown): boolean {
+  return isRecord(output) && output.status === 'pending';
+}
+
+/** Why it failed, where the output itself says so. */
+export function failure(output: unknown): string | undefined {
+  if (!isRecord(output) || output.success !== false) {
+    return undefined;
+  }
+  return typeof output.error === 'string' ? output.error : 'It did not succeed.';
+}
+
+/** The fields of an output that are worth a word: plain ones, that the input had not. */
+export function news(output: unknown, input: unknown): [string, unknown][] {
+  if (!isRecord(output)) {
+    return [];
+  }
+  return Object.entries(output).filter(
+    ([name, value]) =>
+      name !== 'success' &&
+      name !== 'timestamp' &&
+      value !== null &&
+      value !== '' &&
+      typeof value !== 'object' &&
+      !(isRecord(input) && input[name] === value),
+  );
+}
+
+/** A value as people read it. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+/** The name of a field as people read it. */
+export function label(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

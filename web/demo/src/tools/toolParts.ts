@@ -1,0 +1,10 @@
+import { type DynamicToolUIPart, getToolName, isToolUIPart, type ToolUIPart } from 'ai';
+import type { Message } from '../server/api.ts';
+
+export type ToolPart = ToolUIPart | DynamicToolUIPart;
+
+export function toolParts(message: Message): ToolPart[] {
+  return message.parts.filter(part => isToolUIPart(part));
+}
+
+export const toolName = (part: ToolPart): string => getToolName(part);

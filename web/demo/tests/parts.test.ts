@@ -1,0 +1,119 @@
+/** Parts of the page that need no browser: words for states, Markdown in blocks, films of chats. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { blocks } from '../src/chat/blocks.ts';
+import { film } from '../src/journal/film.ts';
+import { en } from '../src/language/en.ts';
+import { ja } from '../src/language/ja.ts';
+import type { Frame } from '../src/server/api.ts';
+import { problemOf, read } from '../src/server/problem.ts';
+import type { ToolPart } from '../src/tools/toolParts.ts';
+import { toolState } from '../src/tools/toolState.ts';
+import { projectRoot } from './server.ts';
+
+const standing = { isOpen: true, isBusy: false, isBroken: false, hasSequel: false };
+
+/** What the server says in code, so that the page and the server can't drift apart. */
+function serverWords(name: string): string {
+  const code = readFileSync(join(projectRoot, 'crates/turn/src/telling.rs'), 'utf8');
+  return new RegExp(`const ${name}: &str = "([^"]+)"`).exec(code)?.[1] ?? '';
+}
+
+function state(part: Partial<ToolPart>) {
+  const whole = { type: 'tool-x', toolCallId: 'c', input: {}, ...part } as ToolPart;
+  return toolState(whole, standing, undefined, en.tool);
+}
+
+describe('how a call stands', () => {
+  test('a call that ran when the server died is unknown, and says what to do', () => {
+    const errorText = serverWords('UNKNOWN');
+    expect(errorText).not.toBe('');
+    expect(state({ state: 'output-error', errorText })).toEqual({
+      word: 'unknown',
+      note: en.tool.outcomeUnknown,
+    });
+  });
+
+  test('a question that nobody answered has timed out', () => {
+    const errorText = serverWords('TIMED_OUT');
+    expect(errorText).not.toBe('');
+    expect(state({ state: 'output-error', errorText }).word).toBe('timed out');
+  });
+
+  test('a denial that could only be told as an error is a denial', () => {
+    const denied = { state: 'output-error' as const, errorText: 'Denied: too much' };
+    expect(state(denied)).toEqual({ word: 'denied', note: 'too much' });
+  });
+
+  test('an output that says no has failed', () => {
+    const output = { success: false, error: 'too little money' };
+    expect(state({ state: 'output-available', output })).toEqual({
+      word: 'failed',
+      note: 'too little money',
+    });
+  });
+});
+
+describe('Markdown in blocks', () => {
+  test('is cut where a block ends', () => {
+    expect(blocks('# One\n\ntwo\nlines\n\nthree')).toEqual(['# One\n', 'two\nlines\n', 'three']);
+  });
+
+  test('keeps fences and lists whole', () => {
+    const code = '```\na\n\nb\n```';
+    const list = '1. a\n\n2. b\n\n   c';
+    expect(blocks(code)).toEqual([code]);
+    expect(blocks(list)).toEqual([list]);
+    expect(blocks('```\nstill\n\nopen')).toEqual(['```\nstill\n\nopen']);
+  });
+
+  test('loses nothing but blank space', () => {
+    const text = 'a\n\n- b\n\nc\n\n~~~\nd\n\n~~~\n\ne';
+    expect(blocks(text).join('\n')).toBe(text);
+  });
+});
+
+describe('a film', () => {
+  const frame = (seq: number, at: number, chunks: object[]): Frame =>
+    ({ seq, at, actor: 'a', messageId: 'm', chunks }) as Frame;
+
+  test('spreads the words of a step over the time that it took', () => {
+    const words = { type: 'text-delta', id: '1', delta: 'one two three four' };
+    const moments = film([frame(1, 1_000, []), frame(2, 2_000, [words])]);
+    expect(moments.map(({ at }) => at)).toEqual([250, 500, 750, 1_000]);
+    const told = moments.flatMap(({ chunks }) => chunks);
+    expect(told.map(chunk => 'delta' in chunk && chunk.delta).join('')).toBe('one two three four');
+  });
+
+  test('keeps the time that somebody took to answer', () => {
+    const asked = frame(1, 0, [{ type: 'finish' }]);
+    const done = { type: 'tool-output-available', toolCallId: 'c', output: 1 };
+    const moments = film([asked, frame(2, 60_000, [done])]);
+    expect(moments.at(-1)?.at).toBe(60_000);
+  });
+
+  test('cuts Japanese, which has no spaces', () => {
+    const words = { type: 'text-delta', id: '1', delta: '東京の天気は曇りです。' };
+    expect(film([frame(1, 0, []), frame(2, 100, [words])]).length).toBeGreaterThan(3);
+  });
+});
+
+test('problems are read from streams and from answers', () => {
+  expect(read('rate_limited: Try again in 17 seconds.')).toMatchObject({
+    code: 'rate_limited',
+    retryAfter: 17,
+  });
+  expect(read('{"error":{"code":"too_large","message":"x"}}').code).toBe('too_large');
+  expect(problemOf(new TypeError('fetch failed')).code).toBe('network');
+  expect(read('Something: else')).toEqual({ code: '', message: 'Something: else' });
+});
+
+test('both languages have a word for everything', () => {
+  const names = (value: unknown, path = ''): string[] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([name, inner]) => names(inner, `${path}.${name}`))
+      : [path];
+  const own = (words: object) => names({ ...words, fields: {} });
+  expect(own(ja)).toEqual(own(en));
+});

@@ -1,0 +1,3 @@
+import { scenarios } from './scenarios.ts';
+
+scenarios(7, 'sse');
