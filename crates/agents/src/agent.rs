@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use futures_core::Stream;
+use serde::{Deserialize, Serialize};
 use turn::ChatId;
 use turn::agent::{AgentEvent, StepRequest};
 
@@ -38,7 +39,7 @@ pub trait Agent: Send + Sync + 'static {
 }
 
 /// What an agent keeps open for one chat.
-pub trait Conversation: Send {
+pub trait Conversation: Send + Sync {
     /// Runs one step, as [`Agent::step`] does. The stream of the step before is dropped already, or
     /// about to be.
     fn step(&mut self, request: StepRequest) -> AgentStream;
@@ -48,7 +49,8 @@ pub trait Conversation: Send {
 }
 
 /// What is heard of somebody who speaks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Heard {
     /// Sound: PCM, 16 bits, little-endian, one channel.
     Sound {

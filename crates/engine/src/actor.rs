@@ -18,10 +18,12 @@ use turn::intake::Intake;
 use turn::seeds;
 use turn::transcript::{Closing, Item};
 use turn::{CallId, Chat, ChatId, Effect, GateId, Input, Principal, Status, TurnId};
+use wire::{Message, Trigger};
 
 pub(crate) use self::command::Command;
 use self::tasks::Tasks;
-use crate::engine::{Engine, Request, View, now};
+use crate::engine::{Engine, View, now};
+use crate::errand::{Done, Order};
 use crate::error::EngineError;
 use crate::id;
 use crate::log::Log;
@@ -48,6 +50,14 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Command> {
     };
     tokio::spawn(actor.run(commands, work));
     sender
+}
+
+/// Why windows close whose chat goes on in another server: their clients come back.
+fn moved() -> Closing {
+    Closing::Failed {
+        code: "moved".to_owned(),
+        message: "The chat goes on elsewhere; come back to it.".to_owned(),
+    }
 }
 
 struct Actor {
@@ -97,6 +107,20 @@ impl Actor {
         while let Some(command) = commands.recv().await {
             self.command(command).await;
         }
+        self.release().await;
+    }
+
+    /// Gives the chat's lease back.
+    async fn release(&self) {
+        let shared = self.engine.shared();
+        if let Some(replica) = &shared.replica
+            && shared.held.remove(&self.id)
+        {
+            let chats = [self.id.clone()];
+            let released = shared.journal.release(&replica.holder.owner, &chats);
+            // If it can't be given back, it expires.
+            let _ = released.await;
+        }
     }
 
     /// A chat that is not there is not worth a task.
@@ -114,39 +138,16 @@ impl Actor {
     }
 
     async fn command(&mut self, command: Command) {
-        // Nobody need hear the answer: the client may have left.
         match command {
-            Command::Send {
+            Command::Errand {
                 principal,
-                request,
-                speech,
+                order,
                 reply,
-            } => drop(reply.send(self.send(&principal, request, speech).await)),
-            Command::Resume {
-                principal,
-                speech,
-                reply,
-            } => drop(reply.send(self.resume(&principal, speech).await)),
-            Command::Stop { principal, reply } => drop(reply.send(self.stop(&principal).await)),
-            Command::View { principal, reply } => drop(reply.send(self.view(&principal).await)),
-            Command::Forget { principal, reply } => drop(reply.send(self.forget(&principal).await)),
-            Command::Answer {
-                principal,
-                gate,
-                decision,
-                reply,
-            } => drop(reply.send(self.answer(&principal, gate, decision).await)),
-            Command::Output {
-                principal,
-                call,
-                output,
-                reply,
-            } => drop(reply.send(self.output(&principal, &call, output).await)),
-            Command::Hear {
-                principal,
-                heard,
-                reply,
-            } => drop(reply.send(self.hear(&principal, heard).await)),
+            } => {
+                let done = self.run_errand(&principal, order).await;
+                // Nobody need hear the answer: the client may have left.
+                let _ = reply.send(done);
+            }
             Command::TimedOut { gate } => {
                 let done = self.perform(Input::TimedOut { gate }, None).await;
                 self.note(done);
@@ -155,7 +156,45 @@ impl Actor {
                 let done = self.chat().await.map(drop);
                 self.note(done);
             }
+            Command::Lost => self.let_go(moved()),
         }
+    }
+
+    async fn run_errand(
+        &mut self,
+        principal: &Principal,
+        order: Order,
+    ) -> Result<Done, EngineError> {
+        Ok(match order {
+            Order::Send {
+                trigger,
+                message_id,
+                messages,
+                speech,
+            } => {
+                let window = self.send(principal, trigger, message_id, messages, speech);
+                Done::Window(Some(window.await?))
+            }
+            Order::Resume { speech } => Done::Window(self.resume(principal, speech).await?),
+            Order::Stop => Done::Stopped(self.stop(principal).await?),
+            Order::View => Done::View(self.view(principal).await?),
+            Order::Forget => {
+                self.forget(principal).await?;
+                Done::Done
+            }
+            Order::Answer { gate, decision } => {
+                self.answer(principal, gate, decision).await?;
+                Done::Done
+            }
+            Order::Output { call, output } => {
+                self.output(principal, &call, output).await?;
+                Done::Done
+            }
+            Order::Hear { heard } => {
+                self.hear(principal, heard).await?;
+                Done::Done
+            }
+        })
     }
 
     /// What nobody waits to hear is at least written down.
@@ -168,14 +207,18 @@ impl Actor {
     /// The chat, read from its journal where it is not at hand.
     async fn chat(&mut self) -> Result<&mut Chat, EngineError> {
         if self.chat.is_none() {
+            self.require_free().await?;
             let entries = self.engine.shared().journal.read(&self.id, 0).await?;
             self.chat = Some(Chat::replay(&entries));
             self.log = None;
             self.publish();
             // Nothing of it runs here: it is this process that goes on with it.
             let idempotent = self.idempotent_calls();
+            let replica = self.engine.shared().replica.as_ref();
+            let by = replica.map(|replica| replica.holder.owner.clone());
             let awaited = self.chat.as_ref().map(Chat::awaited_results);
-            Box::pin(self.perform(Input::Recover { idempotent }, None)).await?;
+            Box::pin(self.perform(Input::Recover { idempotent, by }, None)).await?;
+            Box::pin(self.hold()).await?;
             // What went on in another process has ended with it, and nobody knows how.
             let lost = awaited.unwrap_or_default().into_iter();
             self.results
@@ -183,6 +226,45 @@ impl Actor {
             Box::pin(self.open_result()).await?;
         }
         self.chat.as_mut().ok_or(EngineError::Closed)
+    }
+
+    /// Where there are other servers: whether none of them has the chat.
+    async fn require_free(&self) -> Result<(), EngineError> {
+        let shared = self.engine.shared();
+        let Some(replica) = &shared.replica else {
+            return Ok(());
+        };
+        let lease = shared.journal.lease(&self.id).await?;
+        let others = lease
+            .filter(|lease| lease.holder.owner != replica.holder.owner && lease.expires > now());
+        match others {
+            Some(lease) => Err(EngineError::Elsewhere(lease.holder.address)),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the chat's lease, where there are other servers; lets the chat go, if another has it.
+    async fn hold(&mut self) -> Result<(), EngineError> {
+        let shared = self.engine.shared();
+        let (Some(replica), Some(chat)) = (&shared.replica, &self.chat) else {
+            return Ok(());
+        };
+        if chat.seq() == 0 || shared.held.has(&self.id) {
+            return Ok(());
+        }
+        let (at, epoch) = (now(), chat.epoch());
+        let chats = [(self.id.clone(), epoch)];
+        let expires = at + replica.lease;
+        let journal = &shared.journal;
+        let refused = journal.hold(&replica.holder, &chats, at, expires).await?;
+        if refused.is_empty() {
+            shared.held.add(&self.id, epoch);
+            return Ok(());
+        }
+        let lease = journal.lease(&self.id).await?;
+        self.let_go(moved());
+        let address = lease.map(|lease| lease.holder.address);
+        Err(EngineError::Elsewhere(address.unwrap_or_default()))
     }
 
     fn idempotent_calls(&self) -> Vec<CallId> {
@@ -208,19 +290,15 @@ impl Actor {
     async fn send(
         &mut self,
         principal: &Principal,
-        request: Request,
+        trigger: Trigger,
+        message_id: Option<String>,
+        messages: Vec<Message>,
         speech: Speech,
     ) -> Result<WindowStream, EngineError> {
         let chat = self.chat().await?;
         if chat.owner().is_some_and(|owner| owner != principal) {
             return Err(EngineError::UnknownChat);
         }
-        let Request {
-            trigger,
-            message_id,
-            messages,
-            ..
-        } = request;
         match chat.take(trigger, message_id.as_deref(), &messages)? {
             Intake::Open { message, after } => {
                 let input = Input::Message {
@@ -239,7 +317,7 @@ impl Actor {
             } => {
                 // A page of the seeds sends no history: it has seen what led to its question.
                 let current = self.chat.as_ref().and_then(Chat::current);
-                let given = messages.last().map(wire::Message::answers);
+                let given = messages.last().map(Message::answers);
                 let given = given.unwrap_or_default();
                 let parked = current.map_or(0, |turn| seeds::seen(turn.transcript(), &given));
                 for (gate, decision) in answers {
@@ -401,7 +479,7 @@ impl Actor {
                 match journal.append(&self.id, chat.seq(), entry).await {
                     Ok(Appended::Ok { seq }) => chat.appended(seq),
                     Ok(Appended::Conflict { .. }) => {
-                        self.let_go(Closing::Stopped);
+                        self.let_go(moved());
                         next = again.clone();
                         continue;
                     }
@@ -418,6 +496,8 @@ impl Actor {
             for effect in output.effects {
                 self.act(effect);
             }
+            // A chat that was just opened has no lease yet.
+            Box::pin(self.hold()).await?;
             return Ok(());
         }
         Err(EngineError::Closed)
@@ -427,6 +507,7 @@ impl Actor {
     /// read again when it is needed; windows close, and their clients come back.
     fn let_go(&mut self, closing: Closing) {
         self.tasks.stop();
+        self.engine.shared().held.remove(&self.id);
         self.chat = None;
         if let Some((_, log)) = self.log.take() {
             let mut items = log.items().clone();

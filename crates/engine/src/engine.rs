@@ -8,13 +8,16 @@ use agents::{Agent, Heard};
 use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
 use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
 use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
+use crate::errand::{Done, Errand, Order};
 use crate::error::EngineError;
+use crate::replica::{Carried, Held, Replica};
 use crate::stream::{Speech, WindowStream};
 use crate::tools::Tools;
 
@@ -31,6 +34,10 @@ pub(crate) struct Shared {
     pub(crate) tools: Tools,
     /// How long the task of a chat stays that nothing happens to.
     pub(crate) idle: Duration,
+    /// The other servers, if there are any.
+    pub(crate) replica: Option<Replica>,
+    /// The chats that this server has, where there are others.
+    pub(crate) held: Held,
     /// The task of each chat that something happens to.
     chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
     /// How many are there for a chat.
@@ -96,6 +103,8 @@ impl Engine {
             agent,
             tools,
             idle: Duration::from_secs(30),
+            replica: None,
+            held: Held::default(),
             chats: Mutex::default(),
             attending: Mutex::default(),
         };
@@ -148,21 +157,79 @@ impl Engine {
         if !self.hears() {
             return Err(EngineError::Deaf);
         }
-        self.ask(chat, |reply| Command::Hear {
-            principal: principal.clone(),
-            heard,
-            reply,
-        })
-        .await
+        let hear = Order::Hear { heard };
+        self.ask(principal, chat, hear).await.map(drop)
     }
 
     /// Takes up what an earlier process left: turns that were running, and gates with deadlines.
     pub async fn recover(&self) -> Result<(), EngineError> {
-        for chat in self.shared.journal.unfinished().await? {
+        self.take_over(usize::MAX).await?;
+        let gates = self.shared.journal.expiring_gates().await?;
+        tokio::spawn(watch_the_clock(self.clone(), gates));
+        Ok(())
+    }
+
+    /// Takes up turns that nobody runs, so many at most.
+    async fn take_over(&self, limit: usize) -> Result<(), EngineError> {
+        for chat in self.shared.journal.ownerless(now(), limit).await? {
             // Its task takes the turn up when it reads the journal.
             self.command(&chat, Command::Wake).await?;
         }
         Ok(())
+    }
+
+    /// Among other servers: keeps the leases of this one's chats, and takes up what others left, until
+    /// the engine is dropped. To be spawned once.
+    pub async fn keep(self) {
+        let Some(replica) = self.shared.replica.clone() else {
+            return;
+        };
+        let mut beat = tokio::time::interval(replica.lease / 4);
+        let mut beats = 0_u64;
+        loop {
+            beat.tick().await;
+            beats += 1;
+            if let Err(error) = self.renew(&replica).await {
+                tracing::warn!(%error, "leases could not be renewed");
+            }
+            if let Err(error) = self.take_over(TAKEN_OVER).await {
+                tracing::warn!(%error, "what others left could not be taken over");
+            }
+            // The timers of a server that died.
+            if beats.is_multiple_of(4)
+                && let Ok(gates) = self.shared.journal.expiring_gates().await
+            {
+                let late = now().0.saturating_sub(LATE.as_millis() as u64);
+                for (chat, gate, _) in gates.into_iter().take_while(|(.., at)| at.0 < late) {
+                    let _ = self.command(&chat, Command::TimedOut { gate }).await;
+                }
+            }
+        }
+    }
+
+    async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
+        let chats = self.shared.held.all();
+        if chats.is_empty() {
+            return Ok(());
+        }
+        let (at, expires) = (now(), now() + replica.lease);
+        let journal = &self.shared.journal;
+        for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
+            self.command(&lost, Command::Lost).await?;
+        }
+        Ok(())
+    }
+
+    /// Among other servers: gives all chats back, so that others take them up at once.
+    pub async fn leave(&self) -> Result<(), EngineError> {
+        let Some(replica) = &self.shared.replica else {
+            return Ok(());
+        };
+        for (chat, _) in self.shared.held.all() {
+            self.command(&chat, Command::Lost).await?;
+        }
+        let owner = &replica.holder.owner;
+        Ok(self.shared.journal.release_all(owner).await?)
     }
 
     /// A client sends: what is new in it is taken in, and a window opens.
@@ -172,14 +239,16 @@ impl Engine {
         request: Request,
         speech: Speech,
     ) -> Result<WindowStream, EngineError> {
-        let chat = request.chat.clone();
-        self.ask(&chat, |reply| Command::Send {
-            principal: principal.clone(),
-            request,
+        let order = Order::Send {
+            trigger: request.trigger,
+            message_id: request.message_id,
+            messages: request.messages,
             speech,
-            reply,
-        })
-        .await
+        };
+        match self.ask(principal, &request.chat, order).await? {
+            Done::Window(Some(window)) => Ok(window),
+            _ => Err(EngineError::Closed),
+        }
     }
 
     /// A client asks for the current turn: the whole message, then live; nothing, where it is over.
@@ -189,30 +258,26 @@ impl Engine {
         chat: &ChatId,
         speech: Speech,
     ) -> Result<Option<WindowStream>, EngineError> {
-        self.ask(chat, |reply| Command::Resume {
-            principal: principal.clone(),
-            speech,
-            reply,
-        })
-        .await
+        match self.ask(principal, chat, Order::Resume { speech }).await? {
+            Done::Window(window) => Ok(window),
+            _ => Err(EngineError::Closed),
+        }
     }
 
     /// Stops the current turn, and says whether there was one to stop.
     pub async fn stop(&self, principal: &Principal, chat: &ChatId) -> Result<bool, EngineError> {
-        self.ask(chat, |reply| Command::Stop {
-            principal: principal.clone(),
-            reply,
-        })
-        .await
+        match self.ask(principal, chat, Order::Stop).await? {
+            Done::Stopped(was_open) => Ok(was_open),
+            _ => Err(EngineError::Closed),
+        }
     }
 
     /// The chat as a page shows it.
     pub async fn view(&self, principal: &Principal, chat: &ChatId) -> Result<View, EngineError> {
-        self.ask(chat, |reply| Command::View {
-            principal: principal.clone(),
-            reply,
-        })
-        .await
+        match self.ask(principal, chat, Order::View).await? {
+            Done::View(view) => Ok(view),
+            _ => Err(EngineError::Closed),
+        }
     }
 
     /// The entries of a chat's journal after a place, in order. Only its owner may read them.
@@ -229,6 +294,15 @@ impl Engine {
         Ok(self.shared.journal.read(chat, after).await?)
     }
 
+    /// The same as one of several servers over one store. To be said before the engine is cloned.
+    #[must_use]
+    pub fn with_replica(mut self, replica: Replica) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.replica = Some(replica);
+        }
+        self
+    }
+
     /// Who answers.
     pub fn agent_name(&self) -> &str {
         self.shared.agent.name()
@@ -236,11 +310,7 @@ impl Engine {
 
     /// Forgets a chat.
     pub async fn forget(&self, principal: &Principal, chat: &ChatId) -> Result<(), EngineError> {
-        self.ask(chat, |reply| Command::Forget {
-            principal: principal.clone(),
-            reply,
-        })
-        .await
+        self.ask(principal, chat, Order::Forget).await.map(drop)
     }
 
     /// The approvals that wait for a principal, oldest first.
@@ -264,13 +334,11 @@ impl Engine {
         });
         let record = record.ok_or(EngineError::UnknownApproval)?;
         let (approved, input) = (decision.approved(), input(&decision).cloned());
-        self.ask(&record.chat, |reply| Command::Answer {
-            principal: principal.clone(),
+        let order = Order::Answer {
             gate: gate.clone(),
             decision,
-            reply,
-        })
-        .await?;
+        };
+        self.ask(principal, &record.chat, order).await?;
         let record = self.shared.journal.gate(gate).await?;
         let closed = record.and_then(|record| record.closed);
         let closed = closed.ok_or(EngineError::UnknownApproval)?;
@@ -288,27 +356,64 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let chat = self.shared.journal.call(call).await?;
         let chat = chat.ok_or(EngineError::UnknownCall)?;
-        let given = self.ask(&chat, |reply| Command::Output {
-            principal: principal.clone(),
+        let order = Order::Output {
             call: call.clone(),
             output,
-            reply,
-        });
+        };
+        let given = self.ask(principal, &chat, order);
         // A call of somebody else's chat is as unknown as one that was never made.
-        given.await.map_err(|error| match error {
+        given.await.map(drop).map_err(|error| match error {
             EngineError::UnknownChat => EngineError::UnknownCall,
             error => error,
         })
     }
 
-    /// Sends a command that is answered.
-    async fn ask<T>(
+    async fn ask(
         &self,
+        principal: &Principal,
         chat: &ChatId,
-        command: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> Command,
-    ) -> Result<T, EngineError> {
+        order: Order,
+    ) -> Result<Done, EngineError> {
+        let errand = Errand {
+            chat: chat.clone(),
+            principal: principal.clone(),
+            order,
+        };
+        self.run(errand).await
+    }
+
+    /// Does an errand, here or where its chat is.
+    pub async fn run(&self, errand: Errand) -> Result<Done, EngineError> {
+        let Some(replica) = &self.shared.replica else {
+            return self.run_here(errand).await;
+        };
+        // Whoever had the chat and died is believed in until its lease is over.
+        let patience = Instant::now() + replica.lease * 2;
+        loop {
+            let address = match self.run_here(errand.clone()).await {
+                Err(EngineError::Elsewhere(address)) => address,
+                done => return done,
+            };
+            match replica.peers.carry(&address, &errand).await {
+                Ok(done) => return Ok(done),
+                Err(Carried::Refused(error)) => return Err(error),
+                Err(Carried::Nowhere) if Instant::now() > patience => {
+                    return Err(EngineError::OwnerAway);
+                }
+                Err(Carried::Nowhere) => tokio::time::sleep(replica.lease / 20).await,
+            }
+        }
+    }
+
+    /// Does an errand, unless its chat is elsewhere.
+    pub async fn run_here(&self, errand: Errand) -> Result<Done, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.command(chat, command(reply)).await?;
+        let command = Command::Errand {
+            principal: errand.principal,
+            order: errand.order,
+            reply,
+        };
+        self.command(&errand.chat, command).await?;
         answer.await.map_err(|_| EngineError::Closed)?
     }
 
@@ -370,6 +475,22 @@ fn input(decision: &Decision) -> Option<&Value> {
 pub(crate) fn now() -> At {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// How many turns that nobody runs are taken up at a time.
+const TAKEN_OVER: usize = 64;
+
+/// How late a timer must be for its server to be taken for dead.
+const LATE: Duration = Duration::from_secs(2);
+
+/// Brings it to their chats when gates' times are up, the nearest first.
+async fn watch_the_clock(engine: Engine, gates: Vec<(ChatId, GateId, At)>) {
+    for (chat, gate, at) in gates {
+        tokio::time::sleep(until(at)).await;
+        if let Err(error) = engine.command(&chat, Command::TimedOut { gate }).await {
+            tracing::error!(%chat, %error, "a gate's time is up, and its chat can't be reached");
+        }
+    }
 }
 
 /// How long it is until a moment.

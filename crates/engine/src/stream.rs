@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, watch};
 use turn::Window;
 use turn::seeds::SeedsWindow;
 use wire::{Chunk, Message, Profile};
@@ -10,7 +11,8 @@ use wire::{Chunk, Message, Profile};
 use crate::log::Log;
 
 /// In which words a window is to speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Speech {
     /// The AI SDK's order, for some releases of it: the window closes when the turn parks.
     Sdk(Profile),
@@ -20,22 +22,42 @@ pub enum Speech {
 
 /// A window on a turn: chunks as they come, until it closes. Dropping it leaves the turn alone.
 #[derive(Debug)]
-pub struct WindowStream {
-    log: Arc<Log>,
-    view: View,
-    bell: watch::Receiver<()>,
-    /// How many signals were read, or came before the window opened.
-    signalled: usize,
-    has_begun: bool,
-}
+pub struct WindowStream(Source);
 
+/// Where a window is read.
 #[derive(Debug)]
-enum View {
-    Sdk(Window),
-    Seeds(SeedsWindow),
+enum Source {
+    /// In this process.
+    Here(Box<Reader>),
+    /// In another, which sends what it reads.
+    There {
+        message_id: String,
+        chunks: mpsc::Receiver<Vec<Chunk>>,
+    },
 }
 
 impl WindowStream {
+    /// A window that is read in another process, which sends what it reads.
+    pub fn elsewhere(message_id: String, chunks: mpsc::Receiver<Vec<Chunk>>) -> Self {
+        Self(Source::There { message_id, chunks })
+    }
+
+    /// The id of the assistant message that the turn streams.
+    pub fn message_id(&self) -> &str {
+        match &self.0 {
+            Source::Here(reader) => reader.log.message_id(),
+            Source::There { message_id, .. } => message_id,
+        }
+    }
+
+    /// The chunks that have come since, or nothing once the window is closed.
+    pub async fn next(&mut self) -> Option<Vec<Chunk>> {
+        match &mut self.0 {
+            Source::Here(reader) => reader.next().await,
+            Source::There { chunks, .. } => chunks.recv().await,
+        }
+    }
+
     /// On what a client lacks that has seen the transcript up to a position.
     pub(crate) fn continuing(log: Arc<Log>, speech: Speech, position: usize) -> Self {
         let view = match speech {
@@ -67,29 +89,49 @@ impl WindowStream {
 
     /// For a client that shows what it believes: see [`Window::believing`].
     pub(crate) fn believing(mut self, message: &Message) -> Self {
-        if let View::Sdk(window) = self.view {
-            self.view = View::Sdk(window.believing(message));
+        if let Source::Here(reader) = &mut self.0 {
+            reader.believe(message);
         }
         self
     }
 
     fn new(log: Arc<Log>, view: View) -> Self {
-        Self {
+        Self(Source::Here(Box::new(Reader {
             bell: log.listen(),
             signalled: log.signalled(),
             has_begun: false,
             log,
             view,
-        }
+        })))
+    }
+}
+
+#[derive(Debug)]
+struct Reader {
+    log: Arc<Log>,
+    view: View,
+    bell: watch::Receiver<()>,
+    /// How many signals were read, or came before the window opened.
+    signalled: usize,
+    has_begun: bool,
+}
+
+#[derive(Debug)]
+enum View {
+    Sdk(Window),
+    Seeds(SeedsWindow),
+}
+
+impl Reader {
+    fn believe(&mut self, message: &Message) {
+        let empty = View::Seeds(SeedsWindow::new("", 0));
+        self.view = match std::mem::replace(&mut self.view, empty) {
+            View::Sdk(window) => View::Sdk(window.believing(message)),
+            view => view,
+        };
     }
 
-    /// The id of the assistant message that the turn streams.
-    pub fn message_id(&self) -> &str {
-        self.log.message_id()
-    }
-
-    /// The chunks that have come since, or nothing once the window is closed.
-    pub async fn next(&mut self) -> Option<Vec<Chunk>> {
+    async fn next(&mut self) -> Option<Vec<Chunk>> {
         loop {
             let is_closed = match &self.view {
                 View::Sdk(window) => window.is_closed(),

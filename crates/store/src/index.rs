@@ -64,6 +64,7 @@ pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
             | Event::CallStarted { .. }
             | Event::CallRecorded { .. }
             | Event::CallSettled { .. }
+            | Event::TurnClaimed { .. }
             | Event::SessionNoted { .. }
             | Event::TurnEnded { .. } => {}
         }
@@ -91,6 +92,7 @@ pub fn turn(events: &[Event]) -> Option<&TurnId> {
         | Event::CallStarted { turn, .. }
         | Event::CallRecorded { turn, .. }
         | Event::CallSettled { turn, .. }
+        | Event::TurnClaimed { turn, .. }
         | Event::SessionNoted { turn, .. }
         | Event::TurnEnded { turn, .. } => Some(turn),
     })
@@ -114,6 +116,7 @@ fn name(event: &Event) -> &'static str {
         Event::CallStarted { .. } => "call-started",
         Event::CallRecorded { .. } => "call-recorded",
         Event::CallSettled { .. } => "call-settled",
+        Event::TurnClaimed { .. } => "turn-claimed",
         Event::SessionNoted { .. } => "session-noted",
         Event::TurnEnded { .. } => "turn-ended",
     }

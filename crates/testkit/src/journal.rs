@@ -39,7 +39,15 @@ pub fn faults(entries: &[Entry]) -> Vec<String> {
 fn go_on(chat: &mut Chat) -> Result<(), String> {
     let now = At(u64::MAX / 2);
     let idempotent = Vec::new();
-    let mut effects = chat.handle(Input::Recover { idempotent }, now).effects;
+    let mut effects = chat
+        .handle(
+            Input::Recover {
+                idempotent,
+                by: None,
+            },
+            now,
+        )
+        .effects;
     for _ in 0..200 {
         let input = match next(chat, &mut effects) {
             Some(input) => input,

@@ -21,6 +21,7 @@ pub struct Chat {
     seq: u64,
     /// What the agent noted last of its conversation.
     session: Option<Value>,
+    epoch: u64,
 }
 
 impl Chat {
@@ -55,6 +56,7 @@ impl Chat {
                     after.clone(),
                 )),
                 Event::SessionNoted { session, .. } => self.session = Some(session.clone()),
+                Event::TurnClaimed { epoch, .. } => self.epoch = *epoch,
                 event => {
                     if let Some(turn) = event.turn().and_then(|id| self.turn_mut(id)) {
                         turn.apply(event);
@@ -159,6 +161,11 @@ impl Chat {
     /// What the agent noted last of its conversation.
     pub fn session(&self) -> Option<&Value> {
         self.session.as_ref()
+    }
+
+    /// How often turns of this chat were claimed.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// The chat as UI messages, as a page shows it.

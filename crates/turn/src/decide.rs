@@ -16,7 +16,7 @@ use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Ids, Input, Output};
 use crate::telling;
 use crate::time::At;
-use crate::turn::Turn;
+use crate::turn::{Status, Turn};
 
 /// A turn that asks the model more often than this is not going anywhere.
 const MAX_STEPS: usize = 64;
@@ -136,7 +136,7 @@ impl Chat {
             Input::Stop => {
                 self.give_up(&mut output, Decision::Cancelled);
             }
-            Input::Recover { idempotent } => self.recover(&mut output, &idempotent),
+            Input::Recover { idempotent, by } => self.recover(&mut output, &idempotent, by),
         }
         self.settle();
         output
@@ -307,10 +307,15 @@ impl Chat {
     }
 
     /// Takes up a turn that another process left.
-    fn recover(&mut self, output: &mut Output, idempotent: &[CallId]) {
+    fn recover(&mut self, output: &mut Output, idempotent: &[CallId], by: Option<String>) {
         let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
             return;
         };
+        if let Some(by) = by.filter(|_| turn.status() == Status::Running) {
+            let (turn, epoch) = (turn.id().clone(), self.epoch() + 1);
+            self.decide(output, [Event::TurnClaimed { turn, epoch, by }]);
+        }
+        let Some(turn) = self.current() else { return };
         let timers = turn.open_gates().filter_map(|gate| {
             let at = gate.expires?;
             let gate = gate.id.clone();

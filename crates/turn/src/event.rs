@@ -113,6 +113,16 @@ pub enum Event {
         #[serde(flatten)]
         outcome: Outcome,
     },
+    /// A server takes up a turn that another one was running. Whoever ran it before conflicts from
+    /// here on.
+    TurnClaimed {
+        /// The turn.
+        turn: TurnId,
+        /// How often turns of this chat were claimed, this time included.
+        epoch: u64,
+        /// By which server.
+        by: String,
+    },
     /// What the agent will want to know of its conversation after a restart. The last one counts.
     SessionNoted {
         /// The turn.
@@ -143,6 +153,7 @@ impl Event {
             | Self::CallStarted { turn, .. }
             | Self::CallRecorded { turn, .. }
             | Self::CallSettled { turn, .. }
+            | Self::TurnClaimed { turn, .. }
             | Self::SessionNoted { turn, .. }
             | Self::TurnEnded { turn, .. } => Some(turn),
         }

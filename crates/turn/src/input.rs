@@ -106,6 +106,8 @@ pub enum Input {
     Recover {
         /// Calls that may be run again under the same id.
         idempotent: Vec<CallId>,
+        /// The server that takes it up, where there are others that might.
+        by: Option<String>,
     },
 }
 

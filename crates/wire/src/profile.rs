@@ -4,10 +4,13 @@
 //! field that they do not know ends the stream. Pages that were built and cached then are still in
 //! browsers, so the default says only what all of them accept.
 
+use serde::{Deserialize, Serialize};
+
 use crate::chunk::{Chunk, FinishReason};
 
 /// Which releases of the AI SDK a stream is written for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// Every release of 6 and 7, the strict early ones included.
     #[default]

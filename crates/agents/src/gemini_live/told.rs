@@ -125,6 +125,12 @@ impl Told {
             };
             call.answered(response)
         }));
+        // The model is to speak of them once, when it knows them all.
+        if let Some((_, before)) = responses.split_last_mut() {
+            for response in before {
+                response.scheduling = response.scheduling.take().map(|_| Scheduling::Silent);
+            }
+        }
         let mut messages = Vec::new();
         if !responses.is_empty() {
             messages.push(tool_response(responses));
@@ -287,7 +293,7 @@ mod tests {
             json_of(told.owes(&history)),
             json!([{"toolResponse": {"functionResponses": [
                 {"id": "2", "name": "pay", "response": {"output": "2"},
-                 "scheduling": "WHEN_IDLE", "willContinue": false},
+                 "scheduling": "SILENT", "willContinue": false},
                 {"id": "1", "name": "pay", "response": {"output": "1"}},
             ]}}])
         );

@@ -5,6 +5,7 @@
 
 mod house;
 mod live;
+mod replicas;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

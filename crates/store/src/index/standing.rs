@@ -131,6 +131,7 @@ impl Standing {
             Event::CallSettled { call, .. } => self.calls.retain(|open| open.id != *call),
             Event::TurnEnded { .. } => *self = Self::default(),
             Event::CallRecorded { .. }
+            | Event::TurnClaimed { .. }
             | Event::SessionNoted { .. }
             | Event::ChatOpened { .. }
             | Event::TurnOpened { .. } => {}
@@ -291,6 +292,7 @@ mod tests {
                 let idempotent = calls.filter(|_| idempotent).map(|call| call.id.clone());
                 vec![Input::Recover {
                     idempotent: idempotent.collect(),
+                    by: None,
                 }]
             }
         }

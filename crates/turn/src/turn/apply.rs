@@ -20,7 +20,10 @@ impl Turn {
     /// Takes in one event of the journal.
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
-            Event::ChatOpened { .. } | Event::TurnOpened { .. } | Event::SessionNoted { .. } => {}
+            Event::ChatOpened { .. }
+            | Event::TurnOpened { .. }
+            | Event::TurnClaimed { .. }
+            | Event::SessionNoted { .. } => {}
             Event::StepEnded {
                 parts,
                 finish,

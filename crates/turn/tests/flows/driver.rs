@@ -404,6 +404,7 @@ impl Driver {
         chat.handle(
             Input::Recover {
                 idempotent: Vec::new(),
+                by: None,
             },
             At(5_000),
         );

@@ -381,10 +381,12 @@ fn started_call_is_unknown_after_a_crash_unless_it_is_idempotent() {
     let mut again = driver.restarted();
     let effects = again.perform(Input::Recover {
         idempotent: vec![call.clone()],
+        by: None,
     });
     assert_eq!(effects, [Effect::RunTool(call)]);
     let effects = driver.restarted().perform(Input::Recover {
         idempotent: Vec::new(),
+        by: None,
     });
     assert_eq!(effects, [Effect::CallModel]);
 }
@@ -401,7 +403,8 @@ fn call_that_was_asked_about_and_crashed_is_not_run_again() {
     let mut again = driver.restarted();
     assert_eq!(
         again.perform(Input::Recover {
-            idempotent: Vec::new()
+            idempotent: Vec::new(),
+            by: None,
         }),
         []
     );

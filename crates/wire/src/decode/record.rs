@@ -63,7 +63,7 @@ macro_rules! names {
         $name:ident, $expected:literal { $($(#[$variant_doc:meta])* $variant:ident = $wire:literal,)* }
     ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$variant_doc])* #[serde(rename = $wire)] $variant,)*
         }

@@ -1,0 +1,83 @@
+//! What is asked of a chat, by whoever asks: a client of this server, or another server for a client
+//! of its own.
+
+use agents::Heard;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use turn::gate::Decision;
+use turn::{CallId, ChatId, GateId, Principal};
+use wire::{Message, Trigger};
+
+use crate::engine::View;
+use crate::stream::{Speech, WindowStream};
+
+/// Something that is asked of a chat.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Errand {
+    /// The chat.
+    pub chat: ChatId,
+    /// Who asks.
+    pub principal: Principal,
+    /// What.
+    pub order: Order,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum Order {
+    /// To take in what is new in a client's messages, and to open a window.
+    Send {
+        /// Why it is sent.
+        trigger: Trigger,
+        /// The message that it is about, if it says so.
+        message_id: Option<String>,
+        /// The history, as the client believes it to be.
+        messages: Vec<Message>,
+        /// In which words the window is to speak.
+        speech: Speech,
+    },
+    /// A window on the current turn, from its start.
+    Resume {
+        /// In which words it is to speak.
+        speech: Speech,
+    },
+    /// To stop the current turn.
+    Stop,
+    /// The chat as a page shows it.
+    View,
+    /// To forget the chat.
+    Forget,
+    /// To close an approval.
+    Answer {
+        /// The gate.
+        gate: GateId,
+        /// What was decided.
+        decision: Decision,
+    },
+    /// To take in what a page ran.
+    Output {
+        /// The call.
+        call: CallId,
+        /// Its output, or why there is none.
+        output: Result<Value, String>,
+    },
+    /// To hear what somebody says.
+    Hear {
+        /// What is heard.
+        heard: Heard,
+    },
+}
+
+/// What came of an errand.
+#[derive(Debug)]
+pub enum Done {
+    /// A window was opened; none, where there is nothing to see.
+    Window(Option<WindowStream>),
+    /// Whether there was a turn to stop.
+    Stopped(bool),
+    /// The chat as a page shows it.
+    View(View),
+    /// It is done, and there is nothing to say of it.
+    Done,
+}

@@ -1,0 +1,269 @@
+//! Several servers over one journal: what lands elsewhere is carried to the owner, what a server left
+//! is taken up by another, and a tool runs once whatever happens.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use adk_stream_engine::engine::Request;
+use adk_stream_engine::errand::{Done, Errand};
+use adk_stream_engine::replica::{Carried, Peers, Replica};
+use adk_stream_engine::{Engine, EngineError, Speech, Tools, tool};
+use agents::{Agent, AgentStream};
+use serde_json::{Value, json};
+use store::{Holder, Journal, Location};
+use tokio::task::AbortHandle;
+use turn::agent::{AgentEvent, Past, StepRequest};
+use turn::event::Finish;
+use turn::gate::Decision;
+use turn::{ChatId, Event, Principal, Status};
+use wire::{Message, Part, Profile, Role, Trigger};
+
+use crate::house::{call, text};
+
+/// Pays once, and then says so.
+struct Payer;
+
+impl Agent for Payer {
+    fn name(&self) -> &str {
+        "payer"
+    }
+
+    fn step(&self, request: StepRequest) -> AgentStream {
+        let has_paid = matches!(request.history.last(), Some(Past::Step { .. }));
+        let said = match has_paid {
+            true => text("Paid."),
+            false => call("pay", json!({})),
+        };
+        let events = vec![said, AgentEvent::Ended(Finish::Stop)];
+        Box::pin(futures_util::stream::iter(events))
+    }
+}
+
+/// Servers in this process, by their addresses.
+#[derive(Default)]
+struct Network(Mutex<HashMap<String, Engine>>);
+
+impl Peers for Network {
+    fn carry<'a>(
+        &'a self,
+        address: &'a str,
+        errand: &'a Errand,
+    ) -> Pin<Box<dyn Future<Output = Result<Done, Carried>> + Send + 'a>> {
+        let peer = self.0.lock().unwrap().get(address).cloned();
+        // As it travels.
+        let errand: Errand = serde_json::from_value(json!(errand)).unwrap();
+        Box::pin(async move {
+            let peer = peer.ok_or(Carried::Nowhere)?;
+            match peer.run_here(errand).await {
+                Ok(done) => Ok(done),
+                Err(EngineError::Elsewhere(_)) => Err(Carried::Nowhere),
+                Err(error) => Err(Carried::Refused(error)),
+            }
+        })
+    }
+}
+
+struct Cluster {
+    network: Arc<Network>,
+    journal: Arc<dyn Journal>,
+    paid: Arc<AtomicUsize>,
+    keeps: Mutex<HashMap<String, AbortHandle>>,
+    lease: Duration,
+    ann: Principal,
+    chat: ChatId,
+}
+
+/// Longer than any test lasts.
+const LONG: Duration = Duration::from_secs(3600);
+
+impl Cluster {
+    async fn new() -> Self {
+        Self {
+            lease: LONG,
+            keeps: Mutex::default(),
+            network: Arc::default(),
+            journal: store::open(Location::Memory).await.unwrap().journal,
+            paid: Arc::default(),
+            ann: Principal::from("ann"),
+            chat: ChatId::from("chat-1"),
+        }
+    }
+
+    /// One more server.
+    fn server(&self, name: &str) -> Engine {
+        let paid = self.paid.clone();
+        let pay = tool("pay", "Pays", move |_, _: Value| {
+            let paid = paid.clone();
+            async move { Ok(paid.fetch_add(1, Ordering::SeqCst)) }
+        });
+        let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()));
+        let holder = Holder {
+            owner: name.to_owned(),
+            address: format!("{name}.example"),
+        };
+        let engine = Engine::new(self.journal.clone(), Arc::new(Payer), tools);
+        let engine = engine.with_replica(Replica {
+            holder: holder.clone(),
+            peers: self.network.clone(),
+            lease: self.lease,
+        });
+        let mut network = self.network.0.lock().unwrap();
+        network.insert(holder.address, engine.clone());
+        let keep = tokio::spawn(engine.clone().keep());
+        let mut keeps = self.keeps.lock().unwrap();
+        keeps.insert(name.to_owned(), keep.abort_handle());
+        engine
+    }
+
+    /// A server dies: nobody reaches it, and what it held runs out.
+    fn kill(&self, name: &str) {
+        let mut network = self.network.0.lock().unwrap();
+        network.remove(&format!("{name}.example"));
+        self.keeps.lock().unwrap()[name].abort();
+    }
+
+    async fn say(&self, engine: &Engine) -> Vec<wire::Chunk> {
+        let message = Message::new("u1", Role::User, vec![Part::text("pay")]);
+        let request = Request {
+            chat: self.chat.clone(),
+            trigger: Trigger::SubmitMessage,
+            message_id: None,
+            messages: vec![message],
+        };
+        let speech = Speech::Sdk(Profile::Shared);
+        let mut window = engine.send(&self.ann, request, speech).await.unwrap();
+        let mut all = Vec::new();
+        while let Some(chunks) = window.next().await {
+            all.extend(chunks);
+        }
+        all
+    }
+
+    async fn approve(&self, engine: &Engine) -> bool {
+        let gate = engine.approvals(&self.ann).await.unwrap()[0]
+            .gate
+            .id
+            .clone();
+        let yes = Decision::Approved {
+            reason: None,
+            input: None,
+        };
+        engine.answer(&self.ann, &gate, yes).await.unwrap().agrees
+    }
+
+    async fn until_finished(&self, engine: &Engine) {
+        let mut tail = self.journal.tail(&self.chat, 0);
+        loop {
+            let view = engine.view(&self.ann, &self.chat).await.unwrap();
+            if view.status == Status::Finished {
+                return;
+            }
+            tail.next().await.unwrap();
+        }
+    }
+
+    async fn events(&self) -> Vec<Event> {
+        let entries = self.journal.read(&self.chat, 0).await.unwrap();
+        entries.into_iter().flat_map(|entry| entry.events).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_question_of_one_server_is_answered_at_another_and_seen_at_a_third() {
+    let cluster = Cluster::new().await;
+    let [a, b, c] = ["a", "b", "c"].map(|name| cluster.server(name));
+    cluster.say(&a).await;
+    assert!(cluster.approve(&b).await);
+    cluster.until_finished(&c).await;
+    assert_eq!(cluster.paid.load(Ordering::SeqCst), 1);
+    // Nobody took anything over: it was carried to where the chat is.
+    let claims = cluster.events().await.into_iter();
+    let claims = claims.filter(|event| matches!(event, Event::TurnClaimed { .. }));
+    assert_eq!(claims.count(), 0);
+    let lease = cluster.journal.lease(&cluster.chat).await.unwrap().unwrap();
+    assert_eq!(lease.holder.owner, "a");
+}
+
+#[tokio::test]
+async fn a_parked_turn_of_a_server_that_died_goes_on_where_it_is_answered() {
+    let mut cluster = Cluster::new().await;
+    cluster.lease = Duration::from_millis(400);
+    let [a, b] = ["a", "b"].map(|name| cluster.server(name));
+    cluster.say(&a).await;
+    drop(a);
+    cluster.kill("a");
+    // It is believed in until its lease is over; the answer waits for that.
+    assert!(cluster.approve(&b).await);
+    cluster.until_finished(&b).await;
+    assert_eq!(cluster.paid.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn servers_that_leave_give_their_chats_back_at_once() {
+    let cluster = Cluster::new().await;
+    let [a, b] = ["a", "b"].map(|name| cluster.server(name));
+    cluster.say(&a).await;
+    a.leave().await.unwrap();
+    cluster.kill("a");
+    assert!(cluster.approve(&b).await);
+    cluster.until_finished(&b).await;
+}
+
+#[tokio::test]
+async fn races_of_two_answers_at_two_servers_run_the_tool_once_each() {
+    for race in 0..200 {
+        let mut cluster = Cluster::new().await;
+        cluster.chat = ChatId::from(format!("chat-{race}"));
+        let [a, b, c] = ["a", "b", "c"].map(|name| cluster.server(name));
+        cluster.say(&a).await;
+        let gate = a.approvals(&cluster.ann).await.unwrap()[0].gate.id.clone();
+        let yes = Decision::Approved {
+            reason: None,
+            input: None,
+        };
+        let no = Decision::Denied { reason: None };
+        let (first, second) = tokio::join!(
+            b.answer(&cluster.ann, &gate, yes),
+            c.answer(&cluster.ann, &gate, no)
+        );
+        let agree = [first.unwrap().agrees, second.unwrap().agrees];
+        assert_ne!(agree[0], agree[1], "one wins");
+        cluster.until_finished(&b).await;
+        let paid = cluster.paid.load(Ordering::SeqCst);
+        assert_eq!(paid, usize::from(agree[0]));
+    }
+}
+
+#[tokio::test]
+async fn a_running_turn_of_a_server_that_died_is_claimed_and_goes_on() {
+    let cluster = Cluster::new().await;
+    let a = cluster.server("a");
+    cluster.say(&a).await;
+    // It died in the middle of a step: only the entry that opened the turn is there.
+    let entries = cluster.journal.read(&cluster.chat, 0).await.unwrap();
+    let other = Cluster::new().await;
+    let first = &entries[0];
+    let opened = store::NewEntry {
+        at: first.at,
+        actor: first.actor.clone(),
+        events: first.events.clone(),
+    };
+    let _ = other.journal.append(&other.chat, 0, opened).await.unwrap();
+    let b = other.server("b");
+    let mut tail = other.journal.tail(&other.chat, 0);
+    while b.approvals(&other.ann).await.unwrap().is_empty() {
+        tail.next().await.unwrap();
+    }
+    let claimed = other.events().await;
+    let claimed = claimed.iter().find_map(|event| match event {
+        Event::TurnClaimed { epoch, by, .. } => Some((*epoch, by.clone())),
+        _ => None,
+    });
+    assert_eq!(claimed, Some((1, "b".to_owned())));
+    assert!(other.approve(&b).await);
+    other.until_finished(&b).await;
+    assert_eq!(other.paid.load(Ordering::SeqCst), 1);
+}
