@@ -73,7 +73,8 @@ test-rust: $(PAGE) ## the Rust tests, doc tests included
 	cargo test --workspace $(LOCKED) --doc
 
 .PHONY: test-python
-test-python: $(PAGE) ## the emulator, judged by Google's own SDK
+test-python: ## the emulator, judged by Google's own SDK
+	@scripts/require-tools rust python
 	$(call say,Building what the Python tests drive)
 	cargo build $(LOCKED) -p adk-stream
 	$(call say,Tests with the SDK of Google)
@@ -136,7 +137,7 @@ ready-to-run:
 .PHONY: set-up
 set-up:
 	@scripts/apt-ensure $(APT_TEST)
-	@scripts/require-tools rust node lint
+	@scripts/require-tools rust node python lint
 
 $(NODE_MODULES): web/package-lock.json
 	@scripts/require-tools node

@@ -3,6 +3,7 @@
 import base64
 
 import pytest
+from google import genai
 from google.genai import errors, types
 
 from conftest import client_of
@@ -55,6 +56,13 @@ async def test_streamed_text_without_blocking(client):
 
 def test_text_over_tls(emulator):
     client = client_of(emulator.secure_url)
+    assert client.models.generate_content(model=MODEL, contents="Hello").text == ECHO
+
+
+def test_the_environment_points_at_it(emulator, monkeypatch):
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", emulator.url)
+    monkeypatch.setenv("GEMINI_API_KEY", "a key")
+    client = genai.Client()
     assert client.models.generate_content(model=MODEL, contents="Hello").text == ECHO
 
 

@@ -5,6 +5,7 @@ import asyncio
 import math
 
 import pytest
+from google import genai
 from google.genai import errors, types
 from websockets.exceptions import ConnectionClosed
 
@@ -84,6 +85,15 @@ async def test_text(live):
         # It knows what was said before.
         await session.send_realtime_input(text="and again")
         assert 'You said: "and again"' in text_of(await turn(session))
+
+
+async def test_the_environment_points_at_it(emulator, monkeypatch):
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", emulator.secure_url)
+    monkeypatch.setenv("GEMINI_API_KEY", "a key")
+    client = genai.Client()
+    async with client.aio.live.connect(model=MODEL, config=TEXT) as session:
+        await say(session, "Hello")
+        assert text_of(await turn(session)).startswith("You said")
 
 
 @pytest.mark.parametrize("version", ["v1beta", "v1alpha"])

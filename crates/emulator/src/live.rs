@@ -7,7 +7,7 @@
 //! - `conversation`: what was said, and which calls are open.
 //! - `manner`: how a session was set up; `speaking`: an answer that is being given.
 //! - `hearing`: who speaks when; `voice`: words as sound.
-//! - `farewell`: how a socket ends.
+//! - `wire`: frames as they come and go; `farewell`: how a socket ends.
 
 mod conversation;
 mod farewell;
@@ -18,6 +18,7 @@ mod output;
 mod session;
 mod speaking;
 mod voice;
+mod wire;
 
 pub(crate) use conversation::Conversation;
 

@@ -57,7 +57,7 @@ pub struct Rule {
     /// Waits before it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// Waits before each chunk or frame.
+    /// Waits between chunks or frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace_ms: Option<u64>,
     /// Sends something that is no JSON, after so many chunks or frames, and goes on.

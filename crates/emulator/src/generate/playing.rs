@@ -64,7 +64,7 @@ impl Playing {
         if let Some(fault) = self.fault() {
             return Some(fault);
         }
-        if let Some(pace) = self.rule.pace_ms {
+        if let Some(pace) = self.rule.pace_ms.filter(|_| self.sent > 0) {
             tokio::time::sleep(Duration::from_millis(pace)).await;
         }
         let frame = match &mut self.source {

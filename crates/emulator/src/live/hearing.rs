@@ -10,7 +10,7 @@ use crate::signature::bytes;
 const WINDOWS_A_SECOND: usize = 50;
 
 /// Below this, on average, it is quiet.
-const QUIET: u32 = 100;
+const QUIET: u64 = 100;
 
 /// How long it has to be quiet, in milliseconds, where the client does not say so.
 const SILENCE: u64 = 1_000;
@@ -61,10 +61,11 @@ impl Hearing {
 
     fn window(&mut self, window: &[u8]) -> Option<Heard> {
         let samples = window.chunks_exact(2);
-        let count = u32::try_from(samples.len()).unwrap_or(1).max(1);
-        let loudness =
-            samples.map(|it| u32::from(i16::from_le_bytes([it[0], it[1]]).unsigned_abs()));
-        if loudness.sum::<u32>() / count >= QUIET {
+        let count = samples.len().max(1) as u64;
+        let loudness = samples
+            .map(|it| u64::from(i16::from_le_bytes([it[0], it[1]]).unsigned_abs()))
+            .sum::<u64>();
+        if loudness / count >= QUIET {
             self.quiet_windows = 0;
             let began = !std::mem::replace(&mut self.is_speaking, true);
             return began.then_some(Heard::Started);
@@ -134,6 +135,17 @@ mod tests {
         let mut hearing = Hearing::new(None);
         assert_eq!(hearing.listen(&Blob::new("audio/pcm", "#")), None);
         assert_eq!(hearing.listen(&Blob::default()), None);
+    }
+
+    #[test]
+    fn a_window_may_be_of_any_size() {
+        let mut hearing = Hearing::new(Some(u64::MAX));
+        let loud = sound(i16::MIN, 10_000);
+        let blob = Blob::new(
+            format!("audio/pcm;rate={}", usize::MAX),
+            STANDARD.encode(loud),
+        );
+        assert_eq!(hearing.listen(&blob).unwrap(), [Heard::Started]);
     }
 
     #[test]

@@ -4,30 +4,26 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
-use gemini::live::{ClientMessage, ServerMessage, Setup, SetupComplete};
-use gemini::{Content, Seconds};
+use axum::extract::ws::WebSocket;
+use gemini::Content;
+use gemini::live::{ServerMessage, Setup, SetupComplete};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
-use super::farewell::{Farewell, shortened};
+use super::farewell::Farewell;
 use super::hearing::Hearing;
 use super::manner::Manner;
 use super::speaking::{Next, Speaking};
+use super::wire::Wire;
 use crate::act::Act;
 use crate::core::{Core, Exchange};
-use crate::log::{Happening, json_or_text, without_media};
-use crate::options::Frames;
 use crate::script::{GoAway, Moment};
 use crate::{demands, models};
 
 /// How long before its end a connection is told of it.
 const WARNING: Duration = Duration::from_secs(60);
-
-/// How long a client may take to answer a farewell.
-const PARTING: Duration = Duration::from_secs(1);
 
 /// A live session on its socket.
 pub(super) struct Session {
@@ -63,13 +59,6 @@ enum Alarm {
     Cancel,
 }
 
-/// The socket, as frames are sent over it.
-pub(super) struct Wire {
-    socket: WebSocket,
-    exchange: Exchange,
-    frames: Frames,
-}
-
 /// Runs a socket to its end.
 pub(super) async fn run(
     core: &Arc<Core>,
@@ -78,11 +67,7 @@ pub(super) async fn run(
     version: &str,
     is_admitted: bool,
 ) {
-    let mut wire = Wire {
-        socket,
-        exchange: exchange.clone(),
-        frames: core.options.frames,
-    };
+    let mut wire = Wire::new(socket, exchange, core.options.frames);
     let mut closing = core.closing.clone();
     let acts = core.acts.subscribe();
     let set_up = tokio::select! {
@@ -178,8 +163,8 @@ impl Session {
             queued: VecDeque::new(),
             activity: None,
             alarms: Alarms {
-                go_away: Some((now + lifetime - warning, warning)),
-                close: Some(now + lifetime),
+                go_away: now.checked_add(lifetime - warning).map(|at| (at, warning)),
+                close: now.checked_add(lifetime),
                 cancel: None,
             },
             wire,
@@ -312,99 +297,5 @@ async fn ring(alarms: &Alarms) -> Alarm {
             alarm
         }
         None => std::future::pending().await,
-    }
-}
-
-impl Wire {
-    /// The next message of the client. Dropping the future loses nothing.
-    async fn receive(&mut self) -> Result<ClientMessage, Farewell> {
-        let gone = |code, reason| Err(Farewell::Gone { code, reason });
-        let bytes = loop {
-            match self.socket.recv().await {
-                Some(Ok(Message::Text(text))) => break text.as_bytes().to_vec(),
-                Some(Ok(Message::Binary(bytes))) => break bytes.to_vec(),
-                Some(Ok(Message::Close(Some(frame)))) => {
-                    return gone(Some(frame.code), frame.reason.to_string());
-                }
-                Some(Ok(Message::Close(None))) => return gone(Some(1005), String::new()),
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return gone(None, error.to_string()),
-                None => return gone(None, String::new()),
-            }
-        };
-        self.exchange.write(Happening::Received {
-            data: json_or_text(&bytes),
-        });
-        let message: ClientMessage = serde_json::from_slice(&bytes).map_err(|error| {
-            Farewell::invalid(format!("Invalid JSON payload received. {error}"))
-        })?;
-        const KNOWN: [&str; 2] = ["contextUpdate", "context_update"];
-        let stranger = message
-            .rest
-            .keys()
-            .find(|key| !KNOWN.contains(&key.as_str()));
-        match stranger {
-            Some(name) => Err(Farewell::unknown_name(name)),
-            None => Ok(message),
-        }
-    }
-
-    /// Sends a frame; a string as it stands.
-    async fn send(&mut self, frame: Value) -> Result<(), Farewell> {
-        let text = match &frame {
-            Value::String(text) => text.clone(),
-            frame => frame.to_string(),
-        };
-        self.exchange.write(Happening::Sent {
-            data: without_media(frame),
-        });
-        let message = match self.frames {
-            Frames::Binary => Message::Binary(text.into_bytes().into()),
-            Frames::Text => Message::Text(text.into()),
-        };
-        self.socket
-            .send(message)
-            .await
-            .map_err(|error| Farewell::Gone {
-                code: None,
-                reason: error.to_string(),
-            })
-    }
-
-    async fn go_away(&mut self, time_left: Duration) -> Result<(), Farewell> {
-        let go_away = gemini::live::GoAway {
-            time_left: Some(Seconds(time_left)),
-            ..gemini::live::GoAway::default()
-        };
-        let message = ServerMessage {
-            go_away: Some(go_away),
-            ..ServerMessage::default()
-        };
-        self.send(json!(message)).await
-    }
-
-    async fn end(mut self, farewell: Farewell) {
-        let (code, reason, by_emulator) = match &farewell {
-            Farewell::Close { code, reason } => (Some(*code), shortened(reason), true),
-            Farewell::Cut => (None, "", true),
-            Farewell::Gone { code, reason } => (*code, reason.as_str(), false),
-        };
-        self.exchange.write(Happening::Closed {
-            code,
-            reason: reason.to_owned(),
-            by_emulator,
-        });
-        let Farewell::Close { code, reason } = farewell else {
-            return;
-        };
-        let parting = async {
-            let message = Farewell::message(code, &reason);
-            if self.socket.send(message).await.is_ok() {
-                // What the client still sends is read: else the system would break the connection off,
-                // and the client might never see why.
-                while let Some(Ok(_)) = self.socket.recv().await {}
-            }
-        };
-        let _ = tokio::time::timeout(PARTING, parting).await;
     }
 }

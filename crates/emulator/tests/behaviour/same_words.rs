@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
 use turn::telling::TIMED_OUT;
+use turn::window::denial;
 use turn::{CallId, ChatId, Principal};
 use wire::{Message, Role};
 
+use crate::socket::{Socket, setup, text_of};
 use crate::{emulator, soon};
 
 const TOOLS: [&str; 7] = [
@@ -263,6 +265,70 @@ async fn the_demo_says_the_same_without_ids() {
     for prompt in PROMPTS {
         let direct = story(&Demo::new(), prompt, approved).await;
         assert_eq!(story(&client, prompt, approved).await, direct, "{prompt}");
+    }
+}
+
+/// The same over Live, whose responses are written as our client writes them to generateContent.
+async fn live_story(emulator: &Emulator, prompt: &str, settle: Settle) -> Story {
+    let tools =
+        json!({"tools": [{"functionDeclarations": TOOLS.map(|name| json!({"name": name}))}]});
+    let mut socket = Socket::with(emulator, setup(tools)).await;
+    socket.say(prompt).await;
+    let mut calls = Vec::new();
+    let mut said = String::new();
+    loop {
+        let frame = socket.next().await;
+        said.push_str(&text_of(std::slice::from_ref(&frame)));
+        if frame.pointer("/serverContent/turnComplete").is_some() {
+            return (calls, said);
+        }
+        let made = frame
+            .pointer("/toolCall/functionCalls")
+            .and_then(Value::as_array);
+        for call in made.into_iter().flatten() {
+            let tool = call["name"].as_str().unwrap().to_owned();
+            let input = call["args"].clone();
+            let outcome = settle(&Call {
+                id: CallId::from("call"),
+                provider_id: None,
+                tool: tool.clone(),
+                input: input.clone(),
+                place: Place::Server,
+                parent: None,
+                provider_metadata: None,
+            });
+            calls.push((tool, input));
+            let response = match outcome.0 {
+                Outcome::Output { output } | Outcome::Pending { output } => {
+                    json!({ "output": output })
+                }
+                Outcome::Denied { reason } => json!({"error": denial(reason.as_deref())}),
+                Outcome::Error { error } => json!({ "error": error }),
+                other => panic!("{other:?}"),
+            };
+            let response = json!({"id": call["id"], "name": call["name"], "response": response});
+            let responses = json!({"functionResponses": [response]});
+            socket.send(json!({ "toolResponse": responses })).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_demo_says_the_same_in_a_live_session() {
+    let emulator = emulator("[]").await;
+    let settlements: [(&str, Settle); 4] = [
+        ("approved", approved),
+        ("denied", denied),
+        ("timed out", timed_out),
+        ("broken", broken),
+    ];
+    // A report is pending, and in a live session its result comes by another way.
+    for prompt in PROMPTS.iter().filter(|prompt| !prompt.contains("report")) {
+        for (name, settle) in settlements {
+            let direct = story(&Demo::live(), prompt, settle).await;
+            let through = live_story(&emulator, prompt, settle).await;
+            assert_eq!(through, direct, "{prompt}, {name}");
+        }
     }
 }
 
