@@ -56,8 +56,14 @@ test.each([7, 6] as const)('a chat plays again, AI SDK %i', async sdk => {
   // Entry by entry, with what was not decided yet still open.
   await visitor.clicks('Replay');
   await visitor.clicks('From the start');
+  const current = page.locator('[aria-current=step] .stub');
+  await current.waitFor({ state: 'detached' });
   expect(await page.getByRole('article').count()).toBe(0);
-  const next = () => visitor.clicks('Next entry');
+  const next = async () => {
+    const before = (await current.count()) === 0 ? '' : ((await current.textContent()) ?? '');
+    await visitor.clicks('Next entry');
+    await current.filter({ hasNotText: before || 'nothing yet' }).waitFor();
+  };
   await next();
   await visitor.reads('What is the weather in Tokyo?');
   expect(await page.getByText(/18°C/).count()).toBeLessThanOrEqual(1);

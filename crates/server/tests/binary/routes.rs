@@ -37,10 +37,10 @@ fn the_page_comes_with_its_assets() {
     for path in assets {
         let asset = server.get(path);
         assert_eq!(asset.status, 200, "{path}");
-        let expected = if path.ends_with(".js") {
-            "text/javascript"
-        } else {
-            "text/css"
+        let expected = match path.rsplit_once('.') {
+            Some((_, "js")) => "text/javascript",
+            Some((_, "woff2")) => "font/woff2",
+            _ => "text/css",
         };
         assert!(
             asset.header("content-type").unwrap().starts_with(expected),

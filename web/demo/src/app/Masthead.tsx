@@ -8,7 +8,8 @@ import type { PanelName } from './Panel.tsx';
 import { Settings } from './Settings.tsx';
 
 interface Props {
-  wallet: Wallet | undefined;
+  /** Nothing while it is not known; only the demo has one. */
+  wallet: Wallet | 'none' | undefined;
   waiting: number;
   panel: PanelName | undefined;
   onPanel: (panel: PanelName) => void;
@@ -28,12 +29,14 @@ export function Masthead({ wallet, waiting, panel, onPanel, onNewChat, children 
         <Mark />
         <span className="max-[26rem]:sr-only">adk-stream</span>
       </span>
-      <span className="wallet">
-        <span className="max-sm:sr-only">{words.wallet}</span>
-        <output aria-label={words.walletBalance} className="tabular-nums">
-          {wallet === undefined ? '–' : money(wallet.balance, wallet.currency, language)}
-        </output>
-      </span>
+      {wallet !== 'none' && (
+        <span className="wallet">
+          <span className="max-sm:sr-only">{words.wallet}</span>
+          <output aria-label={words.walletBalance} className="tabular-nums">
+            {wallet === undefined ? '–' : money(wallet.balance, wallet.currency, language)}
+          </output>
+        </span>
+      )}
       <button
         type="button"
         className="icon-button"

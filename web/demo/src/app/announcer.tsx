@@ -20,7 +20,7 @@ const subscribe = (listener: () => void) => {
 export function Announcer() {
   const text = useSyncExternalStore(subscribe, () => said);
   return (
-    <p className="sr-only" aria-live="assertive" data-announcer>
+    <p className="sr-only" aria-live="polite" data-announcer>
       {text}
     </p>
   );

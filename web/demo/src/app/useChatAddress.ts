@@ -44,5 +44,11 @@ const hash = (id: string) => `#chat=${encodeURIComponent(id)}`;
 
 function read(): ChatAddress {
   const named = new URLSearchParams(window.location.hash.slice(1)).get('chat');
-  return named ? { id: named, isNamed: true } : { id: crypto.randomUUID(), isNamed: false };
+  return named ? { id: named, isNamed: true } : { id: newId(), isNamed: false };
+}
+
+/** A name that nobody else has; `randomUUID` is there only on pages that came securely. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
 }

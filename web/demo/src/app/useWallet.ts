@@ -10,14 +10,24 @@ const SOON_MS = [0, 400, 1_500];
  * What the wallet holds, looked at whenever the journal has something new, or something happened to
  * another chat; and again with every key.
  */
-export function useWallet(journal: Journal, keys: number): Wallet | undefined {
-  const [wallet, setWallet] = useState<Wallet>();
+export function useWallet(journal: Journal, keys: number): Wallet | 'none' | undefined {
+  const [wallet, setWallet] = useState<Wallet | 'none'>();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another wallet
   useEffect(() => {
     let timers: number[] = [];
+    let hasNone = false;
     const look = () => {
-      readWallet().then(setWallet, () => undefined);
+      if (!hasNone) {
+        readWallet().then(
+          answer => {
+            // Only the demo has one: it is not asked for again.
+            hasNone = answer === undefined;
+            setWallet(answer ?? 'none');
+          },
+          () => undefined,
+        );
+      }
     };
     const lookSoon = () => {
       timers.map(window.clearTimeout);

@@ -10,6 +10,9 @@ export function FileView({ file }: { file: FileUIPart }) {
   if (file.mediaType.startsWith('image/') && isLocal) {
     return <img src={file.url} alt={name} className="max-h-60 max-w-full rounded-lg" />;
   }
+  if (!/^(https?|data|blob):/.test(file.url)) {
+    return <span className="text-sm text-soft">{name}</span>;
+  }
   return (
     <a
       className="inline-flex items-center gap-2 rounded-lg border border-line bg-sheet px-3 py-2 text-sm"

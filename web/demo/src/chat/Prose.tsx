@@ -63,7 +63,8 @@ function Code(props: ComponentProps<'pre'>) {
   const box = useRef<HTMLPreElement>(null);
   const [isCopied, setIsCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(box.current?.textContent ?? '');
+    // Not there on a page that did not come securely.
+    await navigator.clipboard?.writeText(box.current?.textContent ?? '');
     setIsCopied(true);
     window.setTimeout(() => setIsCopied(false), 2_000);
   };

@@ -10,6 +10,7 @@ import { useWords } from '../language/language.ts';
 import { readRecording } from '../server/api.ts';
 import { read } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
+import { ClockContext } from '../tools/useTimeLeft.ts';
 import { film } from './film.ts';
 import { Journal, JournalContext, useJournal } from './journal.ts';
 import { Projector, type Speed } from './Projector.ts';
@@ -106,18 +107,20 @@ function Screen({ projector, onEntry }: ScreenProps) {
       <div ref={contentRef} className="column">
         <section className="conversation replayed" role="log" aria-live="off" inert>
           <JournalContext value={past}>
-            {messages.map((message, index) => (
-              <MessageView
-                key={message.id}
-                message={message}
-                isOpen={message === last}
-                isBusy={message === last && message.role === 'assistant' && !isOver}
-                isBroken={false}
-                isParked={false}
-                hasSequel={messages[index + 1]?.role === 'assistant'}
-                onAnswer={noAnswer}
-              />
-            ))}
+            <ClockContext value={past.get().entries.at(-1)?.at}>
+              {messages.map((message, index) => (
+                <MessageView
+                  key={message.id}
+                  message={message}
+                  isOpen={message === last}
+                  isBusy={message === last && message.role === 'assistant' && !isOver}
+                  isBroken={false}
+                  isParked={false}
+                  hasSequel={messages[index + 1]?.role === 'assistant'}
+                  onAnswer={noAnswer}
+                />
+              ))}
+            </ClockContext>
           </JournalContext>
         </section>
         {error !== undefined && (

@@ -46,6 +46,10 @@ export function TalkButton({ chat, isBusy, onBegin }: Props) {
       setProblem((error as Error).name === 'NotFoundError' ? words.none : words.denied);
       return;
     }
+    if (isBusy) {
+      // Whoever talks falls in: what is being answered is let go, and what was asked now counts.
+      await chat.stop();
+    }
     onBegin();
     speech = bidi.speak(chat.id);
     current.current = speech;
@@ -93,7 +97,7 @@ export function TalkButton({ chat, isBusy, onBegin }: Props) {
         aria-label={isTalking ? words.talking : words.talk}
         aria-pressed={isTalking}
         title={isBidi ? words.talk : words.onlyBidi}
-        disabled={!isBidi || (isBusy && !isTalking && !isSpeaking)}
+        disabled={!isBidi}
         onPointerDown={event => {
           event.currentTarget.setPointerCapture(event.pointerId);
           void begin();

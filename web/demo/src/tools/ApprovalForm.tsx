@@ -4,6 +4,7 @@ import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react';
 import { useWords } from '../language/language.ts';
 import { problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
+import { Fields } from './Fields.tsx';
 import { InputEditor } from './InputEditor.tsx';
 import { isRecord } from './output.ts';
 
@@ -66,7 +67,8 @@ export function ApprovalForm({ input, onAnswer }: Props) {
   };
 
   return (
-    <div className="flex flex-col gap-2">
+    <div className="flex flex-col gap-3.5">
+      {mode !== 'edit' && <Fields input={input} />}
       {mode === 'edit' && (
         <InputEditor
           input={input}

@@ -2,7 +2,6 @@ import type { ApprovalAnswer } from '@adk-stream/client';
 import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 import { useWords } from '../language/language.ts';
 import { ApprovalForm } from './ApprovalForm.tsx';
-import { Fields } from './Fields.tsx';
 import { Seal } from './Seal.tsx';
 import { useHeadline } from './useHeadline.ts';
 import { useTimeLeft } from './useTimeLeft.ts';
@@ -77,7 +76,6 @@ export function Slip(props: Props) {
         </div>
         <Seal kind="open" left={share(left, whole)} />
       </div>
-      <Fields input={input} />
       <ApprovalForm input={input} onAnswer={onAnswer} />
       {children}
     </div>

@@ -1,11 +1,15 @@
-import { useEffect, useState } from 'react';
+import { createContext, useContext, useEffect, useState } from 'react';
+
+/** What time it is where that is not now: in a chat that is played again. */
+export const ClockContext = createContext<number | undefined>(undefined);
 
 /** How many seconds are left, counted down; nothing where there is no limit. */
 export function useTimeLeft(expiresAt: number | undefined): number | undefined {
+  const stopped = useContext(ClockContext);
   const [now, setNow] = useState(Date.now);
 
   useEffect(() => {
-    if (expiresAt === undefined) {
+    if (expiresAt === undefined || stopped !== undefined) {
       return;
     }
     const timer = window.setInterval(() => {
@@ -15,7 +19,9 @@ export function useTimeLeft(expiresAt: number | undefined): number | undefined {
       }
     }, 250);
     return () => window.clearInterval(timer);
-  }, [expiresAt]);
+  }, [expiresAt, stopped]);
 
-  return expiresAt === undefined ? undefined : Math.max(0, Math.ceil((expiresAt - now) / 1000));
+  return expiresAt === undefined
+    ? undefined
+    : Math.max(0, Math.ceil((expiresAt - (stopped ?? now)) / 1000));
 }
