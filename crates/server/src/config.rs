@@ -62,7 +62,7 @@ pub(crate) struct Settings {
     /// Address to listen on; port 0 picks a free one [env: ADK_STREAM_LISTEN] [default: 127.0.0.1:8080]
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<String>,
-    /// Where the journals are kept [env: ADK_STREAM_STORE] [default: memory]
+    /// Where the journals are kept: memory, sqlite:PATH or postgres://… [env: ADK_STREAM_STORE] [default: memory]
     #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<String>,
     /// Who answers [env: ADK_STREAM_AGENT] [default: demo]

@@ -1,50 +1,89 @@
-//! How many durable appends a second a SQLite file takes here, by one writer and by 64.
+//! How many durable appends a second the stores take here, by one writer and by many, beside what the
+//! disk does: all in one run, since a number of its own says as much of the machine as of the store.
 //!
-//! `cargo run --release -p adk-stream-store --example appends [FOLDER]`; the folder decides on which
-//! disk.
+//! `cargo run --release -p adk-stream-store --example appends`; `TMPDIR` decides on which disk.
+//! PostgreSQL is started for it, with its defaults.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adk_stream_store::{Appended, Journal, Location, NewEntry, StoreError, open};
 use serde_json::json;
+use testkit::postgres::Cluster;
+use tokio::task::JoinSet;
 use turn::{At, ChatId};
 
 /// How long each number is measured.
-const MEASURED: Duration = Duration::from_secs(5);
+const MEASURED: Duration = Duration::from_secs(4);
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args_os().nth(1).map(PathBuf::from);
-    let folder = match folder {
-        Some(folder) => tempfile::tempdir_in(folder)?,
-        None => tempfile::tempdir()?,
-    };
+    let folder = tempfile::tempdir()?;
+    let bare = sync(&folder.path().join("bare"))?;
+    println!("fdatasync after each of 600 bytes, one after the other: {bare:.0} a second");
+    let cluster = Cluster::start();
     for writers in [1, 8, 64, 256] {
         let path = folder.path().join(format!("{writers}.db"));
-        let journal = open(Location::Sqlite(path)).await?.journal;
-        let begun = Instant::now();
-        let mut tasks = tokio::task::JoinSet::new();
-        for writer in 0..writers {
-            tasks.spawn(write(Arc::clone(&journal), writer, begun + MEASURED));
+        let sqlite = open(Location::Sqlite(path)).await?.journal;
+        report("SQLite", &[sqlite], writers, bare).await?;
+        for servers in [1, 2] {
+            if writers < servers {
+                continue;
+            }
+            let url = cluster.database(&format!("writers_{writers}_servers_{servers}"));
+            let mut journals = Vec::new();
+            for _ in 0..servers {
+                let location = Location::Postgres(Box::new(url.parse()?));
+                journals.push(open(location).await?.journal);
+            }
+            let name = format!("PostgreSQL, servers: {servers}");
+            report(&name, &journals, writers, bare).await?;
         }
-        let mut appends = 0;
-        let mut waits = Vec::new();
-        for waited in tasks.join_all().await {
-            let waited = waited?;
-            appends += waited.len();
-            waits.extend(waited);
-        }
-        waits.sort_unstable();
-        let a_second = appends as f64 / begun.elapsed().as_secs_f64();
-        let wait = |share: usize| waits.get(waits.len() * share / 100).copied();
-        println!(
-            "{writers:>3} writers: {a_second:>7.0} appends/s, half within {:?}, 99 % within {:?}",
-            wait(50).unwrap_or_default(),
-            wait(99).unwrap_or_default(),
-        );
     }
+    Ok(())
+}
+
+/// What the disk does if nothing is grouped.
+fn sync(path: &std::path::Path) -> std::io::Result<f64> {
+    let mut file = File::create(path)?;
+    let begun = Instant::now();
+    let mut done = 0_u32;
+    while begun.elapsed() < MEASURED {
+        file.write_all(&[b'x'; 600])?;
+        file.sync_data()?;
+        done += 1;
+    }
+    Ok(f64::from(done) / begun.elapsed().as_secs_f64())
+}
+
+/// Measures writers that are spread over servers, each with a chat of its own.
+async fn report(
+    name: &str,
+    journals: &[Arc<dyn Journal>],
+    writers: usize,
+    bare: f64,
+) -> Result<(), StoreError> {
+    let begun = Instant::now();
+    let mut tasks = JoinSet::new();
+    for (writer, journal) in (0..writers).zip(journals.iter().cycle()) {
+        tasks.spawn(write(Arc::clone(journal), writer, begun + MEASURED));
+    }
+    let mut waits = Vec::new();
+    for waited in tasks.join_all().await {
+        waits.extend(waited?);
+    }
+    let a_second = waits.len() as f64 / begun.elapsed().as_secs_f64();
+    waits.sort_unstable();
+    let wait = |share: usize| waits.get(waits.len() * share / 100).copied();
+    println!(
+        "{name:<22} {writers:>3} writers: {a_second:>6.0} appends/s, {:>4.1} times fdatasync, \
+         half within {:.1?}, 99 % within {:.1?}",
+        a_second / bare,
+        wait(50).unwrap_or_default(),
+        wait(99).unwrap_or_default(),
+    );
     Ok(())
 }
 

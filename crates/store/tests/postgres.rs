@@ -221,6 +221,12 @@ async fn what_can_not_be_opened_is_named() {
     assert!(said.starts_with(&start), "{said}");
     assert!(!format!("{denied:?}{said}").contains("secret"));
 
+    let latin = "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0";
+    cluster.sql("chats", latin);
+    let said = refused(cluster.url("latin")).await.to_string();
+    let end = format!("latin {at} is encoded in LATIN1, and has to be in UTF8");
+    assert!(said.ends_with(&end), "{said}");
+
     // May speak, and not create.
     cluster.sql("chats", "CREATE ROLE guest LOGIN PASSWORD 'guest-secret'");
     let guest = url.replace("postgres:only-for-tests", "guest:guest-secret");

@@ -208,11 +208,11 @@ async fn connections_that_are_killed_lose_nothing() {
     let (work, writers, followers) = Work::start(&url).await;
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE application_name = 'adk-stream'";
-    for _ in 0..10 {
-        work.progress(30).await;
+    for _ in 0..40 {
+        work.progress(5).await;
         tokio::task::block_in_place(|| cluster.sql("chats", kill));
     }
-    work.progress(30).await;
+    work.progress(100).await;
     work.judge(writers, followers).await;
 }
 

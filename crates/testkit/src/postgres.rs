@@ -117,13 +117,18 @@ impl Cluster {
         initialise(folder.path());
         change(&folder.path().join("data"));
         own(&folder.path().join("data"));
-        let port = free_port();
-        let postmaster = spawn(folder.path(), port);
-        Self {
-            folder,
-            port,
-            postmaster,
+        // A port that was free may be taken by the time that it is used.
+        for _ in 0..5 {
+            let port = free_port();
+            if let Some(postmaster) = spawn(folder.path(), port) {
+                return Self {
+                    folder,
+                    port,
+                    postmaster,
+                };
+            }
         }
+        panic!("PostgreSQL does not start: {}", log(folder.path()));
     }
 
     /// The URL of a new, empty database.
@@ -155,7 +160,8 @@ impl Cluster {
 
     /// Starts it again.
     pub fn start_again(&mut self) {
-        self.postmaster = spawn(self.folder.path(), self.port);
+        let started = spawn(self.folder.path(), self.port);
+        self.postmaster = started.expect("its port is free again");
     }
 
     /// Freezes it and all its processes, until the answer is dropped.
@@ -231,27 +237,32 @@ fn server(folder: &Path, port: u16) -> Vec<String> {
     command
 }
 
-fn spawn(folder: &Path, port: u16) -> Child {
+fn spawn(folder: &Path, port: u16) -> Option<Child> {
     let command = server(folder, port);
     let mut child = Command::new(&command[0])
         .args(&command[1..])
         .stdin(Stdio::null())
         .spawn()
         .expect("PostgreSQL can be started");
-    if !becomes_ready(folder) {
-        let _ = child.kill();
-        let _ = child.wait();
-        panic!("PostgreSQL does not start: {}", log(folder));
+    if becomes_ready(folder) {
+        return Some(child);
     }
-    child
+    let _ = child.kill();
+    let _ = child.wait();
+    None
 }
 
-/// Waits until a server has started, or has ended.
+/// Waits until a server has started, or has found its port taken.
 fn becomes_ready(folder: &Path) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         if is_ready(folder) {
             return true;
+        }
+        if log(folder).contains("could not create any TCP/IP sockets") {
+            // Or the next start would take it for its own.
+            let _ = fs::remove_file(folder.join("log"));
+            return false;
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -313,8 +313,9 @@ impl Flusher {
     async fn explain(&self, append: &Append, error: StoreError) -> StoreError {
         let (calls, gates) = append.unique_ids();
         let parameters: Parameters<'_> = &[&calls, &gates, &append.chat.as_str()];
-        let holders = self.session.query(TAKEN, parameters).await;
-        let taken = holders.ok().and_then(|rows| {
+        let holders = self.session.query(TAKEN, parameters);
+        let holders = tokio::time::timeout(self.patience, holders).await;
+        let taken = holders.ok().and_then(Result::ok).and_then(|rows| {
             let id = text(rows.first()?, 0).ok()?.to_owned();
             Some(StoreError::Taken { id })
         });

@@ -22,6 +22,9 @@ use crate::error::StoreError;
 /// How often the journals are looked at that somebody follows. One query, for all of them.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How many notifications may wait.
+const HEARD: usize = 1024;
+
 /// A task that listens. Dropping it ends it.
 pub(super) struct Hints {
     task: JoinHandle<()>,
@@ -69,11 +72,14 @@ impl Listening {
 
     /// Listens until the connection is lost; an error says that there was none.
     async fn listen(&mut self) -> Result<(), StoreError> {
-        let (heard, mut hints) = mpsc::unbounded_channel();
-        let hear = move |notification| drop(heard.send(notification));
+        // What finds no room is lost, and found by the next look.
+        let (heard, mut hints) = mpsc::channel(HEARD);
+        let hear = move |notification| drop(heard.try_send(notification));
         let session = self.address.connect_hearing(hear).await?;
         let listen = format!("LISTEN {CHANNEL}");
-        session.client().batch_execute(&listen).await?;
+        let listening = session.client().batch_execute(&listen);
+        let listening = tokio::time::timeout(self.address.url.patience, listening).await;
+        listening.map_err(|_| silent())??;
         // What was said before is lost, so everybody looks for themselves.
         self.bell.ring_all();
         let mut looks = tokio::time::interval(LOOK);

@@ -1,6 +1,6 @@
 //! The schema, and how an older one gets there, though several servers start at once.
 
-use super::failure::while_opening;
+use super::failure::{silent, while_opening};
 use super::session::{Address, SCHEMA, Session};
 use crate::error::StoreError;
 
@@ -19,7 +19,12 @@ const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout TO 0";
 /// Brings the database to the newest schema, wholly or not at all.
 pub(super) async fn migrate(session: &Session, address: &Address) -> Result<(), StoreError> {
     // Most starts find everything there, and need no right to create anything.
-    if version(session, address).await? == MIGRATIONS.len() {
+    let looking = async {
+        require_unicode(session, address).await?;
+        version(session, address).await
+    };
+    let looking = tokio::time::timeout(address.url.patience * 2, looking).await;
+    if looking.unwrap_or_else(|_| Err(silent()))? == MIGRATIONS.len() {
         return Ok(());
     }
     let failed = |error| while_opening(error, &address.url);
@@ -63,6 +68,24 @@ async fn migrate_locked(session: &Session, address: &Address) -> Result<(), Stor
     }
     let set = format!("UPDATE {SCHEMA}.version SET number = {}", MIGRATIONS.len());
     client.batch_execute(&set).await.map_err(failed)
+}
+
+/// Any other encoding would fail at the first word that it does not have.
+async fn require_unicode(session: &Session, address: &Address) -> Result<(), StoreError> {
+    let row = session
+        .client()
+        .query_one("SHOW server_encoding", &[])
+        .await;
+    let row = row.map_err(|error| while_opening(error, &address.url))?;
+    match row.get::<_, &str>(0) {
+        "UTF8" => Ok(()),
+        encoding => Err(StoreError::Database {
+            problem: format!(
+                "{} is encoded in {encoding}, and has to be in UTF8",
+                address.url.place()
+            ),
+        }),
+    }
 }
 
 async fn exists(session: &Session, address: &Address) -> Result<bool, StoreError> {

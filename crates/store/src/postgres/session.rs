@@ -104,6 +104,8 @@ fn set_up(patience: Duration) -> String {
          -- Every query here has its index. What the planner thinks of a table that has just grown
          -- from nothing must not decide otherwise.
          SET enable_seqscan TO off;
+         -- After waiting for a lock, a statement has to see what the other wrote.
+         SET default_transaction_isolation TO 'read committed';
          -- An acknowledged append is durable, whatever the default of this database.
          SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') = 'off'"

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use turn::ChatId;
 
 use super::append::Append;
+use super::failure::silent;
 use super::flush::{Failure, Flusher};
 use super::outage::{Backoff, Outage};
 use super::pool::away;
@@ -122,6 +123,9 @@ impl Work {
             match job {
                 Job::Append(first) => {
                     let mut group = vec![first];
+                    // Those who were just answered may have more to say: a moment for them, or the
+                    // first of them would have a commit to itself, and the others would wait for it.
+                    tokio::task::yield_now().await;
                     while group.len() < GROUP {
                         match inbox.try_recv() {
                             Ok(Job::Append(waiting)) => group.push(waiting),
@@ -234,8 +238,14 @@ impl Work {
     }
 
     async fn prepare(&mut self, session: Session) -> Result<(), StoreError> {
-        let flusher = Flusher::new(session, self.address.url.patience).await?;
-        let process_id = flusher.process_id().await?;
+        let patience = self.address.url.patience;
+        let preparing = async {
+            let flusher = Flusher::new(session, patience).await?;
+            let process_id = flusher.process_id().await?;
+            Ok((flusher, process_id))
+        };
+        let prepared = tokio::time::timeout(patience, preparing).await;
+        let (flusher, process_id) = prepared.unwrap_or_else(|_| Err(silent()))?;
         self.process_id.store(process_id, Ordering::Relaxed);
         self.flusher = Some(Arc::new(flusher));
         Ok(())
