@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agents::{Agent, Heard};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
@@ -58,7 +59,7 @@ pub struct Request {
 }
 
 /// A chat as a page shows it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct View {
     /// How its current turn stands.
     pub status: Status,

@@ -24,6 +24,7 @@ use turn::gate::{Decision, GateKind};
 use turn::{ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
+use crate::cluster::{self, ClusterKey};
 use crate::event_stream;
 use crate::history;
 use crate::keys::Keys;
@@ -52,6 +53,8 @@ pub struct Api {
     pub origins: Arc<Origins>,
     /// What tickets are signed with.
     pub secret: Secret,
+    /// What other servers over the same store are known by, where there are any.
+    pub cluster: Option<ClusterKey>,
     /// Becomes true when the server goes away: sockets then tell their clients to come back.
     pub closing: watch::Receiver<bool>,
 }
@@ -68,6 +71,7 @@ impl Api {
             on_abort: OnAbort::default(),
             origins: Arc::default(),
             secret: Secret::fresh(),
+            cluster: None,
             closing: watch::channel(false).1,
         }
     }
@@ -89,6 +93,7 @@ impl Api {
             .route("/api/approvals/{id}", post(answer))
             .route("/api/wallet", get(wallet))
             .route("/api/info", get(info))
+            .route(cluster::PATH, post(cluster::receive))
             .with_state(self)
     }
 }

@@ -10,6 +10,7 @@ use agents::{Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
+use crate::cluster::ClusterKey;
 use crate::config_file;
 use crate::duration::{Milliseconds, Patience, Seconds};
 use crate::environment::{self, Environment};
@@ -43,6 +44,8 @@ pub(crate) struct Config {
     pub(crate) on_abort: OnAbort,
     /// How long approvals wait.
     pub(crate) approval_timeout: Patience,
+    /// Other servers over the same store, if there are any.
+    pub(crate) cluster: Option<Cluster>,
     /// How long a chat is kept open that nobody watches.
     pub(crate) linger: Seconds,
     /// How fast the demo speaks.
@@ -126,6 +129,16 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "VOICE")]
     #[serde(rename = "live-voice")]
     pub(crate) live_voice: Option<String>,
+    /// The key by which several servers over one database know each other. No flag, as for Gemini's.
+    #[arg(skip)]
+    #[serde(rename = "cluster-key")]
+    pub(crate) cluster_key: Secret,
+    /// Where other servers over the same database reach this one [env: ADK_STREAM_ADVERTISE] [default: where it listens]
+    #[arg(long, value_name = "URL")]
+    pub(crate) advertise: Option<String>,
+    /// How long a server that gives no sign of life is believed in, in seconds [env: ADK_STREAM_LEASE] [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) lease: Option<String>,
     /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) linger: Option<String>,
@@ -197,6 +210,9 @@ impl Config {
             live_modality: environment.text("LIVE_MODALITY")?,
             live_tools: environment.text("LIVE_TOOLS")?,
             live_voice: environment.text("LIVE_VOICE")?,
+            cluster_key: Secret(environment.text("CLUSTER_KEY")?),
+            advertise: environment.text("ADVERTISE")?,
+            lease: environment.text("LEASE")?,
             linger: environment.text("LINGER")?,
             safety: environment.text("SAFETY")?,
         };
@@ -221,6 +237,7 @@ impl Config {
             agent,
             gemini,
             gemini_live,
+            cluster: cluster(&layers)?,
             linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
@@ -238,6 +255,42 @@ impl Config {
         };
         Ok(config)
     }
+}
+
+/// How several servers over one store work together.
+#[derive(Debug, Clone)]
+pub(crate) struct Cluster {
+    /// What they know each other by.
+    pub(crate) key: ClusterKey,
+    /// Where this one is reached, if not where it listens.
+    pub(crate) advertise: Option<String>,
+    /// How long one that gives no sign of life is believed in.
+    pub(crate) lease: Seconds,
+}
+
+fn cluster(layers: &[(Origin, Settings)]) -> Result<Option<Cluster>, Error> {
+    let key = layers.iter().find_map(|(origin, layer)| {
+        let key = layer.cluster_key.0.as_deref()?;
+        Some((origin.name("cluster-key"), key))
+    });
+    let Some((origin, key)) = key else {
+        return Ok(None);
+    };
+    let key = ClusterKey::new(key).map_err(|problem| Error::Setting { origin, problem })?;
+    let advertise = find(layers, "advertise", |layer| layer.advertise.as_deref());
+    if let Some((origin, url)) = &advertise
+        && !(url.starts_with("http://") || url.starts_with("https://"))
+    {
+        return Err(Error::Setting {
+            origin: origin.clone(),
+            problem: format!("`{url}` is not an address; expected one as http://HOST:PORT"),
+        });
+    }
+    Ok(Some(Cluster {
+        key,
+        advertise: advertise.map(|(_, url)| url.to_owned()),
+        lease: pick(layers, "lease", |layer| layer.lease.as_deref())?,
+    }))
 }
 
 /// The first layer that has the setting decides; the default stands in where none has.

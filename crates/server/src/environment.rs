@@ -7,9 +7,11 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 31] = [
+const KNOWN: [&str; 34] = [
+    "ADVERTISE",
     "AGENT",
     "APPROVAL_TIMEOUT",
+    "CLUSTER_KEY",
     "CONFIG",
     "EMULATOR_CALL_IDS",
     "EMULATOR_CERTIFICATE",
@@ -23,6 +25,7 @@ const KNOWN: [&str; 31] = [
     "GEMINI_KEY",
     "GEMINI_MODEL",
     "KEYS",
+    "LEASE",
     "LINGER",
     "LISTEN",
     "LIVE_MODALITY",

@@ -35,6 +35,7 @@
 mod agent_name;
 pub mod api;
 mod cli;
+mod cluster;
 mod config;
 mod config_file;
 mod demo;

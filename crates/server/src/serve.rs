@@ -10,19 +10,22 @@ use agents::{Agent, Demo};
 use axum::Router;
 use axum::serve::ListenerExt;
 use engine::Engine;
-use store::Location;
+use engine::replica::Replica;
+use store::{Holder, Location};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use crate::agent_name::AgentName;
 use crate::api::Api;
-use crate::config::Config;
+use crate::cluster::HttpPeers;
+use crate::config::{Cluster, Config};
 use crate::demo;
 use crate::error::Error;
 use crate::routes;
 use crate::signals;
 use crate::store_url::StoreUrl;
+use crate::ticket::Secret;
 
 /// How long open connections may take to end once the server was told to. Container runtimes kill
 /// after 10 seconds; a turn that is cut goes on from its journal.
@@ -30,6 +33,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// How long approvals wait where a live model waits for them, unless the operator says otherwise.
 const LIVE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long another server that gives no sign of life is believed in.
+const LEASE: Duration = Duration::from_secs(10);
 
 /// Serves until a signal says stop.
 pub(crate) fn run(config: &Config) -> Result<(), Error> {
@@ -68,23 +74,23 @@ async fn start(config: &Config) -> Result<(), Error> {
     let (closing, is_closing) = watch::channel(false);
     let api = Api {
         closing: is_closing,
-        ..assemble(config).await?
+        ..assemble(config, address).await?
     };
+    let engine = api.engine.clone();
     for warning in &config.warnings {
         warn!("{warning}");
     }
     announce(address);
     let router = routes::router(api, config.page.page());
-    serve(listener, router, signals, closing)
-        .await
-        .map_err(|source| Error::System {
-            attempt: "go on serving",
-            source,
-        })
+    let served = serve(listener, router, signals, closing, engine);
+    served.await.map_err(|source| Error::System {
+        attempt: "go on serving",
+        source,
+    })
 }
 
 /// Opens the store, and puts the agent and its tools over it.
-async fn assemble(config: &Config) -> Result<Api, Error> {
+async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
     let location = match &config.store {
         StoreUrl::Memory => Location::Memory,
         StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
@@ -107,13 +113,38 @@ async fn assemble(config: &Config) -> Result<Api, Error> {
         Some(linger) => engine.with_idle(linger),
         None => engine,
     };
+    let engine = match &config.cluster {
+        Some(cluster) => engine.with_replica(replica(cluster, address)?),
+        None => engine,
+    };
     engine.recover().await.map_err(Error::Recover)?;
+    tokio::spawn(engine.clone().keep());
+    let cluster = config.cluster.as_ref().map(|cluster| cluster.key.clone());
     Ok(Api {
+        secret: cluster.as_ref().map_or_else(Secret::fresh, Secret::of),
+        cluster,
         keys: Arc::new(config.keys.clone()),
         origins: Arc::new(config.origins.clone()),
         on_abort: config.on_abort,
         ledger: Some(stores.ledger),
         ..Api::new(engine)
+    })
+}
+
+/// This server as one of several over one store.
+fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
+    let client = agents::http_client().map_err(|error| Error::Setting {
+        origin: "the cluster".to_owned(),
+        problem: error.to_string(),
+    })?;
+    let here = || format!("http://{address}");
+    Ok(Replica {
+        holder: Holder {
+            owner: demo::random("server_"),
+            address: cluster.advertise.clone().unwrap_or_else(here),
+        },
+        peers: Arc::new(HttpPeers::new(client, cluster.key.clone())),
+        lease: cluster.lease.0.unwrap_or(LEASE),
     })
 }
 
@@ -135,6 +166,7 @@ async fn serve(
     router: Router,
     mut signals: mpsc::Receiver<&'static str>,
     closing: watch::Sender<bool>,
+    engine: Engine,
 ) -> io::Result<()> {
     let listener = listener.tap_io(|stream| {
         // Deltas are small and must leave at once.
@@ -161,6 +193,10 @@ async fn serve(
     drop(drain);
     // Sockets would stay for ever; they tell their clients to come back.
     closing.send_replace(true);
+    // Other servers take its chats up at once.
+    if let Err(error) = engine.leave().await {
+        warn!("chats could not be given back: {error}");
+    }
     let drained = async {
         let result = (&mut server).await;
         // What is left holds on to `closing`: the sockets that still say farewell.
@@ -195,6 +231,11 @@ mod tests {
         finish: Arc<Notify>,
     }
 
+    async fn engine() -> Engine {
+        let stores = store::open(Location::Memory).await.unwrap();
+        Engine::new(stores.journal, Arc::new(Demo::new()), engine::Tools::new())
+    }
+
     async fn busy() -> Busy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap())
@@ -211,7 +252,13 @@ mod tests {
                 "done"
             }),
         );
-        let server = tokio::spawn(serve(listener, router, received, watch::Sender::new(false)));
+        let server = tokio::spawn(serve(
+            listener,
+            router,
+            received,
+            watch::Sender::new(false),
+            engine().await,
+        ));
         client
             .write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
             .await

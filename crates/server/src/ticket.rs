@@ -9,6 +9,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use turn::Principal;
 
+use crate::cluster::ClusterKey;
+
 /// How long a ticket is good for.
 pub(crate) const LIFE: Duration = Duration::from_secs(60);
 
@@ -25,6 +27,11 @@ impl Secret {
             tracing::error!("the operating system gives no randomness: tickets can be guessed");
         }
         Self(bytes)
+    }
+
+    /// One that all servers of a cluster have: a ticket of any is good at all.
+    pub(crate) fn of(key: &ClusterKey) -> Self {
+        Self(key.derive("tickets"))
     }
 
     pub(crate) fn issue(&self, principal: &Principal) -> String {

@@ -48,6 +48,20 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// The code of this name, if there is one.
+    pub fn code_of(name: &str) -> Option<&'static str> {
+        let codes = [
+            "bad_request",
+            "call_not_open",
+            "forged_output",
+            "input_changed",
+            "unknown_approval",
+            "unknown_call",
+            "unknown_message",
+        ];
+        codes.into_iter().find(|code| *code == name)
+    }
+
     fn new(code: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, message }

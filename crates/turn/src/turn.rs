@@ -4,6 +4,7 @@ mod apply;
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::{Chunk, Message};
 
@@ -16,7 +17,8 @@ use crate::live::Live;
 use crate::transcript::Item;
 
 /// How a turn stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// The model or a tool is at work.
     Running,

@@ -6,7 +6,7 @@
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
-//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `emulate`, `shutdown`: the
+//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `emulate`, `replicas`, `shutdown`: the
 //!   behaviour.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
@@ -18,6 +18,7 @@ mod gemini;
 mod history;
 mod official;
 mod process;
+mod replicas;
 mod request;
 mod routes;
 mod seeds;

@@ -1,0 +1,178 @@
+//! Several servers over one PostgreSQL: a question asked at one is answered at another and seen at a
+//! third; of two answers one wins; a server that dies or leaves loses nothing.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::process::{Server, adk_stream};
+
+struct Cluster {
+    url: String,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let url = testkit::postgres::database();
+        Self { url }
+    }
+
+    fn server(&self) -> Server {
+        self.with_pace("0")
+    }
+
+    fn with_pace(&self, pace: &str) -> Server {
+        let flags = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--pace",
+            pace,
+            "--lease",
+            "1",
+        ];
+        adk_stream(&flags)
+            .variable("ADK_STREAM_STORE", &self.url)
+            .variable("ADK_STREAM_CLUSTER_KEY", "known-to-this-cluster-alone")
+            .running()
+    }
+}
+
+fn say(server: &Server, chat: &str, words: &str) -> String {
+    let parts = json!([{"type": "text", "text": words}]);
+    let message = json!({"id": format!("{chat}-u"), "role": "user", "parts": parts});
+    let body = json!({"id": chat, "trigger": "submit-message", "messages": [message]});
+    let answer = server.post("/api/chat", &[], &body.to_string());
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.text().to_owned()
+}
+
+fn question(server: &Server, chat: &str) -> String {
+    let waiting = server.get("/api/approvals").json();
+    let mut waiting = waiting["approvals"].as_array().unwrap().iter();
+    let asked = waiting.find(|asked| asked["chatId"] == chat);
+    asked.unwrap_or_else(|| panic!("{chat} asks nothing"))["approvalId"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn answer(server: &Server, approval: &str, approved: bool) -> u16 {
+    let body = json!({"approved": approved}).to_string();
+    let path = format!("/api/approvals/{approval}");
+    server.post(&path, &[], &body).status
+}
+
+/// Waits until the turn is over, wherever it is, and gives the chat.
+fn finished(server: &Server, chat: &str) -> Value {
+    let patience = Instant::now() + Duration::from_secs(30);
+    loop {
+        let answer = server.get(&format!("/api/chat/{chat}"));
+        if answer.status == 200 && answer.json()["status"] == "finished" {
+            return answer.json();
+        }
+        assert!(Instant::now() < patience, "{}", answer.text());
+        std::thread::yield_now();
+    }
+}
+
+fn payments(server: &Server) -> usize {
+    let wallet = server.get("/api/wallet").json();
+    wallet["payments"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn what_one_server_asks_is_answered_at_another_and_seen_at_a_third() {
+    let cluster = Cluster::new();
+    let [a, b, c] = [(); 3].map(|()| cluster.server());
+    let asked = say(&a, "c1", "Send $20 to Sam");
+    assert!(asked.contains("tool-approval-request"), "{asked}");
+    assert_eq!(answer(&b, &question(&c, "c1"), true), 200);
+    finished(&c, "c1");
+    assert_eq!(payments(&b), 1);
+    // The next message lands elsewhere, and its window is the owner's.
+    let body = c.get("/api/chat/c1").json()["messages"].clone();
+    let mut messages = body.as_array().unwrap().clone();
+    let parts = json!([{"type": "text", "text": "What is the weather in Tokyo?"}]);
+    messages.push(json!({"id": "u2", "role": "user", "parts": parts}));
+    let body = json!({"id": "c1", "trigger": "submit-message", "messages": messages});
+    let answer = b.post("/api/chat", &[], &body.to_string());
+    assert!(answer.text().contains("Tokyo"), "{}", answer.text());
+    assert!(answer.text().contains("data: [DONE]"));
+}
+
+#[test]
+fn of_two_answers_at_two_servers_one_wins_each_time() {
+    let cluster = Cluster::new();
+    let [a, b, c] = [(); 3].map(|()| cluster.server());
+    let races = 40;
+    let mut approved = 0;
+    for race in 0..races {
+        let chat = format!("race-{race}");
+        say(&a, &chat, "Send $1 to Sam");
+        let asked = question(&a, &chat);
+        let (yes, no) = std::thread::scope(|scope| {
+            let yes = scope.spawn(|| answer(&b, &asked, true));
+            let no = scope.spawn(|| answer(&c, &asked, false));
+            (yes.join().unwrap(), no.join().unwrap())
+        });
+        let mut both = [yes, no];
+        both.sort_unstable();
+        assert_eq!(both, [200, 409]);
+        approved += usize::from(yes == 200);
+        finished(&a, &chat);
+    }
+    assert_eq!(payments(&c), approved);
+}
+
+#[test]
+fn an_answer_is_honoured_whoever_died() {
+    let cluster = Cluster::new();
+    let [a, b] = [(); 2].map(|()| cluster.server());
+    say(&a, "c1", "Send $20 to Sam");
+    let asked = question(&b, "c1");
+    a.signal("KILL");
+    assert_eq!(answer(&b, &asked, true), 200);
+    finished(&b, "c1");
+    assert_eq!(payments(&b), 1);
+}
+
+#[test]
+fn a_text_that_a_server_died_in_is_said_again_by_another() {
+    let cluster = Cluster::new();
+    let slow = cluster.with_pace("50");
+    let other = cluster.server();
+    let parts = json!([{"type": "text", "text": "take your time"}]);
+    let message = json!({"id": "u1", "role": "user", "parts": parts});
+    let body = json!({"id": "c1", "messages": [message]}).to_string();
+    let head = "POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+    let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let mut client = TcpStream::connect(slow.address).unwrap();
+    client.write_all(request.as_bytes()).unwrap();
+    let patience = Instant::now() + Duration::from_secs(20);
+    while other.get("/api/chat/c1").status != 200 {
+        assert!(Instant::now() < patience);
+        std::thread::yield_now();
+    }
+    slow.signal("KILL");
+    let chat = finished(&other, "c1");
+    assert!(chat["messages"].to_string().contains("word-200"));
+    let journal = other.get("/api/chat/c1/journal").json().to_string();
+    assert!(journal.contains("turn-claimed"), "{journal}");
+}
+
+#[test]
+fn servers_that_do_not_know_the_key_bring_no_errands() {
+    let cluster = Cluster::new();
+    let server = cluster.server();
+    let errand = json!({"chat": "c1", "principal": "ann", "order": "view"}).to_string();
+    for key in ["", "another-key-altogether"] {
+        let headers = [("x-adk-stream-cluster", key)];
+        assert_eq!(
+            server.post("/internal/errand", &headers, &errand).status,
+            401
+        );
+    }
+}
