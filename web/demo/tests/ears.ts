@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core';
 export interface Ears {
   /** Waits until a tone of so many hertz is to be heard. */
   hear(hertz: number): Promise<void>;
+  /** Waits until anything is to be heard. */
+  hearAnything(): Promise<void>;
   /** Waits until nothing is to be heard. */
   hearNothing(): Promise<void>;
 }
@@ -53,6 +55,9 @@ export async function listen(page: Page): Promise<Ears> {
   return {
     hear: async hertz => {
       await page.waitForFunction(`isHeard(${hertz})`);
+    },
+    hearAnything: async () => {
+      await page.waitForFunction('!isSilent()');
     },
     hearNothing: async () => {
       await page.waitForFunction('isSilent()');

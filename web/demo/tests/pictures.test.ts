@@ -52,13 +52,13 @@ test.runIf(process.env.PICTURES === '1')('pictures for the README', async () => 
         `<figure><img src="data:image/png;base64,${picture}"><figcaption>${index + 1}. ${words}</figcaption></figure>`,
     )
     .join('');
-  await page.setViewportSize({ width: 1600, height: 100 });
-  await page.setContent(`<style>
+  await page.setViewportSize({ width: 1580, height: 100 });
+  await page.setContent(`<!doctype html><style>
     body { margin: 0; display: flex; gap: 12px; padding: 12px; align-items: flex-start; background: #e9e4d8; width: fit-content;
       font: 17px/1.35 system-ui, sans-serif; color: #1e1b16; }
     figure { margin: 0; width: 380px; }
     img { width: 380px; border: 1px solid #cfc7b4; border-radius: 6px; display: block; }
     figcaption { padding: 8px 2px 0; }
   </style>${strip}`);
-  await page.locator('body').screenshot({ path: join(images, 'frames.png') });
+  await page.screenshot({ path: join(images, 'frames.png'), fullPage: true });
 });

@@ -1,7 +1,7 @@
 /** Starts the real binary on a free port, and ends it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,7 +22,9 @@ export type Sdk = keyof typeof pages;
 export interface ServerOptions {
   /** The pause between the demo's words, in milliseconds. */
   pace?: number;
-  agent?: 'demo' | 'demo-live';
+  agent?: 'demo' | 'demo-live' | 'gemini-live';
+  /** Where Gemini is, for an agent that asks it. */
+  gemini?: string;
   /** How long approvals wait, in seconds. */
   approvalTimeout?: number;
   /** The SDK of the page that it serves. */
@@ -45,18 +47,36 @@ export class Server {
   }
 
   static async start(options: ServerOptions = {}): Promise<Server> {
-    const { pace = 2, agent = 'demo', approvalTimeout, sdk, isDurable = false, keys } = options;
+    const {
+      pace = 2,
+      agent = 'demo',
+      gemini,
+      approvalTimeout,
+      sdk,
+      isDurable = false,
+      keys,
+    } = options;
     const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
     const given = [
       ['--store', isDurable ? 'sqlite:chats.db' : 'memory'],
       ['--pace', String(pace)],
       ['--agent', agent],
       ...(approvalTimeout === undefined ? [] : [['--approval-timeout', String(approvalTimeout)]]),
+      ...(gemini === undefined ? [] : [['--gemini-base-url', gemini]]),
       ...(sdk === undefined ? [] : [['--page', pages[sdk]]]),
       ...(keys === undefined ? [] : [['--keys', keys]]),
     ].flat();
-    const { child, url } = await run(folder, ['--listen', '127.0.0.1:0', ...given]);
+    const { child, url } = await run(folder, ['serve', '--listen', '127.0.0.1:0', ...given]);
     return new Server(child, folder, given, url);
+  }
+
+  /** Starts a Gemini on loopback, which hears what it is told to hear. */
+  static async emulateGemini(utterances: string[]): Promise<Server> {
+    const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
+    writeFileSync(join(folder, 'script.json'), JSON.stringify({ utterances, rules: [] }));
+    const options = ['emulate-gemini', '--listen', '127.0.0.1:0', '--script', 'script.json'];
+    const { child, url } = await run(folder, options);
+    return new Server(child, folder, [], url);
   }
 
   /** Dies without a word, as in a crash. */
@@ -68,7 +88,12 @@ export class Server {
 
   /** Comes back where it was. */
   async restart(): Promise<void> {
-    const { child } = await run(this.folder, ['--listen', new URL(this.url).host, ...this.options]);
+    const { child } = await run(this.folder, [
+      'serve',
+      '--listen',
+      new URL(this.url).host,
+      ...this.options,
+    ]);
     this.#child = child;
   }
 
@@ -127,9 +152,10 @@ async function run(
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('ADK_STREAM_')),
   );
-  const child = spawn(binary, ['serve', ...options], {
+  const child = spawn(binary, options, {
     cwd: folder,
-    env,
+    // A key that the Gemini on loopback takes, and nobody else is asked with.
+    env: { ...env, GEMINI_API_KEY: 'any' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // Without a listener, a binary that is missing would end the whole test run.

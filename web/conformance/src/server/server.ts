@@ -102,7 +102,9 @@ export class Server {
     if (recordFolder === undefined) {
       rmSync(this.#folder, { recursive: true, force: true });
     }
-    for (const { child, complaints } of [running, this.#emulator].filter(one => one !== undefined)) {
+    for (const { child, complaints } of [running, this.#emulator].filter(
+      one => one !== undefined,
+    )) {
       if (child.exitCode !== 0 || complaints.some(line => /panicked/.test(line))) {
         throw new Error(`it ended with ${child.exitCode}, saying:\n${complaints.join('\n')}`);
       }
