@@ -231,7 +231,7 @@ impl Config {
             AgentName::GeminiLive => Some(gemini::live(&layers, environment)?),
             _ => None,
         };
-        let config = Self {
+        let mut config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
             agent,
@@ -253,6 +253,10 @@ impl Config {
                 .map(|name| format!("{name} is set, but means nothing to this version"))
                 .collect(),
         };
+        if matches!(config.store, StoreUrl::Postgres(_)) && config.cluster.is_none() {
+            let alone = "no ADK_STREAM_CLUSTER_KEY: this must be the only server over its database";
+            config.warnings.push(alone.to_owned());
+        }
         Ok(config)
     }
 }
