@@ -33,6 +33,11 @@ pub(super) struct Line {
     pub(super) told: Option<Told>,
     /// Whether the model is in the middle of an answer that nobody hears any more.
     pub(super) is_talking: bool,
+    /// Whether the session was told only a part of what `told` would say: a step was let go of in the
+    /// middle of asking.
+    pub(super) is_half_told: bool,
+    /// Whether the connection will be closed.
+    pub(super) is_leaving: bool,
     /// Calls that came when no step was there to make them.
     pub(super) late: Vec<FunctionCall>,
 }

@@ -1,5 +1,7 @@
 //! What the model says, as agent events.
 
+use std::collections::HashSet;
+
 use gemini::live::{ServerContent, Transcription};
 use gemini::{Blob, Data, FunctionCall, Part, UsageMetadata};
 use serde_json::{Map, Value, json};
@@ -18,10 +20,10 @@ pub(super) struct Reading {
     /// Whose words the last text was.
     voice: Voice,
     sound: Sound,
-    /// All that was said in text, in case it must be said again.
-    said: String,
-    /// What is said again, and not to be told twice.
-    echo: Echo,
+    words: Words,
+    thoughts: Words,
+    /// The addresses of what it rests on, which are told once.
+    sources: HashSet<String>,
     /// Whether anything came that belongs to this step.
     pub(super) has_begun: bool,
 }
@@ -46,22 +48,25 @@ struct Sound {
     sample_rate: u64,
 }
 
-/// A text that is told again after the connection was lost: what was told already is passed over,
-/// as long as it is the same.
+/// What was said, and may be said again after the connection was lost: what was told already is then
+/// passed over, as long as it is the same.
 #[derive(Debug, Default)]
-struct Echo {
-    expected: String,
-    at: usize,
+struct Words {
+    /// All that was told of this text.
+    told: String,
+    /// How much of that was said again; nothing, if none of it is expected.
+    again: Option<usize>,
 }
 
 impl Reading {
-    /// Begins again: what was said is expected to come once more.
-    pub(super) fn again(&mut self) {
-        self.echo = Echo {
-            expected: std::mem::take(&mut self.said),
-            at: 0,
-        };
+    /// Begins again: what was said is expected to come once more. Sound can't be told to be the same,
+    /// so that who plays it is to stop, and hears it from the beginning.
+    pub(super) fn again(&mut self) -> Option<AgentEvent> {
+        self.words.again();
+        self.thoughts.again();
         self.has_begun = false;
+        let sound = std::mem::take(&mut self.sound);
+        (sound.chunks > 0).then(interrupted)
     }
 
     pub(super) fn usage(&mut self, usage: Option<UsageMetadata>) {
@@ -80,7 +85,9 @@ impl Reading {
         for chunk in grounding.grounding_chunks {
             for source in [chunk.web, chunk.retrieved_context, chunk.maps] {
                 let source = source.unwrap_or_default();
-                if let Some(url) = source.uri {
+                if let Some(url) = source.uri
+                    && self.sources.insert(url.clone())
+                {
                     let title = source.title;
                     events.push(AgentEvent::Source { url, title });
                 }
@@ -97,6 +104,10 @@ impl Reading {
                 let text = std::mem::take(text);
                 // A signature on a text of Live is not asked back.
                 self.say(Voice::Text, &text, events);
+            }
+            Data::Text(text) => {
+                let text = std::mem::take(text);
+                self.think(&text, events);
             }
             _ => read_part(part, events),
         }
@@ -115,14 +126,13 @@ impl Reading {
     }
 
     fn say(&mut self, voice: Voice, text: &str, events: &mut Vec<AgentEvent>) {
-        let heard = voice == Voice::Input;
-        if !heard {
-            self.said.push_str(text);
-        }
-        let text = match heard {
-            true => text.to_owned(),
-            false => match self.echo.pass(text) {
-                Passed::Same => return,
+        let text = match voice {
+            Voice::Input => text.to_owned(),
+            _ => match self.words.pass(text) {
+                Passed::Same => {
+                    self.has_begun = true;
+                    return;
+                }
                 Passed::More(text) => text,
                 Passed::Other(text) => {
                     self.voice = Voice::Nobody;
@@ -142,6 +152,18 @@ impl Reading {
         events.push(AgentEvent::Text {
             delta: text,
             provider_metadata: whose.map(|whose| json!({ OURS: { TRANSCRIPT: whose } })),
+        });
+    }
+
+    fn think(&mut self, text: &str, events: &mut Vec<AgentEvent>) {
+        let (Passed::More(delta) | Passed::Other(delta)) = self.thoughts.pass(text) else {
+            return;
+        };
+        // What is said after a thought is a text of its own.
+        self.voice = Voice::Nobody;
+        events.push(AgentEvent::Reasoning {
+            delta,
+            provider_metadata: None,
         });
     }
 
@@ -197,25 +219,40 @@ enum Passed {
     Other(String),
 }
 
-impl Echo {
+impl Words {
+    fn again(&mut self) {
+        self.again = (!self.told.is_empty()).then_some(0);
+    }
+
     fn pass(&mut self, text: &str) -> Passed {
-        let expected = &self.expected[self.at..];
-        if let Some(rest) = text.strip_prefix(expected) {
-            let rest = rest.to_owned();
-            *self = Self::default();
-            return match rest.is_empty() {
-                true => Passed::Same,
-                false => Passed::More(rest),
-            };
-        }
-        if expected.starts_with(text) {
-            self.at += text.len();
+        if text.is_empty() {
             return Passed::Same;
         }
-        let mut all = self.expected[..self.at].to_owned();
-        all.push_str(text);
-        *self = Self::default();
-        Passed::Other(all)
+        let Some(at) = self.again else {
+            self.told.push_str(text);
+            return Passed::More(text.to_owned());
+        };
+        let expected = &self.told[at..];
+        if let Some(rest) = text.strip_prefix(expected) {
+            self.again = None;
+            return self.pass(rest);
+        }
+        if expected.starts_with(text) {
+            self.again = Some(at + text.len());
+            return Passed::Same;
+        }
+        self.told.truncate(at);
+        self.told.push_str(text);
+        self.again = None;
+        Passed::Other(self.told.clone())
+    }
+}
+
+/// What was not played yet is to be dropped.
+pub(super) fn interrupted() -> AgentEvent {
+    AgentEvent::Signal {
+        name: "interrupted".to_owned(),
+        data: json!({}),
     }
 }
 
@@ -267,6 +304,52 @@ mod tests {
             reading.again();
             assert_eq!(texts(&mut reading, again), told);
         }
+    }
+
+    #[test]
+    fn what_is_said_a_third_time_is_told_once() {
+        for (second, third, told) in [
+            (&["Hel"][..], &["Hello wor", "ld"][..], &["ld"][..]),
+            (&["Hello world"], &["Hello world!"], &["!"]),
+            (&["Hi"], &["Hi there"], &[" there"]),
+            (&[], &["Hello world"], &["ld"]),
+        ] {
+            let mut reading = Reading::default();
+            texts(&mut reading, &["Hello", " wor"]);
+            reading.again();
+            texts(&mut reading, second);
+            reading.again();
+            assert_eq!(texts(&mut reading, third), told, "{second:?}");
+        }
+    }
+
+    #[test]
+    fn thoughts_and_sources_are_told_once_too() {
+        let content = || -> ServerContent {
+            serde_json::from_value(json!({
+                "modelTurn": {"parts": [{"text": "Hm.", "thought": true}, {"text": "Yes."}]},
+                "groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://a.test"}}]},
+            }))
+            .unwrap()
+        };
+        let mut reading = Reading::default();
+        assert_eq!(reading.content(content()).len(), 4);
+        assert_eq!(reading.again(), None);
+        assert_eq!(reading.content(content()), []);
+    }
+
+    #[test]
+    fn sound_that_comes_again_is_to_be_played_from_its_beginning() {
+        let mut reading = Reading::default();
+        let blob = || Blob::new("audio/pcm;rate=24000", "AAAA");
+        reading.sound(&blob());
+        assert_eq!(reading.again(), Some(interrupted()));
+        assert_eq!(reading.again(), None);
+        reading.sound(&blob());
+        let AgentEvent::Metadata(metadata) = reading.metadata("m") else {
+            panic!()
+        };
+        assert_eq!(metadata["audio"]["chunks"], 1);
     }
 
     #[test]

@@ -51,8 +51,8 @@ pub(super) struct Step<'a> {
     is_end_owed: bool,
     /// Whether the model has made calls that it does not wait for.
     has_called: bool,
-    /// Whether the connection will be closed.
-    is_leaving: bool,
+    /// Whether anything was heard of somebody who speaks.
+    has_heard: bool,
 }
 
 /// How a session came to be.
@@ -95,7 +95,7 @@ impl<'a> Step<'a> {
             is_stale: false,
             is_end_owed: false,
             has_called: false,
-            is_leaving: false,
+            has_heard: false,
         }
     }
 
@@ -119,11 +119,20 @@ impl<'a> Step<'a> {
             let Err(failure) = self.attempt(line).await else {
                 return Ok(());
             };
+            let is_unproven = self.opened == Opened::Resumed && !self.reading.has_begun;
+            // A connection that was said to end ends with a code like any other.
+            let is_lost = failure.is_transient
+                || failure.code == "agent_cut_off"
+                || is_unproven
+                || line.is_leaving;
             line.upstream = None;
+            line.is_half_told = false;
+            if is_lost && self.has_called {
+                // What was called is called. Asked again, the model would call once more.
+                return self.end(line);
+            }
             line.told = before;
             asked += 1;
-            let is_unproven = self.opened == Opened::Resumed && !self.reading.has_begun;
-            let is_lost = failure.is_transient || failure.code == "agent_cut_off" || is_unproven;
             // What was spoken can't be spoken again.
             if !is_lost || (self.is_spoken && self.heard.is_none()) || asked > retries.limit {
                 return Err(failure);
@@ -139,7 +148,7 @@ impl<'a> Step<'a> {
                 Some(wait) => sleep(wait).await,
                 None => return Err(transient),
             }
-            self.reading.again();
+            self.narrator.say_all(self.reading.again());
         }
     }
 
@@ -147,25 +156,28 @@ impl<'a> Step<'a> {
         let messages = self.session(line).await?;
         self.is_stale = self.opened == Opened::Kept && line.is_talking;
         self.is_end_owed = false;
-        let handle = line.told.take().and_then(|told| told.handle);
-        line.told = Some(Told::all(&self.request.history, handle));
-        line.is_talking = true;
+        // Whoever lets go of the step now leaves a session behind that knows half of it.
+        line.is_half_told = true;
+        let mut told = Told::all(&self.request.history);
         for (place, message) in messages.iter().enumerate() {
             line.upstream()?.send(message).await?;
             let is_followed = place + 1 < messages.len() || self.heard.is_some();
             if is_followed && message.tool_response.is_some() {
-                self.let_react(line).await?;
+                self.let_react(line, &mut told).await?;
             }
         }
         if self.heard.is_some() {
             line.upstream()?.send(&activity(true)).await?;
         }
+        line.told = Some(told);
+        line.is_half_told = self.heard.is_some();
+        line.is_talking = true;
         let late = std::mem::take(&mut line.late);
         if !late.is_empty() && self.call(line, late).await? {
             return self.end(line);
         }
         loop {
-            let message = self.next(line.upstream()?).await?;
+            let message = self.next(line).await?;
             let Some(message) = message else {
                 return self.end(line);
             };
@@ -177,14 +189,12 @@ impl<'a> Step<'a> {
 
     /// A model that is told what became of its call speaks of it. When something else is said at once,
     /// that is interrupted; and it is waited for, so that the two answers can be told apart.
-    async fn let_react(&mut self, line: &mut Line) -> Result<(), Failure> {
+    async fn let_react(&mut self, line: &mut Line, told: &mut Told) -> Result<(), Failure> {
         let react = async {
             loop {
                 let message = line.upstream()?.next().await?;
                 self.reading.usage(message.usage_metadata);
-                if let Some(update) = message.session_resumption_update {
-                    note(line, update);
-                }
+                line.is_leaving |= message.go_away.is_some();
                 if let Some(content) = message.server_content {
                     return Ok(!content.turn_complete.unwrap_or_default());
                 }
@@ -194,9 +204,7 @@ impl<'a> Step<'a> {
                         tool: call.name.unwrap_or_default(),
                         behavior: Behavior::Blocking,
                     });
-                    line.told
-                        .iter_mut()
-                        .for_each(|told| told.calls.extend(lost.clone()));
+                    told.calls.extend(lost);
                     return Ok(false);
                 }
             }
@@ -211,6 +219,10 @@ impl<'a> Step<'a> {
     /// The session, and what it is owed: the one that is there, one that is gone on with, or one that
     /// is told all.
     async fn session(&mut self, line: &mut Line) -> Result<Vec<ClientMessage>, Failure> {
+        if std::mem::take(&mut line.is_half_told) {
+            line.upstream = None;
+            line.told = None;
+        }
         let history = &self.request.history;
         let noted = self.request.session.as_ref();
         let told = line.told.clone();
@@ -224,6 +236,7 @@ impl<'a> Step<'a> {
         }
         line.upstream = None;
         line.is_talking = false;
+        line.is_leaving = false;
         line.late.clear();
         let Shared { config, address } = self.shared;
         let tools = &self.request.tools;
@@ -250,7 +263,7 @@ impl<'a> Step<'a> {
 
     /// The next message of the model; nothing, if the step is over without one. What is heard
     /// meanwhile is passed on.
-    async fn next(&mut self, upstream: &mut Upstream) -> Result<Option<ServerMessage>, Failure> {
+    async fn next(&mut self, line: &mut Line) -> Result<Option<ServerMessage>, Failure> {
         let timeouts = self.shared.config.common.timeouts;
         loop {
             let patience = match () {
@@ -265,35 +278,44 @@ impl<'a> Step<'a> {
                     None => pending().await,
                 }
             };
-            tokio::select! {
-                message = timeout(patience, upstream.next()) => match message {
+            let is_over = tokio::select! {
+                message = timeout(patience, line.upstream()?.next()) => match message {
                     Ok(message) => return message.map(Some),
-                    Err(_) if self.heard.is_some() => self.fall_silent(upstream).await?,
+                    Err(_) if self.heard.is_some() => true,
                     Err(_) if self.has_called => return Ok(None),
                     Err(_) => return Err(Failure::timed_out()),
                 },
                 heard = heard => match heard {
                     Some(Heard::Sound { pcm, sample_rate }) => {
-                        upstream.send(&sound(&pcm, sample_rate)).await?;
+                        line.upstream()?.send(&sound(&pcm, sample_rate)).await?;
+                        self.has_heard = true;
+                        false
                     }
-                    Some(Heard::End) | None => self.fall_silent(upstream).await?,
+                    Some(Heard::End) | None => true,
                 },
+            };
+            if is_over && !self.fall_silent(line).await? {
+                return Ok(None);
             }
         }
     }
 
-    async fn fall_silent(&mut self, upstream: &mut Upstream) -> Result<(), Failure> {
+    /// Nobody speaks any more. Says whether anybody has: else there is nothing to answer.
+    async fn fall_silent(&mut self, line: &mut Line) -> Result<bool, Failure> {
         self.heard = None;
-        upstream.send(&activity(false)).await
+        line.upstream()?.send(&activity(false)).await?;
+        line.is_half_told = false;
+        if !self.has_heard && self.is_stale {
+            // The end of what was interrupted is on its way, and no step is there to hear it.
+            line.upstream = None;
+        }
+        Ok(self.has_heard)
     }
 
     /// Takes a message of the model in, and says whether the step is over.
     async fn take(&mut self, line: &mut Line, message: ServerMessage) -> Result<bool, Failure> {
         self.reading.usage(message.usage_metadata);
-        if let Some(update) = message.session_resumption_update {
-            note(line, update);
-        }
-        self.is_leaving |= message.go_away.is_some();
+        line.is_leaving |= message.go_away.is_some();
         if let Some(cancelled) = message.tool_call_cancellation {
             self.cancel(line, cancelled.ids);
         }
@@ -303,10 +325,14 @@ impl<'a> Step<'a> {
             return Ok(true);
         }
         match message.tool_call {
-            Some(ToolCall { function_calls, .. }) if !self.is_stale => {
-                self.call(line, function_calls).await
+            Some(ToolCall { function_calls, .. }) if self.is_stale => {
+                // It must not wait for what nobody will do.
+                let refusals = function_calls.into_iter().map(Owed::refused).collect();
+                line.upstream()?.send(&tool_response(refusals)).await?;
+                Ok(false)
             }
-            _ => Ok(false),
+            Some(ToolCall { function_calls, .. }) => self.call(line, function_calls).await,
+            None => Ok(false),
         }
     }
 
@@ -322,7 +348,7 @@ impl<'a> Step<'a> {
             return false;
         }
         if is_interrupted {
-            self.narrator.say(interrupted());
+            self.narrator.say(reading::interrupted());
         }
         self.narrator.say_all(self.reading.content(content));
         if is_complete && self.is_end_owed && !self.reading.has_begun {
@@ -357,9 +383,9 @@ impl<'a> Step<'a> {
                 Behavior::Blocking => waits = true,
                 Behavior::NonBlocking => pending.push(owed.pending()),
             }
-            line.told
-                .iter_mut()
-                .for_each(|told| told.calls.push(owed.clone()));
+            if let Some(told) = &mut line.told {
+                told.calls.push(owed);
+            }
             self.narrator.say(event);
             self.reading.has_begun = true;
             self.has_called = true;
@@ -391,21 +417,22 @@ impl<'a> Step<'a> {
 
     fn note_session(&self, line: &Line) {
         let told = line.told.as_ref();
-        let session = told.and_then(|told| told.to_session(self.opened.as_str()));
+        let session = told.map(|told| told.to_session(self.opened.as_str()));
         self.narrator.say_all(session.map(AgentEvent::Session));
     }
 
     /// Listens on while the chat waits or rests.
     async fn linger(&mut self, line: &mut Line) {
         while let Some(upstream) = &mut line.upstream {
-            // Whoever needs it next opens another by the handle.
-            if self.is_leaving {
+            // Whoever needs it next opens another by the handle. While there is none, this one is
+            // good for as long as it lasts.
+            if line.is_leaving && line.told.as_ref().is_some_and(|told| told.handle.is_some()) {
                 break;
             }
             let Ok(message) = upstream.next().await else {
                 break;
             };
-            self.is_leaving = message.go_away.is_some();
+            line.is_leaving |= message.go_away.is_some();
             if let Some(update) = message.session_resumption_update {
                 note(line, update);
                 self.note_session(line);
@@ -420,20 +447,12 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Keeps a handle, if it is one.
+/// Keeps a handle, if it is one. Only those count that come when a step is over: an earlier one stands
+/// for a conversation that lacks this step.
 fn note(line: &mut Line, update: SessionResumptionUpdate) {
-    let handle = update.new_handle.filter(|handle| !handle.is_empty());
-    if let (Some(told), Some(handle), true) =
-        (&mut line.told, handle, update.resumable != Some(false))
-    {
-        told.handle = Some(handle);
-    }
-}
-
-fn interrupted() -> AgentEvent {
-    AgentEvent::Signal {
-        name: "interrupted".to_owned(),
-        data: serde_json::json!({}),
+    if let Some(told) = &mut line.told {
+        let handle = update.new_handle.filter(|handle| !handle.is_empty());
+        told.handle = handle.filter(|_| update.resumable != Some(false));
     }
 }
 

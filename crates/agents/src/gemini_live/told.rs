@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gemini::live::{ClientContent, ToolResponse};
-use gemini::{ClientMessage, FunctionResponse, Scheduling};
+use gemini::{ClientMessage, FunctionCall, FunctionResponse, Scheduling};
 use serde_json::{Map, Value, json};
 use turn::agent::{Behavior, Past, is_speech};
 
@@ -18,7 +18,7 @@ pub(super) struct Told {
     last: u64,
     /// The calls that it has made, and has had no result of.
     pub(super) calls: Vec<Owed>,
-    /// The handle by which the session can be gone on with.
+    /// The handle by which a session can be gone on with that knows just this.
     pub(super) handle: Option<String>,
 }
 
@@ -32,12 +32,12 @@ pub(super) struct Owed {
 
 impl Told {
     /// All of a history.
-    pub(super) fn all(history: &[Past], handle: Option<String>) -> Self {
+    pub(super) fn all(history: &[Past]) -> Self {
         Self {
             items: history.len(),
             last: history.last().map_or(0, digest),
             calls: Vec::new(),
-            handle,
+            handle: None,
         }
     }
 
@@ -54,16 +54,17 @@ impl Told {
                 },
             })
         });
+        let handle = session.get("handle").and_then(Value::as_str);
         Some(Self {
             items: usize::try_from(session.get("items")?.as_u64()?).ok()?,
             last: session.get("last")?.as_str()?.parse().ok()?,
             calls: calls.collect::<Option<_>>()?,
-            handle: Some(session.get("handle")?.as_str()?.to_owned()),
+            handle: handle.map(str::to_owned),
         })
     }
 
-    /// What is to be noted in the journal; nothing, if nothing could be gone on with.
-    pub(super) fn to_session(&self, opened: &str) -> Option<Value> {
+    /// What is to be noted in the journal.
+    pub(super) fn to_session(&self, opened: &str) -> Value {
         let calls = self.calls.iter().map(|call| {
             let mut told = Map::from_iter([("tool".to_owned(), json!(call.tool))]);
             if let Some(id) = &call.id {
@@ -74,13 +75,16 @@ impl Told {
             }
             Value::Object(told)
         });
-        Some(json!({
-            "handle": self.handle.as_ref()?,
+        let mut session = json!({
             "items": self.items,
             "last": self.last.to_string(),
             "calls": calls.collect::<Vec<_>>(),
             "opened": opened,
-        }))
+        });
+        if let Some(handle) = &self.handle {
+            session["handle"] = json!(handle);
+        }
+        session
     }
 
     /// What the model is owed so that it knows all of a history; nothing, if what it knows is
@@ -117,14 +121,7 @@ impl Told {
             return None;
         }
         // Calls that nobody made in the end: the turn was stopped before.
-        let lost = || Map::from_iter([("error".to_owned(), json!("The turn was stopped."))]);
-        responses.extend(owed.into_iter().map(|call| {
-            let response = FunctionResponse {
-                response: Some(lost()),
-                ..FunctionResponse::default()
-            };
-            call.answered(response)
-        }));
+        responses.extend(owed.into_iter().map(|call| call.answered(stopped())));
         // The model is to speak of them once, when it knows them all.
         if let Some((_, before)) = responses.split_last_mut() {
             for response in before {
@@ -155,6 +152,15 @@ impl Owed {
         }
     }
 
+    /// That nobody will do what a call asks for.
+    pub(super) fn refused(call: FunctionCall) -> FunctionResponse {
+        FunctionResponse {
+            id: call.id,
+            name: call.name,
+            ..stopped()
+        }
+    }
+
     /// That there will be one.
     pub(super) fn pending(&self) -> FunctionResponse {
         let pending = json!("pending: this waits, and its result will follow");
@@ -166,6 +172,15 @@ impl Owed {
             will_continue: Some(true),
             ..FunctionResponse::default()
         }
+    }
+}
+
+/// What became of a call whose turn was stopped before it was made.
+fn stopped() -> FunctionResponse {
+    let error = json!("The turn was stopped.");
+    FunctionResponse {
+        response: Some(Map::from_iter([("error".to_owned(), error)])),
+        ..FunctionResponse::default()
     }
 }
 
@@ -259,7 +274,8 @@ mod tests {
     fn told(history: &[Past], calls: Vec<Owed>) -> Told {
         Told {
             calls,
-            ..Told::all(history, Some("h".to_owned()))
+            handle: Some("h".to_owned()),
+            ..Told::all(history)
         }
     }
 
@@ -344,11 +360,14 @@ mod tests {
             owed("2", Behavior::NonBlocking),
         ];
         let told = told(&[message("a")], calls);
-        let session = told.to_session("seeded").unwrap();
+        let session = told.to_session("seeded");
         assert_eq!(session["opened"], "seeded");
         assert_eq!(Told::from_session(&session), Some(told));
         assert_eq!(Told::from_session(&json!({"handle": "h"})), None);
-        assert_eq!(Told::all(&[], None).to_session("seeded"), None);
+        let nowhere = Told::all(&[message("a")]);
+        let session = nowhere.to_session("kept");
+        assert_eq!(session.get("handle"), None);
+        assert_eq!(Told::from_session(&session), Some(nowhere));
     }
 
     #[test]

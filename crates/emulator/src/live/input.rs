@@ -137,8 +137,9 @@ impl Session {
 
     /// Breaks off what the model says, and takes back what it waits for.
     async fn break_off(&mut self) -> Result<(), Farewell> {
-        self.interrupt().await?;
-        self.cancel(true).await
+        // In this order a turn is broken off once, also if it both speaks and waits.
+        self.cancel(true).await?;
+        self.interrupt().await
     }
 
     /// What calls brought.
