@@ -87,6 +87,11 @@ test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
 	$(call say,TypeScript and browser tests)
 	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test
 
+.PHONY: crash
+crash: $(PAGE) ## kill servers N (1000) times while people pay, on SQLite and on PostgreSQL
+	$(call say,Killing servers)
+	CRASHES=$(or $(N),1000) cargo test $(LOCKED) -p adk-stream --test binary crash:: -- --nocapture
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (60), where a nightly Rust is there
 	$(call say,Fuzzing the decoders)

@@ -164,17 +164,34 @@ impl Engine {
 
     /// Takes up what an earlier process left: turns that were running, and gates with deadlines.
     pub async fn recover(&self) -> Result<(), EngineError> {
-        self.take_over(usize::MAX).await?;
+        // Among other servers, what nobody runs may be what another is about to run.
+        if self.shared.replica.is_none() {
+            for chat in self.shared.journal.ownerless(now(), usize::MAX).await? {
+                // Its task takes the turn up when it reads the journal.
+                self.command(&chat, Command::Wake).await?;
+            }
+        }
         let gates = self.shared.journal.expiring_gates().await?;
         tokio::spawn(watch_the_clock(self.clone(), gates));
         Ok(())
     }
 
-    /// Takes up turns that nobody runs, so many at most.
-    async fn take_over(&self, limit: usize) -> Result<(), EngineError> {
-        for chat in self.shared.journal.ownerless(now(), limit).await? {
-            // Its task takes the turn up when it reads the journal.
-            self.command(&chat, Command::Wake).await?;
+    /// Takes up turns that others left. One whose lease is over is taken at once. One that never had
+    /// a lease may have been opened a moment ago, and is given the time to get one.
+    async fn take_over(
+        &self,
+        replica: &Replica,
+        suspects: &mut HashMap<ChatId, Instant>,
+    ) -> Result<(), EngineError> {
+        let journal = &self.shared.journal;
+        let ownerless = journal.ownerless(now(), TAKEN_OVER).await?;
+        suspects.retain(|chat, _| ownerless.contains(chat));
+        for chat in ownerless {
+            let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
+            let was_left = journal.lease(&chat).await?.is_some();
+            if was_left || seen.elapsed() > replica.lease / 2 {
+                self.command(&chat, Command::Wake).await?;
+            }
         }
         Ok(())
     }
@@ -187,13 +204,14 @@ impl Engine {
         };
         let mut beat = tokio::time::interval(replica.lease / 4);
         let mut beats = 0_u64;
+        let mut suspects = HashMap::new();
         loop {
             beat.tick().await;
             beats += 1;
             if let Err(error) = self.renew(&replica).await {
                 tracing::warn!(%error, "leases could not be renewed");
             }
-            if let Err(error) = self.take_over(TAKEN_OVER).await {
+            if let Err(error) = self.take_over(&replica, &mut suspects).await {
                 tracing::warn!(%error, "what others left could not be taken over");
             }
             // The timers of a server that died.
@@ -226,11 +244,15 @@ impl Engine {
         let Some(replica) = &self.shared.replica else {
             return Ok(());
         };
-        for (chat, _) in self.shared.held.all() {
-            self.command(&chat, Command::Lost).await?;
+        let held = self.shared.held.all();
+        for (chat, _) in &held {
+            self.command(chat, Command::Lost).await?;
         }
-        let owner = &replica.holder.owner;
-        Ok(self.shared.journal.release_all(owner).await?)
+        // Leases that are over say that somebody left; none at all would say that nobody came.
+        let at = now();
+        let journal = &self.shared.journal;
+        journal.hold(&replica.holder, &held, at, at).await?;
+        Ok(())
     }
 
     /// A client sends: what is new in it is taken in, and a window opens.

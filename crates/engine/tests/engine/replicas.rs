@@ -244,7 +244,8 @@ async fn a_running_turn_of_a_server_that_died_is_claimed_and_goes_on() {
     cluster.say(&a).await;
     // It died in the middle of a step: only the entry that opened the turn is there.
     let entries = cluster.journal.read(&cluster.chat, 0).await.unwrap();
-    let other = Cluster::new().await;
+    let mut other = Cluster::new().await;
+    other.lease = Duration::from_millis(400);
     let first = &entries[0];
     let opened = store::NewEntry {
         at: first.at,

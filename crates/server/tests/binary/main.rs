@@ -13,6 +13,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod api;
+mod crash;
 mod emulate;
 mod gemini;
 mod history;
