@@ -14,7 +14,13 @@ export default defineConfig({
         test: {
           name: 'sse',
           provide: { transport: 'sse', agent: 'demo' },
-          exclude: ['tests/socket/**', 'tests/seeds/**', 'tests/journals.test.ts'],
+          exclude: [
+            'tests/socket/**',
+            'tests/seeds/**',
+            'tests/gemini/**',
+            'tests/gemini-live/**',
+            'tests/journals.test.ts',
+          ],
           testTimeout: 30_000,
         },
       },
@@ -76,8 +82,25 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'gemini-faults',
+          include: ['tests/gemini/*.test.ts'],
+          // Pages of both transports; most tests name theirs.
+          provide: { transport: 'sse', agent: 'gemini' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'gemini-live-faults',
+          include: ['tests/gemini-live/*.test.ts'],
+          provide: { transport: 'socket', agent: 'gemini-live' },
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
           name: 'alone',
-          include: ['tests/socket/*.test.ts'],
+          include: ['tests/socket/*.test.ts', 'tests/gemini-live/alone/*.test.ts'],
           provide: { transport: 'socket', agent: 'demo' },
           testTimeout: 30_000,
           // They measure time and memory: nothing else may run beside them.

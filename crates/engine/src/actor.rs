@@ -12,6 +12,7 @@ use serde_json::Value;
 use store::{Appended, NewEntry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use turn::agent::is_speech;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::intake::Intake;
@@ -300,6 +301,9 @@ impl Actor {
             return Err(EngineError::UnknownChat);
         }
         match chat.take(trigger, message_id.as_deref(), &messages)? {
+            Intake::Open { message, .. } if is_speech(&message) && !self.engine.hears() => {
+                Err(EngineError::Deaf)
+            }
             Intake::Open { message, after } => {
                 let input = Input::Message {
                     message,

@@ -20,7 +20,12 @@ export type PageOptions = {
   transport: ChatTransport<UIMessage>;
   generateId: () => string;
   onWrite: (message: UIMessage) => void;
+  /** Takes in data that comes in a stream, also what no message keeps. */
+  onData?: (part: DataPart) => void;
 };
+
+/** Data that came in a stream. */
+export type DataPart = { type: string; data: unknown };
 
 /** What a person can do in a page, and what is seen in it, whatever the page is made of. */
 export interface ChatPage {
@@ -57,6 +62,7 @@ export class Page implements ChatPage {
     transport,
     generateId,
     onWrite,
+    onData = () => {},
   }: PageOptions) {
     this.state = new MemoryState(messages, onWrite);
     const MemoryChat = memoryChat(sdk);
@@ -65,6 +71,7 @@ export class Page implements ChatPage {
       state: this.state,
       generateId,
       transport,
+      onData,
       sendAutomaticallyWhen: options =>
         sdk.lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
         sdk.lastAssistantMessageIsCompleteWithToolCalls(options),
@@ -91,6 +98,11 @@ export class Page implements ChatPage {
 
   say(text: string): void {
     this.#begin(this.#chat.sendMessage({ text }));
+  }
+
+  /** Sends a message of any parts. */
+  send(parts: UIMessage['parts']): void {
+    this.#begin(this.#chat.sendMessage({ role: 'user', parts }));
   }
 
   /** Says something else in place of an earlier message; what came after it is cut off. */

@@ -61,12 +61,12 @@ impl Http {
         })
     }
 
-    /// Asks until an answer begins, or asking again would not help.
-    pub(crate) async fn ask(&self, body: &[u8]) -> Result<Response, Failure> {
+    /// Asks until an answer begins, or asking again would not help: the answer, and its first bytes.
+    pub(crate) async fn ask(&self, body: &[u8]) -> Result<(Response, Vec<u8>), Failure> {
         let mut asked = 0;
         loop {
             let failure = match self.ask_once(body.to_vec()).await {
-                Ok(response) => return Ok(response),
+                Ok(begun) => return Ok(begun),
                 Err(failure) => failure,
             };
             asked += 1;
@@ -78,9 +78,9 @@ impl Http {
         }
     }
 
-    async fn ask_once(&self, body: Vec<u8>) -> Result<Response, Failure> {
+    async fn ask_once(&self, body: Vec<u8>) -> Result<(Response, Vec<u8>), Failure> {
         let request = self.client.post(Url::clone(&self.url)).body(body).send();
-        let response = match timeout(self.timeouts.first_byte, request).await {
+        let mut response = match timeout(self.timeouts.first_byte, request).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(unanswered(error)),
             Err(_) => return Err(Failure::timed_out()),
@@ -94,7 +94,12 @@ impl Http {
             let why = format!("its content-type is {}", self.words(kind));
             return Err(Failure::unreadable(&why));
         }
-        Ok(response)
+        // Whoever hangs up after the head has said as little as one who hung up before.
+        match timeout(self.timeouts.first_byte, response.chunk()).await {
+            Ok(Ok(first)) => Ok((response, first.unwrap_or_default().to_vec())),
+            Ok(Err(error)) => Err(unanswered(error)),
+            Err(_) => Err(Failure::timed_out()),
+        }
     }
 
     async fn refusal(&self, mut response: Response) -> Failure {

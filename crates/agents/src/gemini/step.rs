@@ -54,7 +54,10 @@ impl Step {
             }
             match &mut self.stage {
                 Stage::Asking(body) => match self.http.ask(body).await {
-                    Ok(response) => self.stage = Stage::Answering(Box::new(Answer::new(response))),
+                    Ok((response, first)) => {
+                        let answer = Answer::new(response, first);
+                        self.stage = Stage::Answering(Box::new(answer));
+                    }
                     Err(failure) => {
                         self.events.push_back(failure.into());
                         self.stage = Stage::Over;
@@ -74,6 +77,8 @@ impl Step {
 /// An answer that comes.
 struct Answer {
     response: Response,
+    /// The first bytes, until they are read.
+    first: Option<Vec<u8>>,
     decoder: Decoder,
     reading: Reading,
     /// How many bytes have come since the last event.
@@ -81,9 +86,10 @@ struct Answer {
 }
 
 impl Answer {
-    fn new(response: Response) -> Self {
+    fn new(response: Response, first: Vec<u8>) -> Self {
         Self {
             response,
+            first: Some(first),
             decoder: Decoder::new(),
             reading: Reading::default(),
             bytes: 0,
@@ -92,6 +98,12 @@ impl Answer {
 
     /// Reads on, and says whether there is more to come.
     async fn read(&mut self, http: &Http, events: &mut VecDeque<AgentEvent>) -> bool {
+        if let Some(first) = self.first.take() {
+            return match self.take(&first, http, events) {
+                Ok(()) => true,
+                Err(failure) => self.over(Err(failure), events),
+            };
+        }
         let has_finished = self.reading.has_finished();
         let patience = match has_finished {
             true => AFTERMATH.min(http.timeouts.idle),
@@ -108,6 +120,11 @@ impl Answer {
             Ok(Err(_)) => Err(Failure::cut_off()),
             Err(_) => Err(Failure::timed_out()),
         };
+        self.over(come, events)
+    }
+
+    /// Nothing more is to come.
+    fn over(&mut self, come: Result<(), Failure>, events: &mut VecDeque<AgentEvent>) -> bool {
         let reading = std::mem::take(&mut self.reading);
         events.extend(reading.end(come));
         false

@@ -17,6 +17,8 @@ export type ServedChat = {
   error?: { code: string; message: string; retryAfterMs?: number };
 };
 
+export type JournalEvent = { event: string; [field: string]: Json };
+
 export type OpenApproval = {
   approvalId: string;
   chatId: string;
@@ -103,6 +105,16 @@ export class Api {
     return response.status === 404
       ? this.#nothing(response)
       : this.#expect<ServedChat>(response, 200);
+  }
+
+  /** What happened in a chat, as it is kept. */
+  async journal(id: string): Promise<JournalEvent[]> {
+    const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}/journal`);
+    const { entries } = await this.#expect<{ entries: { events: JournalEvent[] }[] }>(
+      response,
+      200,
+    );
+    return entries.flatMap(({ events }) => events);
   }
 
   async approvals(): Promise<OpenApproval[]> {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { projectRoot } from '../corpus.ts';
+import { Emulator } from './emulator.ts';
 
 const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
 
@@ -33,6 +34,14 @@ export type ServerOptions = {
   isOpen?: boolean;
   /** More flags. */
   flags?: string[];
+  /** More variables. */
+  variables?: Record<string, string>;
+  /** Flags of the emulator, where there is one. */
+  emulatorFlags?: string[];
+  /** The key that Gemini is asked with. */
+  geminiKey?: string;
+  /** In what Gemini Live answers: `text`, if nothing is said. */
+  modality?: 'text' | 'audio';
 };
 
 export type Principal = { name: string; key: string };
@@ -57,6 +66,7 @@ export class Server {
     const { agent = 'demo', pace = 0 } = options;
     if (agent === 'gemini' || agent === 'gemini-live') {
       const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
+      args.push(...(options.emulatorFlags ?? []));
       server.#emulator = await launch(args, server.#folder, {});
     }
     server.#running = await server.#launch();
@@ -118,13 +128,22 @@ export class Server {
     return running;
   }
 
-  /** The emulator behind the server, where there is one. */
-  get emulator(): string {
-    return this.#emulator?.url ?? '';
+  /** The emulator behind the server. */
+  get emulator(): Emulator {
+    if (this.#emulator === undefined) {
+      throw new Error('only Gemini has an emulator');
+    }
+    return new Emulator(this.#emulator.url);
+  }
+
+  /** What the server wrote to its log. */
+  get complaints(): readonly string[] {
+    return this.#running?.complaints ?? [];
   }
 
   async #launch(): Promise<Running> {
     const { agent = 'demo', store = 'sqlite', approvalTimeout, pace = 0 } = this.#options;
+    const { geminiKey = 'a-key', modality = 'text' } = this.#options;
     const args = ['serve', '--listen', '127.0.0.1:0', '--agent', agent, '--pace', String(pace)];
     args.push(
       '--store',
@@ -134,16 +153,16 @@ export class Server {
       args.push('--approval-timeout', String(approvalTimeout));
     }
     args.push(...(this.#options.flags ?? []));
-    const env: Record<string, string> = {};
+    const env: Record<string, string> = { ...this.#options.variables };
     if (this.#options.isOpen !== true) {
       env.ADK_STREAM_KEYS = principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }
     if (this.#emulator !== undefined) {
       args.push('--gemini-base-url', this.#emulator.url, '--gemini-model', 'gemini-3-flash');
-      env.GEMINI_API_KEY = 'a-key';
+      env.GEMINI_API_KEY = geminiKey;
     }
     if (agent === 'gemini-live') {
-      args.push('--live-modality', 'text');
+      args.push('--live-modality', modality);
       // The demo's questions wait as long as they do elsewhere.
       args.push(...(approvalTimeout === undefined ? ['--approval-timeout', 'never'] : []));
     }

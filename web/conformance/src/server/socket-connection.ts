@@ -77,6 +77,16 @@ export class SocketConnection extends Connection {
           }) as unknown as ChatTransport<UIMessage>);
   }
 
+  /** Sends something on the socket that the client does not know of: sound, as text or as bytes. */
+  sound(data: object | Uint8Array): void {
+    const socket = this.sockets.at(-1);
+    if (socket === undefined) {
+      throw new Error('no socket was opened');
+    }
+    const frame = data instanceof Uint8Array ? data : JSON.stringify(data);
+    WebSocket.prototype.send.call(socket, frame, {});
+  }
+
   #note(socket: WebSocket): void {
     this.sockets.push(socket);
     this.hold(

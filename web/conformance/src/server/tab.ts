@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UIMessage } from 'ai-7';
 import { untilIdle } from '../idle.ts';
-import { type AnnouncedCall, type ChatPage, Page, type ToolRun } from '../page.ts';
+import { type AnnouncedCall, type ChatPage, type DataPart, Page, type ToolRun } from '../page.ts';
 import { chatSdks, type Major, type Profile } from '../sdk.ts';
 import { StateWatch } from '../state-watch.ts';
 import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
@@ -48,6 +48,8 @@ export class Tab {
   readonly page: ChatPage;
   /** The calls that the page ran, in order. */
   readonly ran: AnnouncedCall[] = [];
+  /** The data that came, in order, also what no message keeps. */
+  readonly data: DataPart[] = [];
 
   readonly #options: TabOptions;
   readonly #script = new Script();
@@ -82,6 +84,7 @@ export class Tab {
         ...shared,
         sdk: chatSdks[major],
         transport: connection.transport,
+        onData: part => this.data.push(part),
       });
       this.#connection = connection;
     }
@@ -149,6 +152,15 @@ export class Tab {
   begin(text: string): void {
     this.#script.note({ say: text });
     this.page.say(text);
+  }
+
+  /** Sends a message of any parts, and leaves the window open. */
+  send(parts: UIMessage['parts']): void {
+    if (!(this.page instanceof Page)) {
+      throw new Error('a page of the seeds sends texts');
+    }
+    this.#script.note({ say: '(parts)' });
+    this.page.send(parts);
   }
 
   async approve(part: ToolPart, reason?: string): Promise<void> {
