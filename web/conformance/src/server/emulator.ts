@@ -68,6 +68,13 @@ export class Emulator {
     await this.#ask('DELETE', '/emulator/log');
   }
 
+  /** The same, with no live socket of an earlier conversation left. */
+  async begin(rules: Rule[], utterances: string[] = []): Promise<void> {
+    await this.act({ cut: {} });
+    await this.closed();
+    await this.follow(rules, utterances);
+  }
+
   /** What it was asked, and what it answered. */
   async log(): Promise<LogEntry[]> {
     const { entries } = (await this.#ask('GET', '/emulator/log')) as { entries: LogEntry[] };

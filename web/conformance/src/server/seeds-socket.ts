@@ -15,7 +15,9 @@ export type SeedsFrame =
     }
   | { type: 'tool_result'; toolCallId: string; result: Json }
   | { type: 'ping'; timestamp: Json }
-  | { type: 'interrupt'; reason?: string };
+  | { type: 'interrupt'; reason?: string }
+  | { type: 'audio_control'; action: 'start' | 'stop' }
+  | { type: 'audio_chunk'; chunk: string };
 
 /** Some of its pages wrap the fields in `data`, some do not. */
 export type Wrapping = 'flat' | 'wrapped';
@@ -83,6 +85,11 @@ export class SeedsSocket {
   /** Sends a text as it stands. */
   sendText(text: string): void {
     this.#socket.send(text);
+  }
+
+  /** Sends sound as it is. */
+  sendBytes(bytes: Uint8Array): void {
+    this.#socket.send(bytes);
   }
 
   /** Resolves when the server has taken in all that was sent so far: it reads frame by frame. */
