@@ -70,11 +70,9 @@ test.each([
   { reason: 'Internal error.', code: 'agent_unavailable', words: /not available/ },
   { reason: 'You exceeded your quota.', code: 'rate_limited', words: /too often/ },
 ])('a setup refused with 1011 for ever: $reason', async ({ reason, code, words }) => {
+  await served.emulator.begin([{ on: 'connect', close: { code: 1011, reason } }]);
   await Promise.all(
-    twoPages.map(async (page, index) => {
-      if (index === 0) {
-        await served.emulator.begin([{ on: 'connect', close: { code: 1011, reason } }]);
-      }
+    twoPages.map(async page => {
       const tab = served.visit(page);
       await tab.say(prompt);
       await expectTold(tab, code, words);
