@@ -27,4 +27,5 @@ pub mod journal;
 pub mod postgres;
 pub mod replay;
 pub mod scenario;
+pub mod simulator;
 pub mod specimen;

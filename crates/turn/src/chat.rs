@@ -141,14 +141,16 @@ impl Chat {
     /// Calls whose results were to open turns, and have opened none yet.
     pub fn awaited_results(&self) -> Vec<CallId> {
         let pending = self.turns.iter().flat_map(Turn::pending_calls);
-        let has_come = |id: &CallId| {
-            let mut turns = self.turns.iter();
-            turns.any(|turn| matches!(turn.cause(), Cause::Result { call, .. } if call == id))
-        };
         pending
             .map(|call| call.id.clone())
-            .filter(|id| !has_come(id))
+            .filter(|id| !self.has_come(id))
             .collect()
+    }
+
+    /// Whether the result of a call has opened a turn.
+    pub(crate) fn has_come(&self, id: &CallId) -> bool {
+        let mut turns = self.turns.iter();
+        turns.any(|turn| matches!(turn.cause(), Cause::Result { call, .. } if call == id))
     }
 
     /// What was said before the model speaks next.

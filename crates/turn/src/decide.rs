@@ -43,6 +43,10 @@ impl Chat {
                 let Some((_, made)) = self.call(&call) else {
                     return output;
                 };
+                // Whoever was first may have brought it, or opened a turn.
+                if self.has_come(&call) || self.current().is_some_and(|turn| turn.end().is_none()) {
+                    return output;
+                }
                 let tool = made.tool.clone();
                 let after = self.current().map(|turn| turn.id().clone());
                 let cause = Cause::Result {

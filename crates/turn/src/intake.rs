@@ -142,8 +142,9 @@ impl Chat {
                 let same = turn
                     .user_message()
                     .is_some_and(|known| known.parts == message.parts);
-                if same && index + 1 == path.len() && message_id.is_none() {
-                    // The same request again: the same turn.
+                if same && message_id.is_none() {
+                    // The same request again, maybe one that comes late: the same turn. An edit says
+                    // which message it edits.
                     return Ok(Intake::Continue {
                         turn: turn.id().clone(),
                         answers: Vec::new(),

@@ -267,3 +267,36 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
     let taken = chat.take(Trigger::RegenerateMessage, Some("nobody"), &[]);
     assert_eq!(taken.unwrap_err().code, "unknown_message");
 }
+
+#[test]
+fn message_that_comes_late_once_more_is_no_edit() {
+    let mut chat = chat();
+    let first = message("user", "u1", json!([{"type": "text", "text": "pay"}]));
+    chat.handle(
+        Input::Message {
+            message: message("user", "u2", json!([{"type": "text", "text": "wait"}])),
+            principal: Principal::from("ann"),
+            after: Some("t".into()),
+            ids: Ids {
+                turn: "t2".into(),
+                message: "m2".to_owned(),
+            },
+        },
+        At(2),
+    );
+    let late = chat.take(Trigger::SubmitMessage, None, std::slice::from_ref(&first));
+    assert_eq!(
+        late,
+        Ok(Intake::Continue {
+            turn: "t".into(),
+            answers: Vec::new(),
+            seen: None
+        })
+    );
+    // One that says which message it edits is one, whatever it says.
+    let edit = chat.take(Trigger::SubmitMessage, Some("u1"), &[first]);
+    assert!(
+        matches!(edit, Ok(Intake::Open { after: None, .. })),
+        "{edit:?}"
+    );
+}

@@ -8,6 +8,7 @@ mod driver;
 
 use adk_stream_turn::call::{Outcome, Place};
 use adk_stream_turn::gate::Decision;
+use adk_stream_turn::input::Ids;
 use adk_stream_turn::live::Verdict;
 use adk_stream_turn::{Effect, Input, Status};
 use driver::Driver;
@@ -413,4 +414,34 @@ fn call_that_was_asked_about_and_crashed_is_not_run_again() {
         matches!(&effects[..], [Effect::WakeTool { .. }]),
         "{effects:?}"
     );
+}
+
+#[test]
+fn result_of_a_long_running_call_opens_one_turn_and_only_when_none_is_open() {
+    let mut driver = Driver::new();
+    driver.say("send it");
+    driver.call("send_parcel", Place::Server, Verdict::Allow);
+    driver.end_step();
+    let call = driver.call_id(0);
+    let output = json!("on its way");
+    driver.perform(Input::ToolDone {
+        call: call.clone(),
+        outcome: Outcome::Pending { output },
+    });
+    let result = |turn: &str| Input::Result {
+        call: call.clone(),
+        outcome: Outcome::Unknown,
+        ids: Ids {
+            turn: turn.into(),
+            message: format!("message of {turn}"),
+        },
+    };
+    assert_eq!(driver.perform(result("early")), []);
+    driver.text("I will tell you.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+    assert_eq!(driver.perform(result("first")), [Effect::CallModel]);
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+    assert_eq!(driver.perform(result("second")), []);
 }

@@ -1,0 +1,139 @@
+//! The tools of the simulated agent, and the ledger of what they really did.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use turn::CallId;
+use turn::call::Place;
+use turn::live::{Ruling, Verdict};
+
+use super::chance::Chance;
+
+/// A tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tool {
+    /// Moves money, after an approval.
+    Pay,
+    /// Moves money, and nobody is asked.
+    Charge,
+    /// May be run again.
+    Note,
+    /// Reserves, asks in the middle of its work, and pays.
+    Book,
+    /// Looks, has a page do something, and shows.
+    Guide,
+    /// May be run again, and asks in the middle of its work.
+    Remind,
+    /// Goes on by itself, and its result opens a turn.
+    Parcel,
+    /// Runs in a page.
+    Play,
+    /// Runs in a page, after an approval.
+    Locate,
+}
+
+/// What a tool does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// Something outside, with nothing recorded.
+    Act,
+    /// Something outside whose result is recorded under a name.
+    Once(&'static str),
+    /// Asks a person.
+    Ask,
+    /// Has the page run something.
+    Page,
+    /// Says that it goes on by itself.
+    Leave,
+}
+
+impl Tool {
+    const ALL: [(&'static str, Self); 9] = [
+        ("pay", Self::Pay),
+        ("charge", Self::Charge),
+        ("note", Self::Note),
+        ("book", Self::Book),
+        ("guide", Self::Guide),
+        ("remind", Self::Remind),
+        ("parcel", Self::Parcel),
+        ("play", Self::Play),
+        ("locate", Self::Locate),
+    ];
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, tool)| *tool)
+    }
+
+    /// One that the agent calls, with its name.
+    pub(super) fn any(chance: &mut Chance) -> (&'static str, Self) {
+        // Payments are what this is about.
+        if chance.one_in(3) {
+            return Self::ALL[0];
+        }
+        *chance.pick(&Self::ALL)
+    }
+
+    pub(super) fn deeds(self) -> &'static [Deed] {
+        match self {
+            Self::Pay | Self::Charge | Self::Note => &[Deed::Act],
+            Self::Book => &[Deed::Once("reserve"), Deed::Ask, Deed::Once("pay")],
+            Self::Guide => &[Deed::Once("look"), Deed::Page, Deed::Once("show")],
+            Self::Remind => &[Deed::Ask, Deed::Act],
+            Self::Parcel => &[Deed::Leave],
+            Self::Play | Self::Locate => &[],
+        }
+    }
+
+    pub(super) fn is_idempotent(self) -> bool {
+        matches!(self, Self::Note | Self::Remind)
+    }
+
+    pub(super) fn is_of_page(self) -> bool {
+        matches!(self, Self::Play | Self::Locate)
+    }
+
+    /// What the policies say of a call of it.
+    pub(super) fn ruling(self, timeout: Option<Duration>) -> Ruling {
+        let place = match self.is_of_page() {
+            true => Place::Client,
+            false => Place::Server,
+        };
+        let verdict = match self {
+            Self::Pay | Self::Locate => Verdict::Ask {
+                question: "May it?".to_owned(),
+            },
+            _ => Verdict::Allow,
+        };
+        Ruling {
+            place,
+            verdict,
+            timeout,
+        }
+    }
+}
+
+/// What was really done, whoever knows of it.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    done: BTreeMap<(CallId, &'static str), u32>,
+}
+
+/// The deed of tools that do but one thing.
+pub(super) const ACT: &str = "act";
+
+impl Ledger {
+    pub(super) fn execute(&mut self, call: &CallId, deed: &'static str) {
+        *self.done.entry((call.clone(), deed)).or_default() += 1;
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (&CallId, &'static str, u32)> {
+        let done = self.done.iter();
+        done.map(|((call, deed), times)| (call, *deed, *times))
+    }
+
+    pub(super) fn times(&self, call: &CallId, deed: &'static str) -> u32 {
+        let times = self.done.get(&(call.clone(), deed));
+        times.copied().unwrap_or_default()
+    }
+}

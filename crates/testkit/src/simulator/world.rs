@@ -1,0 +1,445 @@
+//! Time, what is yet to happen, and what goes wrong.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use turn::call::Outcome;
+use turn::{At, CallId, GateId};
+
+use super::chance::Chance;
+use super::person::{People, Request, Told};
+use super::server::{Command, Server, Trouble};
+use super::store::Store;
+use super::tool::{ACT, Ledger};
+use super::{Bug, Story, Tally};
+
+/// How long a server that gives no sign of life is believed in, in milliseconds.
+pub(super) const LEASE: u64 = 4_000;
+
+/// How long the world may take to become quiet once it is healed. Clocks may be wrong by a lease, a
+/// chat that nothing happens to is let go after a while, and people have some patience.
+const RECOVERY: u64 = 240_000;
+
+/// How many store operations may wait inside of each other.
+const DEPTH: usize = 4;
+
+/// Something that is yet to happen.
+pub(super) enum Happening {
+    /// A server renews its leases and looks for turns that nobody runs.
+    Beat(usize),
+    /// Something reaches a chat's task; if its server has died since, nobody.
+    Command {
+        server: usize,
+        life: u64,
+        command: Command,
+    },
+    /// A tool does what comes next.
+    Tool { server: usize, life: u64, run: u64 },
+    /// A long-running call is done.
+    Later {
+        server: usize,
+        life: u64,
+        call: CallId,
+    },
+    /// A server hears that the journal has grown.
+    Bell { server: usize, life: u64 },
+    /// A person looks at the chat, and does something.
+    Person,
+    /// A client sends, or sends again.
+    Send(Request),
+    /// A client hears what came of a request.
+    Reply { request: u64, told: Told },
+    /// A client has waited long enough for a reply to one of its tries.
+    Impatience { request: u64, tries: u32 },
+    /// A server dies.
+    Crash(usize),
+    /// A server starts again.
+    Restart(usize),
+    /// A server can't reach the store for a while.
+    CutFromStore { server: usize, until: u64 },
+    /// Two servers can't reach each other for a while.
+    CutPeers { between: (usize, usize), until: u64 },
+    /// Nothing goes wrong from here on.
+    Heal,
+}
+
+struct Due {
+    at: u64,
+    /// What is due at the same time happens in the order in which it was foreseen.
+    order: u64,
+    what: Happening,
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Due {}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Due {
+    // The heap gives its greatest first, and that is to be the next.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.order).cmp(&(self.at, self.order))
+    }
+}
+
+/// How often things go wrong in a schedule: once in so many times, or never.
+struct Odds {
+    crash: u64,
+    crashes_left: u64,
+    store: u64,
+    doubt: u64,
+    wire: u64,
+    late: u64,
+}
+
+/// A schedule as it happens.
+pub(super) struct World {
+    pub(super) chance: Chance,
+    pub(super) bug: Option<Bug>,
+    pub(super) now: u64,
+    pub(super) store: Store,
+    pub(super) ledger: Ledger,
+    pub(super) servers: Vec<Server>,
+    pub(super) people: People,
+    pub(super) tally: Tally,
+    pub(super) faults: Vec<String>,
+    queue: BinaryHeap<Due>,
+    foreseen: u64,
+    /// How much of what is foreseen is more than a beat.
+    pending: usize,
+    pub(super) is_healed: bool,
+    odds: Odds,
+    cut_peers: Vec<((usize, usize), u64)>,
+    depth: usize,
+    lines: Option<Vec<String>>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, bug: Option<Bug>, is_told: bool) -> Self {
+        let mut chance = Chance::new(seed);
+        let count = if chance.one_in(3) { 3 } else { 2 };
+        let is_skewed = chance.one_in(3);
+        let servers = (0..count).map(|_| {
+            let skew = if is_skewed {
+                chance.below(2 * LEASE)
+            } else {
+                0
+            };
+            Server::new(skew)
+        });
+        let servers = servers.collect();
+        let odds = Odds {
+            crash: *chance.pick(&[0, 6, 20, 60]),
+            crashes_left: chance.below(4),
+            store: *chance.pick(&[0, 0, 12, 40]),
+            doubt: *chance.pick(&[0, 8, 30]),
+            wire: *chance.pick(&[0, 6, 20]),
+            late: *chance.pick(&[0, 3, 10]),
+        };
+        let people = People::new(&mut chance);
+        let mut world = Self {
+            chance,
+            bug,
+            now: 100_000,
+            store: Store::default(),
+            ledger: Ledger::default(),
+            servers,
+            people,
+            tally: Tally::default(),
+            faults: Vec::new(),
+            queue: BinaryHeap::new(),
+            foreseen: 0,
+            pending: 0,
+            is_healed: false,
+            odds,
+            cut_peers: Vec::new(),
+            depth: 0,
+            lines: is_told.then(Vec::new),
+        };
+        world.foresee(count);
+        world
+    }
+
+    /// Foresees the beats, the people, and the great misfortunes.
+    fn foresee(&mut self, count: usize) {
+        for server in 0..count {
+            let first = self.chance.below(LEASE / 4);
+            self.after(first, Happening::Beat(server));
+        }
+        let length = self.chance.between(2_000, 30_000);
+        let misfortunes = self.chance.below(5);
+        for _ in 0..misfortunes {
+            let at = self.chance.below(length);
+            let server = self.chance.index(count);
+            let until = self.now + at + self.chance.between(100, 3 * LEASE);
+            let what = match self.chance.below(4) {
+                0 => Happening::CutFromStore { server, until },
+                1 => Happening::Crash(server),
+                _ => {
+                    let between = (server, (server + 1) % count);
+                    Happening::CutPeers { between, until }
+                }
+            };
+            self.after(at, what);
+        }
+        self.after(0, Happening::Person);
+        self.after(length, Happening::Heal);
+    }
+
+    /// Foresees something, so many milliseconds from now.
+    pub(super) fn after(&mut self, delay: u64, what: Happening) {
+        if !matches!(what, Happening::Beat(_)) {
+            self.pending += 1;
+        }
+        self.foreseen += 1;
+        self.queue.push(Due {
+            at: self.now + delay,
+            order: self.foreseen,
+            what,
+        });
+    }
+
+    /// Foresees something that has to travel: it may be late, and so come after what was sent later.
+    pub(super) fn travel(&mut self, what: Happening) {
+        let delay = match self.is_late() {
+            true => self.chance.between(100, 2 * LEASE),
+            false => self.chance.between(1, 20),
+        };
+        self.after(delay, what);
+    }
+
+    fn is_late(&mut self) -> bool {
+        !self.is_healed && self.chance.one_in(self.odds.late)
+    }
+
+    /// Whether something that travels is lost, or comes twice: who asks knows which.
+    pub(super) fn is_mishandled(&mut self) -> bool {
+        !self.is_healed && self.chance.one_in(self.odds.wire)
+    }
+
+    /// Writes down what happens, if it is to be told.
+    pub(super) fn tell(&mut self, line: impl FnOnce(&Self) -> String) {
+        if self.lines.is_some() {
+            let line = format!("{:>7} {}", self.now - 100_000, line(self));
+            if let Some(lines) = &mut self.lines {
+                lines.push(line);
+            }
+        }
+    }
+
+    /// The time by the clock of a server.
+    pub(super) fn clock(&self, server: usize) -> At {
+        At(self.now + self.servers[server].skew - LEASE)
+    }
+
+    pub(super) fn play(mut self) -> Story {
+        // A panic is a fault like any other, and its seed is to be named.
+        let held = catch_unwind(AssertUnwindSafe(|| {
+            self.run();
+            self.judge();
+        }));
+        if held.is_err() {
+            self.fault("somebody panicked".to_owned());
+        }
+        self.tally.entries = self.store.entries.len() as u64;
+        Story {
+            faults: self.faults,
+            lines: self.lines.unwrap_or_default(),
+            tally: self.tally,
+        }
+    }
+
+    pub(super) fn fault(&mut self, fault: String) {
+        self.tell(|_| format!("fault: {fault}"));
+        self.faults.push(fault);
+    }
+
+    fn run(&mut self) {
+        let mut end = u64::MAX;
+        while let Some(due) = self.queue.peek() {
+            if self.is_healed {
+                end = end.min(self.now + RECOVERY);
+                let is_quiet = self.pending == 0 && !self.store.is_running();
+                if is_quiet || due.at > end {
+                    break;
+                }
+            }
+            self.next();
+        }
+    }
+
+    /// Lets happen what comes next.
+    fn next(&mut self) {
+        let Some(due) = self.queue.pop() else { return };
+        self.now = self.now.max(due.at);
+        if !matches!(due.what, Happening::Beat(_)) {
+            self.pending -= 1;
+        }
+        match due.what {
+            Happening::Beat(server) => self.beat(server),
+            Happening::Command {
+                server,
+                life,
+                command,
+            } => self.command(server, life, command),
+            Happening::Tool { server, life, run } => {
+                if self.is_alive(server, life) {
+                    self.tool_goes_on(server, run);
+                }
+            }
+            Happening::Later { server, life, call } => {
+                if self.is_alive(server, life) {
+                    self.tell(|_| format!("server {server}: {call} is done at last"));
+                    self.ledger.execute(&call, ACT);
+                    let output = serde_json::json!("delivered");
+                    let outcome = Outcome::Output { output };
+                    self.bring(server, Command::Result { call, outcome });
+                }
+            }
+            Happening::Bell { server, life } => {
+                if self.is_alive(server, life) {
+                    self.catch_up(server);
+                }
+            }
+            Happening::Person => self.person(),
+            Happening::Send(request) => self.send(request),
+            Happening::Reply { request, told } => self.hear(request, told),
+            Happening::Impatience { request, tries } => self.lose_patience(request, tries),
+            Happening::Crash(server) => self.crash(server),
+            Happening::Restart(server) => self.restart(server),
+            Happening::CutFromStore { server, until } => {
+                if !self.is_healed {
+                    self.tell(|_| format!("server {server} is cut from the store"));
+                    self.servers[server].cut_until = until;
+                }
+            }
+            Happening::CutPeers { between, until } => {
+                if !self.is_healed {
+                    self.tell(|_| format!("servers {between:?} are cut from each other"));
+                    self.cut_peers.push((between, until));
+                }
+            }
+            Happening::Heal => self.heal(),
+        }
+    }
+
+    fn heal(&mut self) {
+        self.tell(|_| "all is healed".to_owned());
+        self.is_healed = true;
+        self.cut_peers.clear();
+        for server in 0..self.servers.len() {
+            self.servers[server].cut_until = 0;
+            self.restart(server);
+        }
+    }
+
+    /// Whether a life of a server goes on.
+    pub(super) fn is_alive(&self, server: usize, life: u64) -> bool {
+        let server = &self.servers[server];
+        server.is_up && server.life == life
+    }
+
+    pub(super) fn can_reach(&self, from: usize, to: usize) -> bool {
+        let is_cut = self.cut_peers.iter().any(|(between, until)| {
+            let is_meant = *between == (from, to) || *between == (to, from);
+            is_meant && *until > self.now
+        });
+        self.servers[to].is_up && (from == to || !is_cut)
+    }
+
+    fn crash(&mut self, server: usize) {
+        if self.is_healed || !self.servers[server].is_up {
+            return;
+        }
+        self.tell(|_| format!("server {server} dies"));
+        self.tally.crashes += 1;
+        let life = self.servers[server].life;
+        self.servers[server] = Server::new(self.servers[server].skew);
+        self.servers[server].life = life + 1;
+        self.servers[server].is_up = false;
+        let rest = self.chance.between(10, 2 * LEASE);
+        self.after(rest, Happening::Restart(server));
+    }
+
+    fn restart(&mut self, server: usize) {
+        if !self.servers[server].is_up {
+            self.tell(|_| format!("server {server} starts again"));
+            self.servers[server].is_up = true;
+            // What an earlier process left is looked for at once.
+            self.look_around(server);
+        }
+    }
+
+    /// A place where a server waits: other things may happen first, and it may die there.
+    pub(super) fn pause(&mut self, server: usize) -> Result<(), Trouble> {
+        let life = self.servers[server].life;
+        if self.depth < DEPTH && self.chance.one_in(4) {
+            self.depth += 1;
+            for _ in 0..self.chance.between(1, 4) {
+                self.next();
+            }
+            self.depth -= 1;
+        }
+        if !self.is_healed && self.odds.crashes_left > 0 && self.chance.one_in(self.odds.crash) {
+            self.odds.crashes_left -= 1;
+            self.crash(server);
+        }
+        match self.is_alive(server, life) {
+            true => Ok(()),
+            false => Err(Trouble::Died),
+        }
+    }
+
+    /// Goes to the store, which may not be there.
+    pub(super) fn reach_store(&mut self, server: usize) -> Result<(), Trouble> {
+        self.pause(server)?;
+        let is_cut = self.servers[server].cut_until > self.now;
+        if is_cut || !self.is_healed && self.chance.one_in(self.odds.store) {
+            self.tell(|_| format!("server {server} can't reach the store"));
+            return Err(Trouble::Store);
+        }
+        Ok(())
+    }
+
+    /// Whether the store's word that an entry is stored gets lost.
+    pub(super) fn is_doubtful(&mut self) -> bool {
+        !self.is_healed && self.chance.one_in(self.odds.doubt)
+    }
+
+    /// The journal has grown: everybody is told, or not, or twice.
+    pub(super) fn ring(&mut self) {
+        for server in 0..self.servers.len() {
+            let life = self.servers[server].life;
+            let times = match self.is_mishandled() {
+                true => *self.chance.pick(&[0, 2]),
+                false => 1,
+            };
+            for _ in 0..times {
+                self.travel(Happening::Bell { server, life });
+            }
+        }
+    }
+
+    /// A gate's time is up at a moment of a server's clock.
+    pub(super) fn set_timer(&mut self, server: usize, gate: GateId, at: At) {
+        let life = self.servers[server].life;
+        let delay = at.0.saturating_sub(self.clock(server).0);
+        let command = Command::TimedOut { gate };
+        let what = Happening::Command {
+            server,
+            life,
+            command,
+        };
+        self.after(delay, what);
+    }
+}
