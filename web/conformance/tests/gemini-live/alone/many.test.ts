@@ -8,7 +8,7 @@ import { userMessage } from '../../turn/forged.ts';
 
 const served = serveFaulty({
   agent: 'gemini-live',
-  store: 'memory',
+  store: 'sqlite',
   flags: ['--linger', '1'],
 });
 
@@ -16,8 +16,11 @@ const chats = 500;
 
 const atOnce = 25;
 
-/** What the journals of five hundred chats take in memory, and what the allocator keeps. */
-const bytesAllowed = 24 * 1024 * 1024;
+/** What the allocator keeps, and does not always keep at once. */
+const bytesAllowed = 16 * 1024 * 1024;
+
+/** The connections to the database, which are opened as they are needed. */
+const filesAllowed = 64;
 
 function memory(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
@@ -43,6 +46,7 @@ test('five hundred chats leave no socket, and five hundred more no memory', {
   timeout: 90_000,
 }, async () => {
   const { pid } = served.server;
+  const api = served.meet();
   const before = descriptors(pid);
   const after: number[] = [];
   for (const round of [1, 2]) {
@@ -59,7 +63,7 @@ test('five hundred chats leave no socket, and five hundred more no memory', {
     }
     const { socketsTotal } = await served.emulator.closed();
     expect(socketsTotal).toBe(chats * round);
-    await until('the sockets are given back', () => descriptors(pid) <= before + 2);
+    await until('the sockets are given back', () => descriptors(pid) <= before + filesAllowed);
     after.push(memory(pid));
   }
   const [first = 0, second = 0] = after;
