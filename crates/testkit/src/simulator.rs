@@ -47,9 +47,10 @@ pub enum Bug {
     StaleIntake,
     /// Hears tools that were let go, and leaves them running when they are run again.
     StaleWork,
-    /// Never looks whether others wrote to the journal of a chat that it has the lease of.
+    /// Never looks whether others wrote to the journal of a chat that it has the lease of. Rare: it
+    /// takes tens of thousands of seeds.
     BlindOwner,
-    /// Takes a lease that could not be had for a failure of what is in the journal already.
+    /// Takes a lease that could not be had for a failure of what is in the journal already. As rare.
     LeaseFailsTheWork,
 }
 
