@@ -1,8 +1,8 @@
 //! What tests share. Never a dependency of the product: a test of this crate says so.
 //!
 //! **Owns** the corpus of streams and how it is played to the [`wire::Checker`], specimens of all
-//! that the wire can say, generators of arbitrary chunks, messages and frames, and PostgreSQL servers
-//! for tests.
+//! that the wire can say, generators of arbitrary chunks, messages and frames, the crash simulator,
+//! and PostgreSQL servers for tests.
 //!
 //! **Does not own** any behaviour of the product.
 //!
@@ -14,9 +14,11 @@
 //! - [`postgres`]: real PostgreSQL servers, in temporary folders.
 //! - [`replay`]: sessions of real clients, played to the checker.
 //! - [`scenario`]: the seeds' scenarios, in the order of their dialect.
+//! - [`simulator`]: servers that die and people who try again, in virtual time, judged.
 //! - [`arbitrary`]: generators for property tests.
 //!
-//! The binary `specimens` prints these for the TypeScript tests, which own the real clients.
+//! The binary `specimens` prints these for the TypeScript tests, which own the real clients. The
+//! binary `simulate` plays schedules of the simulator, and tells one from its seed.
 
 // The helpers here are called by tests, and stop them as tests stop.
 #![allow(clippy::expect_used)]

@@ -2,8 +2,8 @@
 //! time, on one thread, from a seed.
 //!
 //! A schedule is one chat on two or three servers over one store. The decisions are those of the
-//! real [`turn::Chat`], and which turn needs somebody is what the real [`store::index::Standing`]
-//! says; around them stands a small model of what the engine does with them: read, claim, decide,
+//! real [`turn::Chat`], and which turn needs somebody is what the store's own
+//! [`Standing`](::store::index::Standing) says; around them stands a small model of what the engine does with them: read, claim, decide,
 //! append, act; hold leases; take over; carry errands to the owner. Every store operation is a
 //! place where other things happen first, where it fails, where it is done and fails all the same,
 //! or where the server dies. The world outside is a ledger of what was really executed, and when
@@ -47,9 +47,10 @@ pub enum Bug {
     StaleIntake,
     /// Hears tools that were let go, and leaves them running when they are run again.
     StaleWork,
-    /// Never looks whether others wrote to the journal of a chat that it has the lease of.
+    /// Never looks whether others wrote to the journal of a chat that it has the lease of. Rare: it
+    /// takes tens of thousands of seeds.
     BlindOwner,
-    /// Takes a lease that could not be had for a failure of what is in the journal already.
+    /// Takes a lease that could not be had for a failure of what is in the journal already. As rare.
     LeaseFailsTheWork,
 }
 

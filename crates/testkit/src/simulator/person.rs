@@ -22,7 +22,7 @@ const TRIES: u32 = 6;
 #[derive(Debug, Clone)]
 pub(super) enum Order {
     /// Takes a message in.
-    Say { message: Message },
+    Say { message: Box<Message> },
     /// Closes an approval.
     Answer { gate: GateId, approved: bool },
     /// Closes several, as a page does that sends once all are decided.
@@ -153,6 +153,7 @@ impl World {
         self.people.messages_left -= 1;
         let id = format!("u{}", self.people.fresh());
         let message = Message::new(id, Role::User, vec![Part::text("Pay, please.")]);
+        let message = Box::new(message);
         self.ask(Order::Say { message });
     }
 

@@ -407,8 +407,12 @@ impl World {
     ) -> Result<Option<u64>, Trouble> {
         self.reach_store(server)?;
         let at = self.clock(server);
-        let kind = store::index::kind(&events);
-        let claims = kind.contains("turn-claimed");
+        let kind = match self.is_told() {
+            true => store::index::kind(&events),
+            false => String::new(),
+        };
+        let is_claim = |event: &turn::Event| matches!(event, turn::Event::TurnClaimed { .. });
+        let claims = events.iter().any(is_claim);
         let stored = self.store.append(expected, at, actor, events);
         self.tell(|_| match stored {
             Some(seq) => format!("server {server} appends {seq}: {kind}"),

@@ -237,6 +237,11 @@ impl World {
         }
     }
 
+    /// Whether what happens is to be told.
+    pub(super) fn is_told(&self) -> bool {
+        self.lines.is_some()
+    }
+
     /// The time by the clock of a server.
     pub(super) fn clock(&self, server: usize) -> At {
         At(self.now + self.servers[server].skew - LEASE)
