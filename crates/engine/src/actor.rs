@@ -296,11 +296,31 @@ impl Actor {
         messages: Vec<Message>,
         speech: Speech,
     ) -> Result<WindowStream, EngineError> {
+        for _ in 0..CONFLICTS {
+            let message_id = message_id.as_deref();
+            let sent = self.send_once(principal, trigger, message_id, &messages, speech);
+            match sent.await {
+                // Somebody else may have taken the same message in: what is new in it is asked again.
+                Err(EngineError::Conflict) => {}
+                sent => return sent,
+            }
+        }
+        Err(EngineError::Conflict)
+    }
+
+    async fn send_once(
+        &mut self,
+        principal: &Principal,
+        trigger: Trigger,
+        message_id: Option<&str>,
+        messages: &[Message],
+        speech: Speech,
+    ) -> Result<WindowStream, EngineError> {
         let chat = self.chat().await?;
         if chat.owner().is_some_and(|owner| owner != principal) {
             return Err(EngineError::UnknownChat);
         }
-        match chat.take(trigger, message_id.as_deref(), &messages)? {
+        match chat.take(trigger, message_id, messages)? {
             Intake::Open { message, .. } if is_speech(&message) && !self.engine.hears() => {
                 Err(EngineError::Deaf)
             }
@@ -463,7 +483,10 @@ impl Actor {
         actor: Option<&Principal>,
     ) -> Result<(), EngineError> {
         // What the agent says is not worth a copy: should it conflict, the step is run again.
-        let again = (!matches!(input, Input::Agent { .. })).then(|| input.clone());
+        // Nor is a message decided on again before it was seen what is new in it.
+        let is_retried = !matches!(input, Input::Agent { .. } | Input::Message { .. });
+        let is_message = matches!(input, Input::Message { .. });
+        let again = is_retried.then(|| input.clone());
         let mut next = Some(input);
         for _ in 0..CONFLICTS {
             self.chat().await?;
@@ -482,6 +505,10 @@ impl Actor {
                 let journal = &self.engine.shared().journal;
                 match journal.append(&self.id, chat.seq(), entry).await {
                     Ok(Appended::Ok { seq }) => chat.appended(seq),
+                    Ok(Appended::Conflict { .. }) if is_message => {
+                        self.let_go(moved());
+                        return Err(EngineError::Conflict);
+                    }
                     Ok(Appended::Conflict { .. }) => {
                         self.let_go(moved());
                         next = again.clone();
@@ -500,8 +527,13 @@ impl Actor {
             for effect in output.effects {
                 self.act(effect);
             }
-            // A chat that was just opened has no lease yet.
-            Box::pin(self.hold()).await?;
+            // A chat that was just opened has no lease yet. What is stored is done, lease or not.
+            match Box::pin(self.hold()).await {
+                Err(EngineError::Store(error)) => {
+                    tracing::warn!(chat = %self.id, %error, "a lease could not be taken");
+                }
+                held => held?,
+            }
             return Ok(());
         }
         Err(EngineError::Closed)

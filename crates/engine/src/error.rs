@@ -21,6 +21,8 @@ pub enum EngineError {
     InvalidInput(String),
     /// The agent does not understand speech.
     Deaf,
+    /// Somebody else wrote to the chat at the same moment, again and again.
+    Conflict,
     /// Another server has the chat, at this address.
     Elsewhere(String),
     /// Another server has the chat, and can't be reached.
@@ -41,7 +43,7 @@ impl EngineError {
             Self::Refused(refusal) => refusal.code,
             Self::InvalidInput(_) => "invalid_input",
             Self::Deaf => "agent_is_deaf",
-            Self::Elsewhere(_) | Self::OwnerAway => "owner_away",
+            Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => "owner_away",
             Self::Store(_) => "store_unavailable",
             Self::Closed => "shutting_down",
         }
@@ -59,7 +61,7 @@ impl fmt::Display for EngineError {
                 write!(out, "The input is not one that the tool takes: {why}")
             }
             Self::Deaf => out.write_str("This agent does not understand speech."),
-            Self::Elsewhere(_) | Self::OwnerAway => {
+            Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => {
                 out.write_str("The server that has this chat can't be reached just now.")
             }
             Self::Store(error) => write!(out, "The journal can't be reached: {error}"),
