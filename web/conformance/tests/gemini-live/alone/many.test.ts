@@ -17,7 +17,7 @@ const chats = 500;
 const atOnce = 25;
 
 /** What the allocator keeps, and does not always keep at once. */
-const bytesAllowed = 16 * 1024 * 1024;
+const bytesAllowed = 24 * 1024 * 1024;
 
 /** The connections to the database, which are opened as they are needed. */
 const filesAllowed = 64;
