@@ -2,7 +2,7 @@
 /** The real `useChat` of each major, in React's strict mode, where everything is mounted twice. */
 import { useChat } from '@ai-sdk/react';
 import * as ai from 'ai';
-import { StrictMode } from 'react';
+import { StrictMode, useEffect, useState } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { until } from '../../conformance/src/server/until.ts';
@@ -75,12 +75,17 @@ describe('a chat', () => {
     });
     tools.bind(chat);
     const parts = chat.messages.flatMap(message => message.parts);
+    // StrictMode unmounts everything once, and version 7 stops what was begun before that.
+    const [isMounted, setMounted] = useState(false);
+    useEffect(() => setMounted(true), []);
     return (
       <>
         <p>{`${light}, ${chat.status}`}</p>
-        <button type="button" onClick={() => void chat.sendMessage({ text: 'hi' })}>
-          say
-        </button>
+        {isMounted && (
+          <button type="button" onClick={() => void chat.sendMessage({ text: 'hi' })}>
+            say
+          </button>
+        )}
         {parts.map((part, index) => {
           const key = `${part.type} ${index}`;
           if ('approval' in part && part.state === 'approval-requested') {
