@@ -45,11 +45,11 @@ export function scenarios(sdk: Sdk, transport: Transport): void {
   });
 
   test('a payment that nobody answers in time', async () => {
-    const server = await startServer({ sdk, agent, approvalTimeout: 2 });
+    const server = await startServer({ sdk, agent, approvalTimeout: 6 });
     const visitor = await Visitor.at(server.url, { transport });
     await visitor.says('Send $20 to Sam');
     await visitor.seesCards('process_payment: asked');
-    await visitor.reads(/^[12] s left$/);
+    await visitor.reads(/^[1-6] s left$/);
 
     await visitor.seesCards('process_payment: timed out');
     await visitor.reads(/^Nobody answered in time about/);
