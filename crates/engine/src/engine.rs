@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
 use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
@@ -18,14 +17,14 @@ use wire::{Message, Trigger};
 use crate::actor::{self, Command};
 use crate::errand::{Done, Errand, Order};
 use crate::error::EngineError;
-use crate::replica::{Carried, Held, Replica};
+use crate::replica::{Held, Replica};
 use crate::stream::{Speech, WindowStream};
 use crate::tools::Tools;
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What the tasks of all chats share.
@@ -176,85 +175,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes up turns that others left. One whose lease is over is taken at once. One that never had
-    /// a lease may have been opened a moment ago, and is given the time to get one.
-    async fn take_over(
-        &self,
-        replica: &Replica,
-        suspects: &mut HashMap<ChatId, Instant>,
-    ) -> Result<(), EngineError> {
-        let journal = &self.shared.journal;
-        let ownerless = journal.ownerless(now(), TAKEN_OVER).await?;
-        suspects.retain(|chat, _| ownerless.contains(chat));
-        for chat in ownerless {
-            let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
-            let was_left = journal.lease(&chat).await?.is_some();
-            if was_left || seen.elapsed() > replica.lease / 2 {
-                self.command(&chat, Command::Wake).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Among other servers: keeps the leases of this one's chats, and takes up what others left, until
-    /// the engine is dropped. To be spawned once.
-    pub async fn keep(self) {
-        let Some(replica) = self.shared.replica.clone() else {
-            return;
-        };
-        let mut beat = tokio::time::interval(replica.lease / 4);
-        let mut beats = 0_u64;
-        let mut suspects = HashMap::new();
-        loop {
-            beat.tick().await;
-            beats += 1;
-            if let Err(error) = self.renew(&replica).await {
-                tracing::warn!(%error, "leases could not be renewed");
-            }
-            if let Err(error) = self.take_over(&replica, &mut suspects).await {
-                tracing::warn!(%error, "what others left could not be taken over");
-            }
-            // The timers of a server that died.
-            if beats.is_multiple_of(4)
-                && let Ok(gates) = self.shared.journal.expiring_gates().await
-            {
-                let late = now().0.saturating_sub(LATE.as_millis() as u64);
-                for (chat, gate, _) in gates.into_iter().take_while(|(.., at)| at.0 < late) {
-                    let _ = self.command(&chat, Command::TimedOut { gate }).await;
-                }
-            }
-        }
-    }
-
-    async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
-        let chats = self.shared.held.all();
-        if chats.is_empty() {
-            return Ok(());
-        }
-        let (at, expires) = (now(), now() + replica.lease);
-        let journal = &self.shared.journal;
-        for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
-            self.command(&lost, Command::Lost).await?;
-        }
-        Ok(())
-    }
-
-    /// Among other servers: gives all chats back, so that others take them up at once.
-    pub async fn leave(&self) -> Result<(), EngineError> {
-        let Some(replica) = &self.shared.replica else {
-            return Ok(());
-        };
-        let held = self.shared.held.all();
-        for (chat, _) in &held {
-            self.command(chat, Command::Lost).await?;
-        }
-        // Leases that are over say that somebody left; none at all would say that nobody came.
-        let at = now();
-        let journal = &self.shared.journal;
-        journal.hold(&replica.holder, &held, at, at).await?;
-        Ok(())
-    }
-
     /// A client sends: what is new in it is taken in, and a window opens.
     pub async fn send(
         &self,
@@ -315,15 +235,6 @@ impl Engine {
             return Err(EngineError::UnknownChat);
         }
         Ok(self.shared.journal.read(chat, after).await?)
-    }
-
-    /// The same as one of several servers over one store. To be said before the engine is cloned.
-    #[must_use]
-    pub fn with_replica(mut self, replica: Replica) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.replica = Some(replica);
-        }
-        self
     }
 
     /// Who answers.
@@ -405,29 +316,6 @@ impl Engine {
         self.run(errand).await
     }
 
-    /// Does an errand, here or where its chat is.
-    pub async fn run(&self, errand: Errand) -> Result<Done, EngineError> {
-        let Some(replica) = &self.shared.replica else {
-            return self.run_here(errand).await;
-        };
-        // Whoever had the chat and died is believed in until its lease is over.
-        let patience = Instant::now() + replica.lease * 2;
-        loop {
-            let address = match self.run_here(errand.clone()).await {
-                Err(EngineError::Elsewhere(address)) => address,
-                done => return done,
-            };
-            match replica.peers.carry(&address, &errand).await {
-                Ok(done) => return Ok(done),
-                Err(Carried::Refused(error)) => return Err(error),
-                Err(Carried::Nowhere) if Instant::now() > patience => {
-                    return Err(EngineError::OwnerAway);
-                }
-                Err(Carried::Nowhere) => tokio::time::sleep(replica.lease / 20).await,
-            }
-        }
-    }
-
     /// Does an errand, unless its chat is elsewhere.
     pub async fn run_here(&self, errand: Errand) -> Result<Done, EngineError> {
         let (reply, answer) = oneshot::channel();
@@ -481,10 +369,6 @@ impl Engine {
         let chats = self.shared.chats.lock();
         chats.unwrap_or_else(PoisonError::into_inner)
     }
-
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
-    }
 }
 
 fn input(decision: &Decision) -> Option<&Value> {
@@ -499,12 +383,6 @@ pub(crate) fn now() -> At {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
 }
-
-/// How many turns that nobody runs are taken up at a time.
-const TAKEN_OVER: usize = 64;
-
-/// How late a timer must be for its server to be taken for dead.
-const LATE: Duration = Duration::from_secs(2);
 
 /// Brings it to their chats when gates' times are up, the nearest first.
 async fn watch_the_clock(engine: Engine, gates: Vec<(ChatId, GateId, At)>) {

@@ -12,8 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use store::Holder;
+use tokio::time::Instant;
 use turn::ChatId;
 
+use crate::actor::Command;
+use crate::engine::{Engine, now};
 use crate::errand::{Done, Errand};
 use crate::error::EngineError;
 
@@ -46,6 +49,125 @@ pub enum Carried {
     Nowhere,
     /// The owner refused.
     Refused(EngineError),
+}
+
+/// How many turns that nobody runs are taken up at a time.
+const TAKEN_OVER: usize = 64;
+
+/// How late a timer must be for its server to be taken for dead.
+const LATE: Duration = Duration::from_secs(2);
+
+impl Engine {
+    /// The same as one of several servers over one store. To be said before the engine is cloned.
+    #[must_use]
+    pub fn with_replica(mut self, replica: Replica) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.replica = Some(replica);
+        }
+        self
+    }
+
+    /// Does an errand, here or where its chat is.
+    pub async fn run(&self, errand: Errand) -> Result<Done, EngineError> {
+        let Some(replica) = &self.shared.replica else {
+            return self.run_here(errand).await;
+        };
+        // Whoever had the chat and died is believed in until its lease is over.
+        let patience = Instant::now() + replica.lease * 2;
+        loop {
+            let address = match self.run_here(errand.clone()).await {
+                Err(EngineError::Elsewhere(address)) => address,
+                done => return done,
+            };
+            match replica.peers.carry(&address, &errand).await {
+                Ok(done) => return Ok(done),
+                Err(Carried::Refused(error)) => return Err(error),
+                Err(Carried::Nowhere) if Instant::now() > patience => {
+                    return Err(EngineError::OwnerAway);
+                }
+                Err(Carried::Nowhere) => tokio::time::sleep(replica.lease / 20).await,
+            }
+        }
+    }
+
+    /// Among other servers: keeps the leases of this one's chats, and takes up what others left, until
+    /// the engine is dropped. To be spawned once.
+    pub async fn keep(self) {
+        let Some(replica) = self.shared.replica.clone() else {
+            return;
+        };
+        let mut beat = tokio::time::interval(replica.lease / 4);
+        let mut beats = 0_u64;
+        let mut suspects = HashMap::new();
+        loop {
+            beat.tick().await;
+            beats += 1;
+            if let Err(error) = self.renew(&replica).await {
+                tracing::warn!(%error, "leases could not be renewed");
+            }
+            if let Err(error) = self.take_over(&replica, &mut suspects).await {
+                tracing::warn!(%error, "what others left could not be taken over");
+            }
+            // The timers of a server that died.
+            if beats.is_multiple_of(4)
+                && let Ok(gates) = self.shared.journal.expiring_gates().await
+            {
+                let late = now().0.saturating_sub(LATE.as_millis() as u64);
+                for (chat, gate, _) in gates.into_iter().take_while(|(.., at)| at.0 < late) {
+                    let _ = self.command(&chat, Command::TimedOut { gate }).await;
+                }
+            }
+        }
+    }
+
+    async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
+        let chats = self.shared.held.all();
+        if chats.is_empty() {
+            return Ok(());
+        }
+        let (at, expires) = (now(), now() + replica.lease);
+        let journal = &self.shared.journal;
+        for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
+            self.command(&lost, Command::Lost).await?;
+        }
+        Ok(())
+    }
+
+    /// Among other servers: gives all chats back, so that others take them up at once.
+    pub async fn leave(&self) -> Result<(), EngineError> {
+        let Some(replica) = &self.shared.replica else {
+            return Ok(());
+        };
+        let held = self.shared.held.all();
+        for (chat, _) in &held {
+            self.command(chat, Command::Lost).await?;
+        }
+        // Leases that are over say that somebody left; none at all would say that nobody came.
+        let at = now();
+        let journal = &self.shared.journal;
+        journal.hold(&replica.holder, &held, at, at).await?;
+        Ok(())
+    }
+
+    /// Takes up turns that others left. One whose lease is over is taken at once. One that never had
+    /// a lease may have been opened a moment ago, and is given the time to get one.
+    async fn take_over(
+        &self,
+        replica: &Replica,
+        suspects: &mut HashMap<ChatId, Instant>,
+    ) -> Result<(), EngineError> {
+        let journal = &self.shared.journal;
+        let ownerless = journal.ownerless(now(), TAKEN_OVER).await?;
+        suspects.retain(|chat, _| ownerless.contains(chat));
+        for chat in ownerless {
+            let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
+            let was_left = journal.lease(&chat).await?.is_some();
+            if was_left || seen.elapsed() > replica.lease / 2 {
+                self.command(&chat, Command::Wake).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The chats that this server has the leases of, with the epochs of its claims.

@@ -123,7 +123,7 @@ impl Tasks {
             model.abort();
         }
         self.run += 1;
-        let shared = self.engine.shared();
+        let shared = &self.engine.shared;
         let request = StepRequest {
             chat: self.chat.clone(),
             principal,
@@ -151,7 +151,7 @@ impl Tasks {
         recorded: Recorded,
     ) {
         let id = call.id.clone();
-        let run = self.engine.shared().tools.get(&call.tool);
+        let run = self.engine.shared.tools.get(&call.tool);
         let Some(run) = run.and_then(|tool| tool.run.clone()) else {
             // The tool was there when the call was made, and is not in this process.
             let error = format!("There is no tool {} any more.", call.tool);
@@ -168,7 +168,7 @@ impl Tasks {
             work.clone(),
             recorded,
         );
-        let may_go_on = self.engine.shared().tools.get(&call.tool);
+        let may_go_on = self.engine.shared.tools.get(&call.tool);
         if may_go_on.is_some_and(|tool| tool.is_long_running) {
             self.later += 1;
         }

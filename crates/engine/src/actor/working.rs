@@ -88,7 +88,7 @@ impl Actor {
         }
         let ruling = match (&event, self.chat.as_ref().and_then(Chat::owner)) {
             (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
-                Some(self.engine.shared().tools.rule(tool, input, owner))
+                Some(self.engine.shared.tools.rule(tool, input, owner))
             }
             _ => None,
         };

@@ -1,0 +1,255 @@
+//! What is asked of a chat, by clients of this server and of others.
+
+use std::sync::Arc;
+
+use agents::Heard;
+use serde_json::Value;
+use turn::agent::is_speech;
+use turn::gate::Decision;
+use turn::intake::Intake;
+use turn::{CallId, Chat, GateId, Input, Principal, Status, TurnId, seeds};
+use wire::{Message, Trigger};
+
+use super::{Actor, CONFLICTS};
+use crate::engine::View;
+use crate::errand::{Done, Order};
+use crate::error::EngineError;
+use crate::id;
+use crate::log::Log;
+use crate::stream::{Speech, WindowStream};
+
+impl Actor {
+    pub(super) async fn run_errand(
+        &mut self,
+        principal: &Principal,
+        order: Order,
+    ) -> Result<Done, EngineError> {
+        Ok(match order {
+            Order::Send {
+                trigger,
+                message_id,
+                messages,
+                speech,
+            } => {
+                let window = self.send(principal, trigger, message_id, messages, speech);
+                Done::Window(Some(window.await?))
+            }
+            Order::Resume { speech } => Done::Window(self.resume(principal, speech).await?),
+            Order::Stop => Done::Stopped(self.stop(principal).await?),
+            Order::View => Done::View(self.view(principal).await?),
+            Order::Forget => {
+                self.forget(principal).await?;
+                Done::Done
+            }
+            Order::Answer { gate, decision } => {
+                self.answer(principal, gate, decision).await?;
+                Done::Done
+            }
+            Order::Output { call, output } => {
+                self.output(principal, &call, output).await?;
+                Done::Done
+            }
+            Order::Hear { heard } => {
+                self.hear(principal, heard).await?;
+                Done::Done
+            }
+        })
+    }
+
+    /// The chat, if it is this principal's.
+    async fn chat_of(&mut self, principal: &Principal) -> Result<&mut Chat, EngineError> {
+        let chat = self.chat().await?;
+        match chat.owner() {
+            Some(owner) if owner == principal => Ok(chat),
+            _ => Err(EngineError::UnknownChat),
+        }
+    }
+
+    async fn send(
+        &mut self,
+        principal: &Principal,
+        trigger: Trigger,
+        message_id: Option<String>,
+        messages: Vec<Message>,
+        speech: Speech,
+    ) -> Result<WindowStream, EngineError> {
+        for _ in 0..CONFLICTS {
+            let message_id = message_id.as_deref();
+            let sent = self.send_once(principal, trigger, message_id, &messages, speech);
+            match sent.await {
+                // Somebody else may have taken the same message in: what is new in it is asked again.
+                Err(EngineError::Conflict) => {}
+                sent => return sent,
+            }
+        }
+        Err(EngineError::Conflict)
+    }
+
+    async fn send_once(
+        &mut self,
+        principal: &Principal,
+        trigger: Trigger,
+        message_id: Option<&str>,
+        messages: &[Message],
+        speech: Speech,
+    ) -> Result<WindowStream, EngineError> {
+        let chat = self.chat().await?;
+        if chat.owner().is_some_and(|owner| owner != principal) {
+            return Err(EngineError::UnknownChat);
+        }
+        match chat.take(trigger, message_id, messages)? {
+            Intake::Open { message, .. } if is_speech(&message) && !self.engine.hears() => {
+                Err(EngineError::Deaf)
+            }
+            Intake::Open { message, after } => {
+                let input = Input::Message {
+                    message,
+                    principal: principal.clone(),
+                    after,
+                    ids: id::fresh(),
+                };
+                self.perform(input, Some(principal)).await?;
+                self.window(speech, None, 0)
+            }
+            Intake::Continue {
+                turn,
+                answers,
+                seen,
+            } => {
+                // A page of the seeds sends no history: it has seen what led to its question.
+                let current = self.chat.as_ref().and_then(Chat::current);
+                let given = messages.last().map(Message::answers);
+                let given = given.unwrap_or_default();
+                let parked = current.map_or(0, |turn| seeds::seen(turn.transcript(), &given));
+                for (gate, decision) in answers {
+                    let input = Input::Answer { gate, decision };
+                    self.perform(input, Some(principal)).await?;
+                }
+                match seen {
+                    Some((position, message)) => {
+                        let window = self.window(speech, Some(&turn), position)?;
+                        Ok(window.believing(&message))
+                    }
+                    None if speech == Speech::Seeds => self.window(speech, None, parked),
+                    None => self.replay(speech),
+                }
+            }
+        }
+    }
+
+    /// A window on a turn, the current one if none is named, from a position on.
+    fn window(
+        &self,
+        speech: Speech,
+        turn: Option<&TurnId>,
+        position: usize,
+    ) -> Result<WindowStream, EngineError> {
+        let (current, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
+        let older = turn.filter(|turn| *turn != current);
+        let log = match older.and_then(|id| self.chat.as_ref()?.turn(id)) {
+            // Nothing more is said in it: its window closes where it ends.
+            Some(turn) => Arc::new(Log::new(turn.message_id(), turn.transcript())),
+            None => log.clone(),
+        };
+        Ok(WindowStream::continuing(log, speech, position))
+    }
+
+    /// A window on the whole of the current turn.
+    fn replay(&self, speech: Speech) -> Result<WindowStream, EngineError> {
+        let (_, log) = self.log.as_ref().ok_or(EngineError::UnknownChat)?;
+        Ok(WindowStream::replaying(log.clone(), speech))
+    }
+
+    async fn resume(
+        &mut self,
+        principal: &Principal,
+        speech: Speech,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        let status = match self.chat_of(principal).await {
+            Ok(chat) => chat.status(),
+            // A page that resumes a chat which was never begun has nothing to complain about.
+            Err(EngineError::UnknownChat) => None,
+            Err(error) => return Err(error),
+        };
+        match status {
+            Some(Status::Running | Status::Parked) => self.replay(speech).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    async fn stop(&mut self, principal: &Principal) -> Result<bool, EngineError> {
+        let status = self.chat_of(principal).await?.status();
+        let is_open = matches!(status, Some(Status::Running | Status::Parked));
+        self.perform(Input::Stop, Some(principal)).await?;
+        Ok(is_open)
+    }
+
+    async fn view(&mut self, principal: &Principal) -> Result<View, EngineError> {
+        let chat = self.chat_of(principal).await?;
+        Ok(View {
+            status: chat.status().ok_or(EngineError::UnknownChat)?,
+            end: chat.current().and_then(|turn| turn.end().cloned()),
+            messages: chat.messages(),
+        })
+    }
+
+    async fn forget(&mut self, principal: &Principal) -> Result<(), EngineError> {
+        self.chat_of(principal).await?;
+        self.perform(Input::Stop, Some(principal)).await?;
+        self.engine.shared.journal.delete(&self.id).await?;
+        self.tasks.stop();
+        self.results.clear();
+        self.chat = None;
+        self.log = None;
+        Ok(())
+    }
+
+    async fn answer(
+        &mut self,
+        principal: &Principal,
+        gate: GateId,
+        decision: Decision,
+    ) -> Result<(), EngineError> {
+        let chat = self.chat_of(principal).await?;
+        let Some((turn, asked, decided)) = chat.gate(&gate) else {
+            return Err(EngineError::UnknownApproval);
+        };
+        if decided.is_some() {
+            return Ok(());
+        }
+        if let Decision::Approved {
+            input: Some(input), ..
+        } = &decision
+        {
+            let tool = turn.call(&asked.call).map(|call| call.tool.clone());
+            let (tool, input) = (tool.unwrap_or_default(), input.clone());
+            let checked = self.engine.shared.tools.check(&tool, &input, principal);
+            checked.map_err(EngineError::InvalidInput)?;
+        }
+        let input = Input::Answer { gate, decision };
+        self.perform(input, Some(principal)).await
+    }
+
+    async fn output(
+        &mut self,
+        principal: &Principal,
+        call: &CallId,
+        output: Result<Value, String>,
+    ) -> Result<(), EngineError> {
+        let chat = self.chat_of(principal).await?;
+        match chat.take_output(call, output)? {
+            Some((gate, decision)) => {
+                let input = Input::Answer { gate, decision };
+                self.perform(input, Some(principal)).await
+            }
+            // Somebody else was first.
+            None => Ok(()),
+        }
+    }
+
+    async fn hear(&mut self, principal: &Principal, heard: Heard) -> Result<(), EngineError> {
+        self.chat_of(principal).await?;
+        self.tasks.hear(heard);
+        Ok(())
+    }
+}
