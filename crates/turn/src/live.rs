@@ -156,6 +156,28 @@ impl Live {
                 });
                 chunks.into_iter().collect()
             }
+            AgentEvent::OwnCall {
+                provider_id,
+                tool,
+                input,
+                provider_metadata,
+                place,
+            } => {
+                let chunks = self.close();
+                self.parts.push(Said::Call(self.calls.len()));
+                self.calls.push(Made {
+                    provider_id: Some(provider_id),
+                    tool,
+                    input,
+                    provider_metadata,
+                    ruling: Ruling {
+                        place,
+                        verdict: Verdict::Allow,
+                        timeout: None,
+                    },
+                });
+                chunks.into_iter().collect()
+            }
             AgentEvent::File {
                 url,
                 media_type,
@@ -183,7 +205,9 @@ impl Live {
                 self.cancel(&provider_ids);
                 Vec::new()
             }
-            AgentEvent::Signal { .. } => Vec::new(),
+            AgentEvent::Signal { .. } | AgentEvent::Asks { .. } | AgentEvent::Settled { .. } => {
+                Vec::new()
+            }
             AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
         }
     }
