@@ -77,16 +77,15 @@ impl Chat {
             }
             AgentEvent::Asks {
                 provider_id,
-                question,
-                token,
+                asking,
             } => {
                 if let Some(call) = turn.own_call(&provider_id) {
                     let kind = GateKind::Approval {
-                        question,
+                        question: asking.question,
                         within: false,
                     };
                     let gate = Gate {
-                        token,
+                        token: asking.token,
                         ..gate(turn, call, kind, None)
                     };
                     self.open_gate(output, gate);
@@ -203,7 +202,10 @@ impl Chat {
                     question,
                     within: false,
                 };
-                let gate = gate(turn, call, kind, expires);
+                let gate = Gate {
+                    token: made.token,
+                    ..gate(turn, call, kind, expires)
+                };
                 self.open_gate(output, gate);
             }
             Verdict::Allow => match made.ruling.place {
