@@ -443,10 +443,40 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_refused() {
-        let line = refusal(Settings::default(), &[("ADK_STREAM_AGENT", "adk")], "");
+        let line = refusal(Settings::default(), &[("ADK_STREAM_AGENT", "openai")], "");
         assert_eq!(
             line,
-            "adk-stream: the agent adk is not available yet in this version"
+            "adk-stream: the agent openai is not available yet in this version"
+        );
+    }
+
+    #[test]
+    fn adk_needs_an_app_and_headers_that_can_be_sent() {
+        let with = |more: &[(&str, &str)]| {
+            let mut variables = vec![("ADK_STREAM_AGENT", "adk")];
+            variables.extend(more);
+            refusal(Settings::default(), &variables, "")
+        };
+        assert_eq!(
+            with(&[]),
+            "adk-stream: the agent adk: it needs the name of an app: --adk-app NAME, or ADK_STREAM_ADK_APP"
+        );
+        let app = ("ADK_STREAM_ADK_APP", "assistant");
+        let url = with(&[app, ("ADK_STREAM_ADK_URL", "ftp://adk")]);
+        assert!(
+            url.starts_with("adk-stream: ADK_STREAM_ADK_URL: not a base URL"),
+            "{url}"
+        );
+        let header = with(&[app, ("ADK_STREAM_ADK_HEADERS", "s3cret")]);
+        assert!(
+            header.starts_with("adk-stream: ADK_STREAM_ADK_HEADERS: not a header"),
+            "{header}"
+        );
+        assert!(!header.contains("s3cret"), "{header}");
+        let key = with(&[app, ("ADK_STREAM_AGENT_KEY", "short")]);
+        assert!(
+            key.starts_with("adk-stream: ADK_STREAM_AGENT_KEY: not a key"),
+            "{key}"
         );
     }
 
