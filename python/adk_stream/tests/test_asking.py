@@ -4,7 +4,8 @@ import asyncio
 import threading
 
 import pytest
-from conftest import KEY, Context, Desk
+from conftest import Context
+from desk import KEY, Desk
 
 from adk_stream import (
     Cancelled,
@@ -73,7 +74,9 @@ async def test_what_is_no_yes_is_an_exception(desk, context, decision, error, te
 
 
 async def test_reasons_can_be_read(desk, context):
-    desk.says({"decision": "denied", "reason": "too much"}, {"decision": "cancelled", "reason": "stopped"})
+    desk.says(
+        {"decision": "denied", "reason": "too much"}, {"decision": "cancelled", "reason": "stopped"}
+    )
     with pytest.raises(Denied) as denied:
         await approve(context, "Sure?")
     with pytest.raises(Cancelled) as cancelled:
@@ -137,7 +140,7 @@ async def test_a_server_that_restarts_is_waited_for(desk, context):
 
 async def test_a_server_that_does_not_come_back_is_given_up(desk, context, monkeypatch):
     monkeypatch.setenv("ADK_STREAM_URL", "http://127.0.0.1:1")
-    with pytest.raises(NotConnected, match="adk-stream is not there at http://127.0.0.1:1: "):
+    with pytest.raises(NotConnected, match=r"adk-stream is not there at http://127\.0\.0\.1:1: "):
         await asyncio.wait_for(approve(context, "Sure?", timeout=0.3), 5)
 
 

@@ -130,7 +130,9 @@ async def test_a_tool_may_ask_more_by_itself(desk, context):
         await approve(tool_context, "Pay?")
         return await on_page(tool_context, "change_bgm", {"track": 1})
 
-    desk.says({"decision": "approved"}, {"decision": "approved"}, {"decision": "output", "output": 1})
+    desk.says(
+        {"decision": "approved"}, {"decision": "approved"}, {"decision": "output", "output": 1}
+    )
     assert await book(tool_context=context) == 1
     assert [ask.body["nth"] for ask in desk.asked] == [0, 1, 2]
 

@@ -26,7 +26,7 @@ async def approve(tool_context: ToolContext, question: str, timeout: float | Non
 async def on_page(
     tool_context: ToolContext,
     tool: str,
-    input: Mapping[str, Any] | None = None,  # noqa: A002, it is what it is called everywhere
+    input: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> Any:
     """Has the user's page run one of its tools, and returns its output.

@@ -16,7 +16,7 @@ import httpx
 
 from .errors import NotConnected, Refused
 
-# The server holds a request for up to 20 seconds. Whoever says nothing for longer than this is gone.
+# The server holds a request for up to 20 seconds. Who says nothing for this long is gone.
 ANSWERS_WITHIN = 40.0
 
 # How long it may be away where the ask has no time limit of its own.
