@@ -45,7 +45,12 @@ pub trait Conversation: Send + Sync {
     fn step(&mut self, request: StepRequest) -> AgentStream;
 
     /// Takes in what is heard while a step runs whose message is speech.
-    fn hear(&mut self, heard: Heard);
+    fn hear(&mut self, heard: Heard) {
+        let _ = heard;
+    }
+
+    /// The turn was stopped: what was said in it goes on for nobody.
+    fn stop(&mut self) {}
 }
 
 /// What is heard of somebody who speaks.

@@ -9,6 +9,10 @@ pub enum Error {
     Key,
     /// The base URL is none.
     BaseUrl(&'static str),
+    /// A header can't be sent. It may be secret, and is not quoted.
+    Header,
+    /// The app's name is none.
+    App(String),
     /// The model's name is none.
     Model(String),
     /// The HTTP client could not be made.
@@ -23,6 +27,11 @@ impl fmt::Display for Error {
             Self::BaseUrl(why) => write!(
                 out,
                 "not a base URL: {why}; expected one as https://HOST or http://HOST:PORT/PATH"
+            ),
+            Self::Header => out.write_str("not a header; expected one as `Name: value`"),
+            Self::App(name) => write!(
+                out,
+                "`{name}` is not an app; expected the name that `adk api_server` knows it by"
             ),
             Self::Model(name) => {
                 write!(

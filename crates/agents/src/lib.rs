@@ -7,12 +7,14 @@
 //!
 //! # Layout
 //!
+//! - [`adk`]: a remote ADK server.
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
 //! - `narrated`: a stream of events that an async function tells.
 //! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
 
+pub mod adk;
 pub mod agent;
 pub mod demo;
 pub mod error;
@@ -26,5 +28,6 @@ pub use demo::Demo;
 pub use error::Error;
 pub use tls::http_client;
 
+pub use self::adk::Adk;
 pub use self::gemini::Gemini;
 pub use self::gemini_live::GeminiLive;

@@ -21,7 +21,7 @@ use agents::Agent;
 use gemini::{Content, FunctionCallingMode, Tool, ToolConfig};
 use serde_json::json;
 use turn::agent::{Behavior, StepRequest, ToolDeclaration};
-use turn::{ChatId, Principal};
+use turn::{ChatId, Principal, TurnId};
 
 /// Who answers.
 #[derive(Clone)]
@@ -71,9 +71,11 @@ pub(crate) fn step_request(
     });
     StepRequest {
         chat: ChatId::from("emulator"),
+        turn: TurnId::from("turn"),
         principal: Principal::from("emulator"),
         history: history(contents),
         tools: tools.collect(),
         session: None,
+        own: Vec::new(),
     }
 }

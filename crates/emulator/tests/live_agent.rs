@@ -135,6 +135,7 @@ fn called(id: &str, output: Value) -> Past {
 fn request(history: &[Past], session: Option<Value>) -> StepRequest {
     StepRequest {
         chat: ChatId::from("chat"),
+        turn: TurnId::from("turn"),
         principal: Principal::from("ann"),
         history: history.to_vec(),
         tools: vec![ToolDeclaration {
@@ -144,6 +145,7 @@ fn request(history: &[Past], session: Option<Value>) -> StepRequest {
             behavior: Behavior::Blocking,
         }],
         session,
+        own: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use store::{Appended, NewEntry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use turn::call::Outcome;
+use turn::call::{Outcome, Place};
 use turn::transcript::{Closing, Item};
 use turn::{CallId, Chat, ChatId, Effect, Input, Principal, Status, TurnId};
 
@@ -113,8 +113,12 @@ impl Actor {
     }
 
     fn is_idle(&self) -> bool {
-        let status = self.chat.as_ref().and_then(Chat::status);
-        status != Some(Status::Running) && self.tasks.is_quiet() && self.results.is_empty()
+        let turn = self.chat.as_ref().and_then(Chat::current);
+        // Who asks for a tool at the agent waits for as long as the agent is listened to.
+        let is_busy = turn.is_some_and(|turn| {
+            turn.status() == Status::Running || turn.is_asked_within_own_calls()
+        });
+        !is_busy && self.tasks.is_quiet() && self.results.is_empty()
     }
 
     async fn command(&mut self, command: Command) {
@@ -284,8 +288,7 @@ impl Actor {
         let owner = owner.unwrap_or_else(|| Principal::from("nobody"));
         match effect {
             Effect::CallModel => {
-                let session = chat.session().cloned();
-                self.tasks.call_model(owner, chat.history(), session);
+                self.tasks.call_model(owner, chat);
             }
             Effect::RunTool(call) => self.run_tool(&call, owner),
             Effect::WakeTool {
@@ -293,8 +296,10 @@ impl Actor {
                 call,
                 decision,
             } => {
-                // A tool that ran in an earlier process is run again, and finds the answer recorded.
-                if !self.tasks.wake(&gate, decision) {
+                let made = chat.call(&call).map(|(_, call)| call.place);
+                // A tool that ran in an earlier process is run again, and finds the answer recorded;
+                // one at the agent asks again.
+                if !self.tasks.wake(&gate, decision) && made == Some(Place::Server) {
                     self.run_tool(&call, owner);
                 }
             }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
 use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
@@ -20,6 +21,7 @@ use crate::error::EngineError;
 use crate::replica::{Held, Replica};
 use crate::stream::{Speech, WindowStream};
 use crate::tools::Tools;
+use crate::work::Ask;
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
@@ -84,6 +86,17 @@ impl Drop for Attending {
             }
         }
     }
+}
+
+/// What a tool that the agent runs by itself asks.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The id that the agent gave the call.
+    pub call: String,
+    /// How many questions the tool has asked before this one: one that is asked again is the same.
+    pub nth: usize,
+    /// Whom, and what.
+    pub ask: Ask,
 }
 
 /// What became of an answer.
@@ -300,6 +313,33 @@ impl Engine {
             EngineError::UnknownChat => EngineError::UnknownCall,
             error => error,
         })
+    }
+
+    /// A tool that the agent runs by itself asks somebody, in the middle of its work: what was
+    /// decided, if that happens within a patience. Who waits longer asks the same again.
+    pub async fn ask_for_agent(
+        &self,
+        chat: &ChatId,
+        question: Question,
+        patience: Duration,
+    ) -> Result<Option<Decision>, EngineError> {
+        // The tool may be faster than the stream that tells of its call.
+        let late = Instant::now() + patience;
+        loop {
+            let order = Order::Ask {
+                provider_id: question.call.clone(),
+                nth: question.nth,
+                ask: question.ask.clone(),
+            };
+            match self.ask(&Principal::from("agent"), chat, order).await {
+                Ok(Done::Asked(deciding)) => return Ok(deciding.within(patience).await),
+                Err(EngineError::UnknownCall) if Instant::now() < late => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Ok(_) => return Err(EngineError::Closed),
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     async fn ask(

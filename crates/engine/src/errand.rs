@@ -1,15 +1,19 @@
 //! What is asked of a chat, by whoever asks: a client of this server, or another server for a client
 //! of its own.
 
+use std::time::Duration;
+
 use agents::Heard;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::oneshot;
 use turn::gate::Decision;
 use turn::{CallId, ChatId, GateId, Principal};
 use wire::{Message, Trigger};
 
 use crate::engine::View;
 use crate::stream::{Speech, WindowStream};
+use crate::work::Ask;
 
 /// Something that is asked of a chat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -62,11 +66,40 @@ pub enum Order {
         /// Its output, or why there is none.
         output: Result<Value, String>,
     },
+    /// To ask somebody for a tool that the agent runs by itself.
+    Ask {
+        /// The id that the agent gave the call.
+        provider_id: String,
+        /// How many questions the tool has asked before this one.
+        nth: usize,
+        /// Whom, and what.
+        ask: Ask,
+    },
     /// To hear what somebody says.
     Hear {
         /// What is heard.
         heard: Heard,
     },
+}
+
+/// What was decided, or will be.
+#[derive(Debug)]
+pub enum Deciding {
+    /// It was decided.
+    Decided(Decision),
+    /// It will be.
+    Open(oneshot::Receiver<Decision>),
+}
+
+impl Deciding {
+    /// What was decided, if it is decided in time.
+    pub async fn within(self, patience: Duration) -> Option<Decision> {
+        match self {
+            Self::Decided(decision) => Some(decision),
+            // Who asks again takes the place of who asked before.
+            Self::Open(decided) => tokio::time::timeout(patience, decided).await.ok()?.ok(),
+        }
+    }
 }
 
 /// What came of an errand.
@@ -78,6 +111,8 @@ pub enum Done {
     Stopped(bool),
     /// The chat as a page shows it.
     View(View),
+    /// Somebody is asked.
+    Asked(Deciding),
     /// It is done, and there is nothing to say of it.
     Done,
 }

@@ -36,3 +36,4 @@ pub use stream::{Speech, WindowStream};
 pub use tool::{Later, Tool, ToolError, client_tool, long_running, tool};
 pub use tools::Tools;
 pub use turn::live::Verdict;
+pub use work::Ask;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::agent::AgentEvent;
@@ -41,16 +42,24 @@ pub(crate) enum Work {
     Result { call: CallId, outcome: Outcome },
 }
 
-/// Whom a tool asks.
-#[derive(Debug)]
-pub(crate) enum Ask {
+/// Whom a tool asks, in the middle of its work.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// A person: yes or no.
     Approval {
+        /// What is asked.
         question: String,
+        /// How long to wait.
         timeout: Option<Duration>,
     },
+    /// A page, to run one of its tools.
     Page {
+        /// The tool.
         tool: String,
+        /// Its input.
         input: Value,
+        /// How long to wait.
         timeout: Option<Duration>,
     },
 }

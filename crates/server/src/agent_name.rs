@@ -26,7 +26,6 @@ impl AgentName {
     /// Refuses what this version can't do yet. An agent becomes available when its arm is deleted.
     pub(crate) fn require_available(self) -> Result<(), Error> {
         match self {
-            AgentName::Adk => Err(Error::NotBuilt("the agent adk")),
             AgentName::OpenAi => Err(Error::NotBuilt("the agent openai")),
             _ => Ok(()),
         }
@@ -57,21 +56,15 @@ mod tests {
 
     #[test]
     fn not_all_are_available_yet() {
-        for name in ["demo", "demo-live", "gemini", "gemini-live"] {
+        for name in ["demo", "demo-live", "gemini", "gemini-live", "adk"] {
             let agent = name.parse::<AgentName>().unwrap();
             assert!(agent.require_available().is_ok());
         }
-        for name in ["adk", "openai"] {
-            let refused = name
-                .parse::<AgentName>()
-                .unwrap()
-                .require_available()
-                .unwrap_err();
-            assert_eq!(
-                refused.line(),
-                format!("adk-stream: the agent {name} is not available yet in this version")
-            );
-        }
+        let refused = AgentName::OpenAi.require_available().unwrap_err();
+        assert_eq!(
+            refused.line(),
+            "adk-stream: the agent openai is not available yet in this version"
+        );
     }
 
     #[test]

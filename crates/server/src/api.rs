@@ -24,6 +24,7 @@ use turn::gate::{Decision, GateKind};
 use turn::{ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
+use crate::asks::{self, AgentKey};
 use crate::cluster::{self, ClusterKey};
 use crate::event_stream;
 use crate::history;
@@ -55,6 +56,8 @@ pub struct Api {
     pub secret: Secret,
     /// What other servers over the same store are known by, where there are any.
     pub cluster: Option<ClusterKey>,
+    /// What tools at the agent are known by, where they may ask people and pages.
+    pub agent_key: Option<AgentKey>,
     /// Becomes true when the server goes away: sockets then tell their clients to come back.
     pub closing: watch::Receiver<bool>,
 }
@@ -72,6 +75,7 @@ impl Api {
             origins: Arc::default(),
             secret: Secret::fresh(),
             cluster: None,
+            agent_key: None,
             closing: watch::channel(false).1,
         }
     }
@@ -93,6 +97,7 @@ impl Api {
             .route("/api/approvals/{id}", post(answer))
             .route("/api/wallet", get(wallet))
             .route("/api/info", get(info))
+            .route("/api/agent/asks", post(asks::ask))
             .route(cluster::PATH, post(cluster::receive))
             .with_state(self)
     }

@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::engine::View;
-use engine::errand::{Done, Errand};
+use engine::errand::{Deciding, Done, Errand};
 use engine::replica::{Carried, Peers};
 use engine::{EngineError, WindowStream};
 use futures_util::stream::unfold;
@@ -23,7 +23,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use turn::intake::Refusal;
 use wire::Chunk;
 use wire::chunk::Error as ErrorChunk;
@@ -99,6 +99,10 @@ pub(crate) async fn receive(
         Ok(Done::Window(None)) => Json(json!({"window": null})).into_response(),
         Ok(Done::Stopped(was_open)) => Json(json!({"stopped": was_open})).into_response(),
         Ok(Done::View(view)) => Json(json!({"view": view})).into_response(),
+        Ok(Done::Asked(deciding)) => {
+            let decided = deciding.within(PULSE).await;
+            Json(json!({"asked": decided})).into_response()
+        }
         Ok(Done::Done) => Json(json!({"done": true})).into_response(),
         Err(EngineError::Elsewhere(_)) => StatusCode::MISDIRECTED_REQUEST.into_response(),
         Err(error) => {
@@ -171,6 +175,7 @@ impl HttpPeers {
                 Done::Window(Some(WindowStream::elsewhere(message_id.clone(), chunks)))
             }
             Some(_) => Done::Window(None),
+            None if first.get("asked").is_some() => Done::Asked(deciding(&first["asked"])),
             None => match (first.get("stopped"), first.get("view")) {
                 (Some(stopped), _) => Done::Stopped(stopped.as_bool().unwrap_or_default()),
                 (_, Some(view)) => Done::View(self::view(view).ok_or(Carried::Nowhere)?),
@@ -242,6 +247,14 @@ impl Lines {
                 _ => return None,
             }
         }
+    }
+}
+
+/// What was decided elsewhere; where nothing was yet, it is asked again.
+fn deciding(decision: &Value) -> Deciding {
+    match serde_json::from_value(decision.clone()) {
+        Ok(decision) => Deciding::Decided(decision),
+        Err(_) => Deciding::Open(oneshot::channel().1),
     }
 }
 

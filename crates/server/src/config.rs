@@ -1,15 +1,17 @@
 //! What the server was told: flags, environment and file, laid over each other.
 
+mod adk;
 mod gemini;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use agents::{Gemini, GeminiLive};
+use agents::{Adk, Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
+use crate::asks::AgentKey;
 use crate::cluster::ClusterKey;
 use crate::config_file;
 use crate::duration::{Milliseconds, Patience, Seconds};
@@ -32,10 +34,10 @@ pub(crate) struct Config {
     pub(crate) store: StoreUrl,
     /// Who answers.
     pub(crate) agent: AgentName,
-    /// Gemini, where it is Gemini who answers.
-    pub(crate) gemini: Option<Gemini>,
-    /// Gemini Live, where it is Gemini Live who answers.
-    pub(crate) gemini_live: Option<GeminiLive>,
+    /// Who answers, where it is somebody outside.
+    pub(crate) remote: Option<Remote>,
+    /// What tools at the agent are known by, where they may ask.
+    pub(crate) agent_key: Option<AgentKey>,
     /// Who may speak.
     pub(crate) keys: Keys,
     /// Which sites may open a socket, besides the one that is served here.
@@ -56,6 +58,17 @@ pub(crate) struct Config {
     pub(crate) log: Targets,
     /// What the operator should know, though the server can start.
     pub(crate) warnings: Vec<String>,
+}
+
+/// Somebody outside who answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Remote {
+    /// Gemini.
+    Gemini(Gemini),
+    /// Gemini Live.
+    GeminiLive(GeminiLive),
+    /// An ADK server.
+    Adk(Adk),
 }
 
 /// Settings as text, as one source gives them: the flags, the environment or the file.
@@ -129,6 +142,22 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "VOICE")]
     #[serde(rename = "live-voice")]
     pub(crate) live_voice: Option<String>,
+    /// Where `adk api_server` listens [env: ADK_STREAM_ADK_URL] [default: http://127.0.0.1:8000]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "adk-url")]
+    pub(crate) adk_url: Option<String>,
+    /// Which of its apps answers [env: ADK_STREAM_ADK_APP]
+    #[arg(long, value_name = "NAME")]
+    #[serde(rename = "adk-app")]
+    pub(crate) adk_app: Option<String>,
+    /// Headers for the ADK server, one a line. No flag, as for Gemini's key.
+    #[arg(skip)]
+    #[serde(rename = "adk-headers")]
+    pub(crate) adk_headers: Secret,
+    /// The key by which tools at the agent ask people and pages. No flag, as for Gemini's.
+    #[arg(skip)]
+    #[serde(rename = "agent-key")]
+    pub(crate) agent_key: Secret,
     /// The key by which several servers over one database know each other. No flag, as for Gemini's.
     #[arg(skip)]
     #[serde(rename = "cluster-key")]
@@ -210,6 +239,10 @@ impl Config {
             live_modality: environment.text("LIVE_MODALITY")?,
             live_tools: environment.text("LIVE_TOOLS")?,
             live_voice: environment.text("LIVE_VOICE")?,
+            adk_url: environment.text("ADK_URL")?,
+            adk_app: environment.text("ADK_APP")?,
+            adk_headers: Secret(environment.text("ADK_HEADERS")?),
+            agent_key: Secret(environment.text("AGENT_KEY")?),
             cluster_key: Secret(environment.text("CLUSTER_KEY")?),
             advertise: environment.text("ADVERTISE")?,
             lease: environment.text("LEASE")?,
@@ -223,20 +256,18 @@ impl Config {
 
         let agent: AgentName = pick(&layers, "agent", |layer| layer.agent.as_deref())?;
         agent.require_available()?;
-        let gemini = match agent {
-            AgentName::Gemini => Some(gemini::of(&layers, environment)?),
-            _ => None,
-        };
-        let gemini_live = match agent {
-            AgentName::GeminiLive => Some(gemini::live(&layers, environment)?),
-            _ => None,
+        let remote = match agent {
+            AgentName::Gemini => Some(Remote::Gemini(gemini::of(&layers, environment)?)),
+            AgentName::GeminiLive => Some(Remote::GeminiLive(gemini::live(&layers, environment)?)),
+            AgentName::Adk => Some(Remote::Adk(adk::of(&layers)?)),
+            AgentName::Demo | AgentName::DemoLive | AgentName::OpenAi => None,
         };
         let mut config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
             agent,
-            gemini,
-            gemini_live,
+            remote,
+            agent_key: adk::agent_key(&layers)?,
             cluster: cluster(&layers)?,
             linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,

@@ -7,9 +7,13 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 34] = [
+const KNOWN: [&str; 38] = [
+    "ADK_APP",
+    "ADK_HEADERS",
+    "ADK_URL",
     "ADVERTISE",
     "AGENT",
+    "AGENT_KEY",
     "APPROVAL_TIMEOUT",
     "CLUSTER_KEY",
     "CONFIG",

@@ -19,6 +19,7 @@
 //! - `log`: what goes to stderr.
 //! - [`keys`]: who may speak; `speaker`: who does.
 //! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
+//! - [`asks`]: tools at the agent, which ask people and pages.
 //! - `history`: a chat's journal, and its recording.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
@@ -34,6 +35,7 @@
 
 mod agent_name;
 pub mod api;
+pub mod asks;
 mod cli;
 mod cluster;
 mod config;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use agents::{Agent, Demo};
 use axum::Router;
 use axum::serve::ListenerExt;
-use engine::Engine;
 use engine::replica::Replica;
+use engine::{Engine, Tools};
 use store::{Holder, Location};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -19,7 +19,7 @@ use tracing::{info, warn};
 use crate::agent_name::AgentName;
 use crate::api::Api;
 use crate::cluster::HttpPeers;
-use crate::config::{Cluster, Config};
+use crate::config::{Cluster, Config, Remote};
 use crate::demo;
 use crate::error::Error;
 use crate::routes;
@@ -98,16 +98,22 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
     };
     let stores = store::open(location).await.map_err(Error::Store)?;
     let pace = config.pace.0;
-    let agent: Arc<dyn Agent> = match (&config.gemini, &config.gemini_live, config.agent) {
-        (Some(gemini), ..) => Arc::new(gemini.clone()),
-        (_, Some(live), _) => Arc::new(live.clone()),
-        (.., AgentName::DemoLive) => Arc::new(Demo::live().with_pace(pace)),
-        _ => Arc::new(Demo::new().with_pace(pace)),
+    let agent: Arc<dyn Agent> = match &config.remote {
+        Some(Remote::Gemini(gemini)) => Arc::new(gemini.clone()),
+        Some(Remote::GeminiLive(live)) => Arc::new(live.clone()),
+        Some(Remote::Adk(adk)) => Arc::new(adk.clone()),
+        None if config.agent == AgentName::DemoLive => Arc::new(Demo::live().with_pace(pace)),
+        None => Arc::new(Demo::new().with_pace(pace)),
     };
     // A live model that waits for a call says nothing else meanwhile.
-    let blocking = config.gemini_live.as_ref().map(|_| LIVE_TIMEOUT);
-    let timeout = config.approval_timeout.or(blocking);
-    let tools = demo::tools(&stores.ledger, timeout, pace);
+    let is_live = matches!(config.remote, Some(Remote::GeminiLive(_)));
+    let timeout = config.approval_timeout.or(is_live.then_some(LIVE_TIMEOUT));
+    // An agent of ADK's has tools of its own.
+    let has_tools = matches!(config.remote, Some(Remote::Adk(_)));
+    let tools = match has_tools {
+        true => Tools::default(),
+        false => demo::tools(&stores.ledger, timeout, pace),
+    };
     let engine = Engine::new(stores.journal, agent, tools);
     let engine = match config.linger.0 {
         Some(linger) => engine.with_idle(linger),
@@ -126,7 +132,8 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
         keys: Arc::new(config.keys.clone()),
         origins: Arc::new(config.origins.clone()),
         on_abort: config.on_abort,
-        ledger: Some(stores.ledger),
+        ledger: (!has_tools).then_some(stores.ledger),
+        agent_key: config.agent_key.clone(),
         ..Api::new(engine)
     })
 }
@@ -233,7 +240,7 @@ mod tests {
 
     async fn engine() -> Engine {
         let stores = store::open(Location::Memory).await.unwrap();
-        Engine::new(stores.journal, Arc::new(Demo::new()), engine::Tools::new())
+        Engine::new(stores.journal, Arc::new(Demo::new()), Tools::new())
     }
 
     async fn busy() -> Busy {

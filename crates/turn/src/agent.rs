@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::Message;
 
-use crate::call::{Call, Outcome};
+use crate::call::{Call, Outcome, Place};
 use crate::event::Finish;
-use crate::id::{ChatId, Principal};
+use crate::gate::Decision;
+use crate::id::{ChatId, Principal, TurnId};
 
 /// What an agent says while a step runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,37 @@ pub enum AgentEvent {
         input: Value,
         /// What the provider says of the call, to be sent back unchanged.
         provider_metadata: Option<Value>,
+    },
+    /// A call that is not one of our tools': the agent runs it by itself, or waits for a page to.
+    OwnCall {
+        /// The id that the agent gave it.
+        provider_id: String,
+        /// The tool.
+        tool: String,
+        /// The input.
+        input: Value,
+        /// What the agent says of the call, to be sent back unchanged.
+        provider_metadata: Option<Value>,
+        /// Where it runs: at the agent, or in a page.
+        place: Place,
+        /// What a person is to be asked before a page runs it.
+        asks: Option<Asking>,
+    },
+    /// A person is to be asked about a call that the agent runs by itself. The step that made it is
+    /// over; once all that the step asks is answered, the agent is asked for the next one.
+    Asks {
+        /// The id that the agent gave the call.
+        provider_id: String,
+        /// What is asked.
+        asking: Asking,
+    },
+    /// What came of a call that the agent ran by itself. It comes after the step that made it, or
+    /// before the next has said anything.
+    Settled {
+        /// The id that the agent gave the call.
+        provider_id: String,
+        /// What came of it.
+        outcome: Outcome,
     },
     /// A file that the model made.
     File {
@@ -91,6 +123,15 @@ pub enum AgentEvent {
         /// When to try again, where the agent said so.
         retry_after_ms: Option<u64>,
     },
+}
+
+/// What an agent asks of a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asking {
+    /// What is asked.
+    pub question: String,
+    /// What the agent wants back with the answer.
+    pub token: Option<Value>,
 }
 
 /// A part of what the model said in a step.
@@ -164,6 +205,9 @@ pub enum Part {
 pub struct StepRequest {
     /// The chat.
     pub chat: ChatId,
+    /// The turn: the same when a step that was cut short is run again, another when the same message
+    /// is answered anew.
+    pub turn: TurnId,
     /// Who it belongs to.
     pub principal: Principal,
     /// What was said before, in order, and what is to be answered, last.
@@ -172,6 +216,29 @@ pub struct StepRequest {
     pub tools: Vec<ToolDeclaration>,
     /// What the agent noted last of its conversation: [`AgentEvent::Session`].
     pub session: Option<Value>,
+    /// The calls of the last step that the agent runs by itself, or that it asked about.
+    pub own: Vec<OwnCall>,
+}
+
+/// How a call stands that the agent runs by itself, or that it asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnCall {
+    /// The call.
+    pub call: Call,
+    /// What the agent asked of it last, and what was decided.
+    pub asked: Option<Asked>,
+    /// What became of it. Nothing is known of one that was approved just now, or that went on while
+    /// nobody listened.
+    pub outcome: Option<Outcome>,
+}
+
+/// What an agent asked of a call of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// What it wants back with the answer.
+    pub token: Option<Value>,
+    /// What was decided.
+    pub decision: Option<Decision>,
 }
 
 /// The name of the part that a user message has whose words are spoken, and come while its turn

@@ -36,6 +36,8 @@ pub enum Place {
     Server,
     /// In a page: a client call.
     Client,
+    /// At the agent, which runs it by itself and says what came of it.
+    Agent,
 }
 
 /// What became of a call.

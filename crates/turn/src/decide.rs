@@ -57,12 +57,12 @@ impl Chat {
                 self.open(&mut output, cause, after, ids);
             }
             Input::Agent { event, ruling } => self.agent_says(&mut output, event, ruling, now),
-            Input::AgentCut => self.agent_fails(
-                &mut output,
-                "agent_cut_off",
-                "The agent's answer was cut off.".to_owned(),
-                None,
-            ),
+            Input::AgentCut => {
+                if self.current().is_some_and(Turn::is_agent_busy) {
+                    let message = "The agent's answer was cut off.".to_owned();
+                    self.agent_fails(&mut output, "agent_cut_off", message, None);
+                }
+            }
             Input::Answer { gate, decision } => self.answer(&mut output, &gate, decision, now),
             Input::TimedOut { gate } => self.answer(&mut output, &gate, Decision::TimedOut, now),
             Input::ToolAsks {
@@ -161,7 +161,14 @@ impl Chat {
             after,
         };
         self.decide(output, [event]);
-        output.effects.push(Effect::CallModel);
+        self.ask_agent(output);
+    }
+
+    fn ask_agent(&mut self, output: &mut Output) {
+        if let Some(turn) = self.current_mut() {
+            turn.is_agent_asked = true;
+            output.effects.push(Effect::CallModel);
+        }
     }
 
     /// The current turn, if a call of it is under way and may still do something.
@@ -195,13 +202,13 @@ impl Chat {
         }
     }
 
-    /// Asks the model again, once every call of the step is settled.
+    /// Asks the agent again, once every call of the step is settled, or is its own to go on with.
     fn go_on(&mut self, output: &mut Output) {
-        let Some(turn) = self.current().filter(|turn| turn.is_model_due()) else {
+        let Some(turn) = self.current().filter(|turn| turn.is_agent_due()) else {
             return;
         };
         if turn.steps.len() < MAX_STEPS {
-            output.effects.push(Effect::CallModel);
+            self.ask_agent(output);
         } else {
             let message = format!("The agent asked for more than {MAX_STEPS} steps.");
             self.agent_fails(output, "too_many_steps", message, None);
@@ -286,6 +293,8 @@ impl Chat {
                     let call = gate.call;
                     self.decide(output, [Event::CallStarted { turn, call }]);
                 }
+                // The agent is told once everything is answered.
+                Decision::Approved { .. } if place == Place::Agent => {}
                 Decision::Approved { .. } => {
                     // The time that the person took is not the page's.
                     let wait = gate.expires.map(|_| now + PAGE_TIMEOUT);
@@ -320,6 +329,7 @@ impl Chat {
             self.decide(output, [Event::TurnClaimed { turn, epoch, by }]);
         }
         let Some(turn) = self.current() else { return };
+        let turn_id = turn.id().clone();
         let timers = turn.open_gates().filter_map(|gate| {
             let at = gate.expires?;
             let gate = gate.id.clone();
@@ -328,11 +338,25 @@ impl Chat {
         output.effects.extend(timers);
         let at_work: Vec<CallId> = turn
             .calls_at_work()
+            .filter(|state| state.call.place == Place::Server)
             .map(|state| state.call.id.clone())
             .collect();
         if turn.is_model_due() {
-            output.effects.push(Effect::CallModel);
-            return;
+            return self.ask_agent(output);
+        }
+        // Whoever asked in the middle of a call of the agent's is gone with the one who listened.
+        let orphans: Vec<GateId> = turn.gates_within_own_calls().cloned().collect();
+        for gate in orphans {
+            let (turn, decision) = (turn_id.clone(), Decision::Cancelled);
+            let closed = Event::GateClosed {
+                turn,
+                gate,
+                decision,
+            };
+            self.decide(output, [closed]);
+        }
+        if self.current().is_some_and(Turn::is_agent_busy) {
+            self.ask_agent(output);
         }
         for call in at_work {
             if idempotent.contains(&call) {
@@ -355,6 +379,7 @@ fn gate(turn: &Turn, call: CallId, kind: GateKind, expires: Option<At>) -> Gate 
         call,
         kind,
         expires,
+        token: None,
     }
 }
 

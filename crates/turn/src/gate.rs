@@ -19,6 +19,16 @@ pub struct Gate {
     /// When nobody need answer any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<At>,
+    /// What an agent that asks wants back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Value>,
+}
+
+impl Gate {
+    /// Whether somebody in the middle of the call's work asks.
+    pub(crate) fn is_within(&self) -> bool {
+        matches!(self.kind, GateKind::Approval { within: true, .. })
+    }
 }
 
 /// What a gate asks.

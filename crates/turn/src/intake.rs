@@ -316,7 +316,7 @@ impl Chat {
         if turn.outcome(&id).is_some() {
             return Ok(None);
         }
-        if call.place == Place::Server {
+        if call.place != Place::Client {
             let message = format!("{} does not run in a page.", call.tool);
             return Err(Refusal::new("forged_output", message));
         }

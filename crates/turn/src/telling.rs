@@ -8,7 +8,7 @@ use wire::chunk::{
 };
 use wire::prototype::without_refused_keys;
 
-use crate::call::{Call, Outcome};
+use crate::call::{Call, Outcome, Place};
 use crate::gate::{Decision, Gate};
 use crate::window::denial;
 
@@ -18,10 +18,18 @@ pub const TIMED_OUT: &str = "Approval request timed out";
 /// What the model and the page are told of a call that was started and never heard of again.
 pub const UNKNOWN: &str = "The outcome is unknown: the server stopped while the call ran. It may or may not have happened.";
 
+/// What clients are told of a call that the agent runs by itself: no page knows its tool, and none
+/// is waited for.
+fn own(call: &Call) -> Option<bool> {
+    (call.place == Place::Agent).then_some(true)
+}
+
 pub(crate) fn input_start(call: &Call) -> Chunk {
     Chunk::ToolInputStart(ToolInputStart {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
+        dynamic: own(call),
+        provider_executed: own(call),
         ..ToolInputStart::default()
     })
 }
@@ -38,6 +46,8 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
         input: without_refused_keys(call.input.clone()),
+        dynamic: own(call),
+        provider_executed: own(call),
         ..ToolInputAvailable::default()
     })
 }
@@ -84,6 +94,8 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome, was_asked: bool) -> Chunk 
             return Chunk::ToolOutputAvailable(ToolOutputAvailable {
                 tool_call_id,
                 output: without_refused_keys(output.clone()),
+                dynamic: own(call),
+                provider_executed: own(call),
                 ..ToolOutputAvailable::default()
             });
         }
@@ -106,6 +118,8 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome, was_asked: bool) -> Chunk 
     Chunk::ToolOutputError(ToolOutputError {
         tool_call_id,
         error_text,
+        dynamic: own(call),
+        provider_executed: own(call),
         ..ToolOutputError::default()
     })
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::{Chunk, Message};
 
-use crate::agent::{CallResult, Part, Past};
-use crate::call::{Call, Outcome};
+use crate::agent::{Asked, CallResult, OwnCall, Part, Past};
+use crate::call::{Call, Outcome, Place};
 use crate::event::{Cause, End, Finish};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
@@ -45,6 +45,9 @@ pub struct Turn {
     index: HashMap<CallId, usize>,
     pub(crate) gates: Vec<GateState>,
     end: Option<End>,
+    /// Whether the agent was asked for a step that it has not ended. No journal says so: whoever takes
+    /// the turn up asks again.
+    pub(crate) is_agent_asked: bool,
     pub(crate) live: Option<Live>,
     transcript: Vec<Item>,
     /// Whether the transcript is inside of a step.
@@ -102,6 +105,7 @@ impl Turn {
             index: HashMap::new(),
             gates: Vec::new(),
             end: None,
+            is_agent_asked: false,
             live: None,
             transcript: Vec::new(),
             in_step: false,
@@ -242,10 +246,12 @@ impl Turn {
         }
         for step in &self.steps {
             let results = step.calls.iter().filter_map(|id| self.call_state(id));
-            let results = results.map(|state| CallResult {
-                call: state.call.clone(),
-                edited_input: state.edited_input.clone(),
-                outcome: state.outcome.clone().unwrap_or(Outcome::Unknown),
+            let results = results.filter_map(|state| {
+                Some(CallResult {
+                    call: state.call.clone(),
+                    edited_input: state.edited_input.clone(),
+                    outcome: state.outcome.clone()?,
+                })
             });
             past.push(Past::Step {
                 parts: step.parts.clone(),
@@ -270,10 +276,7 @@ impl Turn {
 
     /// Whether a call, or one that it asked for, waits at a gate.
     pub(crate) fn is_waiting(&self, id: &CallId) -> bool {
-        self.open_gates().any(|gate| {
-            let parent = self.call(&gate.call).and_then(|call| call.parent.as_ref());
-            gate.call == *id || parent == Some(id)
-        })
+        self.gates_of(id).next().is_some()
     }
 
     /// Whether it is the model's turn to speak: every call of the last step is settled.
@@ -281,6 +284,120 @@ impl Turn {
         let last = self.steps.last();
         let mut calls = last.into_iter().flat_map(|step| &step.calls);
         self.end.is_none() && calls.all(|id| self.outcome(id).is_some())
+    }
+
+    /// Whether the agent is to be asked: it is the model's turn to speak, or all that holds the last
+    /// step are calls of the agent's own whose questions are answered.
+    pub(crate) fn is_agent_due(&self) -> bool {
+        if self.is_agent_asked || self.end.is_some() {
+            return false;
+        }
+        let last = self.steps.last();
+        let calls = last.into_iter().flat_map(|step| &step.calls);
+        let mut open = calls.filter(|id| self.outcome(id).is_none());
+        open.all(|id| self.is_own(id) && !self.is_waiting(id) && self.asked(id).is_some())
+    }
+
+    /// Whether the agent was asked for a step, or has calls of its own at work.
+    pub(crate) fn is_agent_busy(&self) -> bool {
+        self.end.is_none() && (self.is_agent_asked || self.own_calls_at_work().next().is_some())
+    }
+
+    /// The calls that the agent runs by itself and that wait for nothing that it has asked.
+    pub(crate) fn own_calls_at_work(&self) -> impl Iterator<Item = &CallId> {
+        let calls = self.calls.iter().filter(|state| {
+            let is_asked = self.gates_of(&state.call.id).any(|gate| !gate.is_within());
+            state.call.place == Place::Agent && state.outcome.is_none() && !is_asked
+        });
+        calls.map(|state| &state.call.id)
+    }
+
+    /// The open gates that somebody in the middle of a call of the agent's has opened.
+    pub(crate) fn gates_within_own_calls(&self) -> impl Iterator<Item = &GateId> {
+        let gates = self
+            .open_gates()
+            .filter(|gate| match self.call(&gate.call) {
+                Some(Call {
+                    parent: Some(parent),
+                    ..
+                }) => self.is_own(parent),
+                Some(call) => call.place == Place::Agent && gate.is_within(),
+                None => false,
+            });
+        gates.map(|gate| &gate.id)
+    }
+
+    /// Whether a tool that the agent runs by itself has asked somebody, and waits.
+    pub fn is_asked_within_own_calls(&self) -> bool {
+        self.gates_within_own_calls().next().is_some()
+    }
+
+    /// The open gates of a call, and of those that it asked for.
+    pub(crate) fn gates_of(&self, id: &CallId) -> impl Iterator<Item = &Gate> {
+        self.open_gates().filter(move |gate| {
+            let parent = self.call(&gate.call).and_then(|call| call.parent.as_ref());
+            gate.call == *id || parent == Some(id)
+        })
+    }
+
+    /// The calls that were asked for inside of one, and are not settled.
+    pub(crate) fn nested_calls(&self, id: &CallId) -> impl Iterator<Item = &CallId> {
+        let nested = self
+            .calls
+            .iter()
+            .filter(move |state| state.call.parent.as_ref() == Some(id) && state.outcome.is_none());
+        nested.map(|state| &state.call.id)
+    }
+
+    /// The call that the agent runs by itself under an id of its own, until it is settled.
+    pub(crate) fn own_call(&self, provider_id: &str) -> Option<CallId> {
+        let call = self.call_of_agent(provider_id)?;
+        self.outcome(&call).is_none().then_some(call)
+    }
+
+    /// The call that the agent runs, or ran, by itself under an id of its own.
+    pub fn call_of_agent(&self, provider_id: &str) -> Option<CallId> {
+        let mut calls = self.calls.iter().rev();
+        let call = calls.find(|state| {
+            let is_meant = state.call.provider_id.as_deref() == Some(provider_id);
+            is_meant && state.call.place == Place::Agent
+        })?;
+        Some(call.call.id.clone())
+    }
+
+    /// The calls of the last step that the agent runs by itself or asked about, and how they stand.
+    pub fn own_calls(&self) -> Vec<OwnCall> {
+        let calls = self.steps.last().into_iter().flat_map(|step| &step.calls);
+        let states = calls.filter_map(|id| self.call_state(id));
+        let own = states.filter_map(|state| {
+            let asked = self.asked(&state.call.id);
+            let is_own = state.call.place == Place::Agent;
+            let is_asked = asked.as_ref().is_some_and(|asked| asked.token.is_some());
+            (is_own || is_asked).then(|| OwnCall {
+                call: state.call.clone(),
+                asked,
+                outcome: state.outcome.clone(),
+            })
+        });
+        own.collect()
+    }
+
+    /// What the agent asked last of a call of its own.
+    fn asked(&self, id: &CallId) -> Option<Asked> {
+        let mut gates = self.gates.iter().rev();
+        let is_asked = |state: &&GateState| {
+            let is_question = matches!(state.gate.kind, GateKind::Approval { within: false, .. });
+            state.gate.call == *id && is_question
+        };
+        let state = gates.find(is_asked)?;
+        Some(Asked {
+            token: state.gate.token.clone(),
+            decision: state.decision.clone(),
+        })
+    }
+
+    fn is_own(&self, id: &CallId) -> bool {
+        self.call(id).is_some_and(|call| call.place == Place::Agent)
     }
 
     pub(crate) fn calls_at_work(&self) -> impl Iterator<Item = &CallState> {

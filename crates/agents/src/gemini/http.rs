@@ -170,7 +170,7 @@ pub(crate) fn base_url(base: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();

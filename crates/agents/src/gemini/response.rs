@@ -38,7 +38,7 @@ pub(crate) fn late(call: &Call, outcome: &Outcome) -> String {
 }
 
 /// Google's convention: what came under `output`, what went wrong under `error`.
-fn told(outcome: &Outcome) -> Map<String, Value> {
+pub(crate) fn told(outcome: &Outcome) -> Map<String, Value> {
     let (key, value) = match outcome {
         Outcome::Output { output } | Outcome::Pending { output } => ("output", output.clone()),
         Outcome::Error { error } => ("error", json!(error)),

@@ -8,7 +8,7 @@ use futures_core::Stream;
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
-use turn::{CallId, ChatId, Principal};
+use turn::{CallId, ChatId, Principal, TurnId};
 use wire::{Message, Role};
 
 /// Every tool that the demo knows.
@@ -65,10 +65,12 @@ impl Dialogue {
         };
         StepRequest {
             chat: ChatId::from("chat"),
+            turn: TurnId::from("turn"),
             principal: Principal::from("ann"),
             history: self.history.clone(),
             tools: self.tools.iter().map(declare).collect(),
             session: None,
+            own: Vec::new(),
         }
     }
 

@@ -12,7 +12,7 @@ use turn::call::{Call, Outcome, Place};
 use turn::event::Entry;
 use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
-use turn::{At, CallId, Chat, ChatId, Input, Principal};
+use turn::{At, CallId, Chat, ChatId, Input, Principal, TurnId};
 use wire::{Message, Role};
 
 use crate::server::Server;
@@ -112,10 +112,12 @@ impl Dialogue {
     pub(crate) fn stream(&self) -> AgentStream {
         self.agent.step(StepRequest {
             chat: ChatId::from("chat"),
+            turn: TurnId::from("turn"),
             principal: Principal::from("ann"),
             history: self.chat.history(),
             tools: self.tools.clone(),
             session: None,
+            own: Vec::new(),
         })
     }
 

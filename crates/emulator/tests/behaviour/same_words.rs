@@ -10,7 +10,7 @@ use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, Too
 use turn::call::{Call, Outcome, Place};
 use turn::telling::TIMED_OUT;
 use turn::window::denial;
-use turn::{CallId, ChatId, Principal};
+use turn::{CallId, ChatId, Principal, TurnId};
 use wire::{Message, Role};
 
 use crate::socket::{Socket, setup, text_of};
@@ -102,10 +102,12 @@ async fn step(agent: &dyn Agent, history: &[Past], calls: usize) -> (Vec<Part>, 
     };
     let mut stream = agent.step(StepRequest {
         chat: ChatId::from("chat"),
+        turn: TurnId::from("turn"),
         principal: Principal::from("ann"),
         history: history.to_vec(),
         tools: TOOLS.map(declare).to_vec(),
         session: None,
+        own: Vec::new(),
     });
     let (mut parts, mut made) = (Vec::new(), Vec::new());
     while let Some(event) = soon(poll_fn(|context| stream.as_mut().poll_next(context))).await {

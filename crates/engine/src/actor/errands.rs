@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use agents::Heard;
 use serde_json::Value;
+use tokio::sync::oneshot;
 use turn::agent::is_speech;
+use turn::call::Place;
 use turn::gate::Decision;
 use turn::intake::Intake;
 use turn::{CallId, Chat, GateId, Input, Principal, Status, TurnId, seeds};
@@ -12,11 +14,12 @@ use wire::{Message, Trigger};
 
 use super::{Actor, CONFLICTS};
 use crate::engine::View;
-use crate::errand::{Done, Order};
+use crate::errand::{Deciding, Done, Order};
 use crate::error::EngineError;
 use crate::id;
 use crate::log::Log;
 use crate::stream::{Speech, WindowStream};
+use crate::work::Ask;
 
 impl Actor {
     pub(super) async fn run_errand(
@@ -49,6 +52,11 @@ impl Actor {
                 self.output(principal, &call, output).await?;
                 Done::Done
             }
+            Order::Ask {
+                provider_id,
+                nth,
+                ask,
+            } => Done::Asked(self.ask_for_agent(&provider_id, nth, ask).await?),
             Order::Hear { heard } => {
                 self.hear(principal, heard).await?;
                 Done::Done
@@ -221,7 +229,13 @@ impl Actor {
             input: Some(input), ..
         } = &decision
         {
-            let tool = turn.call(&asked.call).map(|call| call.tool.clone());
+            let call = turn.call(&asked.call);
+            if call.is_some_and(|call| call.place == Place::Agent) {
+                let why =
+                    "the agent runs this call by itself, with the input that it was asked about";
+                return Err(EngineError::InvalidInput(why.to_owned()));
+            }
+            let tool = call.map(|call| call.tool.clone());
             let (tool, input) = (tool.unwrap_or_default(), input.clone());
             let checked = self.engine.shared.tools.check(&tool, &input, principal);
             checked.map_err(EngineError::InvalidInput)?;
@@ -245,6 +259,34 @@ impl Actor {
             // Somebody else was first.
             None => Ok(()),
         }
+    }
+
+    /// Asks somebody for a tool that the agent runs by itself. A question that was asked before is
+    /// the same question.
+    async fn ask_for_agent(
+        &mut self,
+        provider_id: &str,
+        nth: usize,
+        ask: Ask,
+    ) -> Result<Deciding, EngineError> {
+        let turn = self.chat().await?.current();
+        let call = turn.and_then(|turn| turn.call_of_agent(provider_id));
+        let (Some(turn), Some(call)) = (turn, call) else {
+            return Err(EngineError::UnknownCall);
+        };
+        let asked = turn.recorded(&call).gates.into_iter().nth(nth);
+        let gate = match asked {
+            Some((_, Some(decision))) => return Ok(Deciding::Decided(decision)),
+            Some((gate, None)) => Some(gate),
+            // Nobody waits for a call that is over.
+            None if turn.outcome(&call).is_some() => {
+                return Ok(Deciding::Decided(Decision::Cancelled));
+            }
+            None => None,
+        };
+        let (answer, decided) = oneshot::channel();
+        self.tool_asks(call, gate, ask, answer).await?;
+        Ok(Deciding::Open(decided))
     }
 
     async fn hear(&mut self, principal: &Principal, heard: Heard) -> Result<(), EngineError> {

@@ -6,11 +6,11 @@ use agents::{AgentStream, Conversation, Heard};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
-use turn::agent::{AgentEvent, Past, StepRequest};
+use turn::agent::{AgentEvent, StepRequest};
 use turn::call::{Call, Outcome};
 use turn::gate::Decision;
 use turn::turn::Recorded;
-use turn::{At, CallId, ChatId, GateId, Principal};
+use turn::{At, CallId, Chat, ChatId, GateId, Principal};
 
 use crate::actor::Command;
 use crate::context::Context;
@@ -74,11 +74,6 @@ impl Tasks {
         self.model.is_some() && self.run == run
     }
 
-    /// Whether the model has not ended its step yet.
-    pub(super) fn is_speaking(&self) -> bool {
-        self.is_speaking
-    }
-
     pub(super) fn model_done(&mut self) {
         self.is_speaking = false;
     }
@@ -101,6 +96,9 @@ impl Tasks {
             .for_each(|task| task.abort());
         self.is_speaking = false;
         self.waiting.clear();
+        if let Some(conversation) = &mut self.conversation {
+            conversation.stop();
+        }
     }
 
     pub(super) fn wait(&mut self, gate: GateId, answer: oneshot::Sender<Decision>) {
@@ -113,12 +111,8 @@ impl Tasks {
         waiting.is_some_and(|answer| answer.send(decision).is_ok())
     }
 
-    pub(super) fn call_model(
-        &mut self,
-        principal: Principal,
-        history: Vec<Past>,
-        session: Option<Value>,
-    ) {
+    pub(super) fn call_model(&mut self, principal: Principal, chat: &Chat) {
+        let Some(turn) = chat.current() else { return };
         if let Some(model) = self.model.take() {
             model.abort();
         }
@@ -126,10 +120,12 @@ impl Tasks {
         let shared = &self.engine.shared;
         let request = StepRequest {
             chat: self.chat.clone(),
+            turn: turn.id().clone(),
             principal,
-            history,
+            history: chat.history(),
             tools: shared.tools.declarations(),
-            session,
+            session: chat.session().cloned(),
+            own: turn.own_calls(),
         };
         if self.conversation.is_none() {
             self.conversation = shared.agent.converse(&self.chat);

@@ -74,10 +74,7 @@ impl Actor {
         }
         let Some(event) = event else {
             // One that said that it has ended may end.
-            return match self.tasks.is_speaking() {
-                true => self.perform(Input::AgentCut, None).await,
-                false => Ok(()),
-            };
+            return self.perform(Input::AgentCut, None).await;
         };
         if let AgentEvent::Signal { name, data } = event {
             self.signal(name, data);
@@ -110,7 +107,7 @@ impl Actor {
         }
     }
 
-    async fn tool_asks(
+    pub(super) async fn tool_asks(
         &mut self,
         call: CallId,
         gate: Option<GateId>,

@@ -62,7 +62,7 @@ fn refused(layers: &[(Origin, Settings)], error: agents::Error) -> Error {
         agents::Error::Model(_) => find(layers, "gemini-model", |layer| {
             layer.gemini_model.as_deref()
         }),
-        agents::Error::Key | agents::Error::Client(_) => None,
+        _ => None,
     };
     let origin = given.map(|(origin, _)| origin);
     let origin = origin.unwrap_or_else(|| "the agent gemini".to_owned());
@@ -158,7 +158,10 @@ mod tests {
         ] {
             let value = if file.is_empty() { "s3cret" } else { "info" };
             let config = gemini(&[(name, value)], file).unwrap();
-            assert!(config.gemini.is_some());
+            assert!(matches!(
+                config.remote,
+                Some(crate::config::Remote::Gemini(_))
+            ));
             assert!(!format!("{config:?}").contains("s3cret"));
         }
         assert_eq!(

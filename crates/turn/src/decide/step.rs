@@ -11,6 +11,7 @@ use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
 use crate::live::{Live, Made, Ruling, Said, Verdict};
+use crate::telling;
 use crate::time::At;
 
 impl Chat {
@@ -21,7 +22,9 @@ impl Chat {
         ruling: Option<Ruling>,
         now: At,
     ) {
-        let Some(turn) = self.current_mut().filter(|turn| turn.is_model_due()) else {
+        let is_of_earlier = matches!(event, AgentEvent::Asks { .. } | AgentEvent::Settled { .. });
+        let turn = self.current_mut().filter(|turn| turn.is_model_due());
+        let Some(turn) = turn.filter(|_| !is_of_earlier) else {
             return self.agent_says_later(output, event, now);
         };
         let finish = match &event {
@@ -72,8 +75,81 @@ impl Chat {
                     self.answer(output, &gate, Decision::Cancelled, now);
                 }
             }
+            AgentEvent::Asks {
+                provider_id,
+                asking,
+            } => {
+                if let Some(call) = turn.own_call(&provider_id) {
+                    let kind = GateKind::Approval {
+                        question: asking.question,
+                        within: false,
+                    };
+                    let gate = Gate {
+                        token: asking.token,
+                        ..gate(turn, call, kind, None)
+                    };
+                    self.open_gate(output, gate);
+                }
+            }
+            AgentEvent::Settled {
+                provider_id,
+                outcome,
+            } => {
+                if let Some(call) = turn.own_call(&provider_id) {
+                    self.settle_own_call(output, call, outcome);
+                    self.go_on(output);
+                }
+            }
+            AgentEvent::Failed {
+                code,
+                message,
+                retry_after_ms,
+            } if turn.is_agent_busy() => self.agent_fails(output, code, message, retry_after_ms),
+            AgentEvent::Ended(finish) if turn.is_agent_asked => {
+                self.agent_says_nothing(output, finish, now);
+            }
             _ => {}
         }
+    }
+
+    /// The agent was asked to go on with its own calls, and ends without a word: what it has not
+    /// settled and does not ask about it has lost.
+    fn agent_says_nothing(&mut self, output: &mut Output, finish: Finish, now: At) {
+        let Some(turn) = self.current_mut() else {
+            return;
+        };
+        turn.is_agent_asked = false;
+        let lost: Vec<CallId> = turn.own_calls_at_work().cloned().collect();
+        for call in lost {
+            self.settle_own_call(output, call, Outcome::Unknown);
+        }
+        if self.current().is_some_and(|turn| turn.is_model_due()) {
+            self.end_step(output, finish, now);
+        }
+    }
+
+    /// Settles a call that the agent ran by itself. Nobody need answer what it still asks.
+    fn settle_own_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        let id = turn.id().clone();
+        let gates: Vec<GateId> = turn.gates_of(&call).map(|gate| gate.id.clone()).collect();
+        let nested: Vec<CallId> = turn.nested_calls(&call).cloned().collect();
+        for gate in gates {
+            let (turn, decision) = (id.clone(), Decision::Cancelled);
+            let closed = Event::GateClosed {
+                turn,
+                gate,
+                decision,
+            };
+            self.decide(output, [closed]);
+        }
+        for nested in nested {
+            let error = telling::CANCELLED.to_owned();
+            self.settle_call(output, nested, Outcome::Error { error });
+        }
+        self.settle_call(output, call, outcome);
     }
 
     /// Journals the running step, and decides what becomes of its calls.
@@ -126,7 +202,10 @@ impl Chat {
                     question,
                     within: false,
                 };
-                let gate = gate(turn, call, kind, expires);
+                let gate = Gate {
+                    token: made.token,
+                    ..gate(turn, call, kind, expires)
+                };
                 self.open_gate(output, gate);
             }
             Verdict::Allow => match made.ruling.place {
@@ -138,6 +217,7 @@ impl Chat {
                     output.effects.push(Effect::RunTool(call.clone()));
                     self.decide(output, [Event::CallStarted { turn: id, call }]);
                 }
+                Place::Agent => self.decide(output, [Event::CallStarted { turn: id, call }]),
             },
         }
     }
@@ -152,7 +232,13 @@ impl Chat {
         let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
             return;
         };
+        let unsettled = turn.calls.iter().filter(|state| state.outcome.is_none());
+        let unsettled: Vec<CallId> = unsettled.map(|state| state.call.id.clone()).collect();
         let turn = turn.id().clone();
+        // What the agent was doing by itself may have been done.
+        for call in unsettled {
+            self.settle_own_call(output, call, Outcome::Unknown);
+        }
         self.keep_what_was_said(output);
         let end = End::Failed {
             code: code.to_owned(),

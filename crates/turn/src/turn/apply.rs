@@ -107,6 +107,7 @@ impl Turn {
                 }
             }
         }
+        self.is_agent_asked = false;
         self.steps.push(Step {
             parts: parts.to_vec(),
             calls,

@@ -1,6 +1,6 @@
 //! Plays a page, an agent and tools around the pure chat, and has the checker watch.
 
-use adk_stream_turn::agent::AgentEvent;
+use adk_stream_turn::agent::{AgentEvent, Asking, OwnCall};
 use adk_stream_turn::call::{Outcome, Place};
 use adk_stream_turn::event::{Entry, Finish};
 use adk_stream_turn::gate::Decision;
@@ -26,6 +26,13 @@ pub(crate) struct Driver {
     clients: Vec<Client>,
     client_tools: Vec<String>,
     turns: usize,
+}
+
+fn asking(provider_id: &str, question: &str) -> Asking {
+    Asking {
+        question: question.to_owned(),
+        token: Some(json!(format!("about {provider_id}"))),
+    }
 }
 
 impl Driver {
@@ -243,6 +250,62 @@ impl Driver {
             timeout,
         };
         self.agent(event, Some(ruling));
+    }
+
+    /// The agent makes a call of its own.
+    pub(crate) fn own_call(&mut self, provider_id: &str, tool: &str, place: Place) {
+        let event = AgentEvent::OwnCall {
+            provider_id: provider_id.to_owned(),
+            tool: tool.to_owned(),
+            input: json!({"amount": 5.0}),
+            provider_metadata: None,
+            place,
+            asks: None,
+        };
+        self.agent(event, None);
+    }
+
+    /// The agent makes a call for a page, and wants a person asked first.
+    pub(crate) fn asked_call(&mut self, provider_id: &str, tool: &str) {
+        let event = AgentEvent::OwnCall {
+            provider_id: provider_id.to_owned(),
+            tool: tool.to_owned(),
+            input: json!({}),
+            provider_metadata: None,
+            place: Place::Client,
+            asks: Some(asking(provider_id, "May I?")),
+        };
+        self.agent(event, None);
+    }
+
+    pub(crate) fn agent_asks(&mut self, provider_id: &str, question: &str) -> Vec<Effect> {
+        let event = AgentEvent::Asks {
+            provider_id: provider_id.to_owned(),
+            asking: asking(provider_id, question),
+        };
+        self.agent(event, None)
+    }
+
+    pub(crate) fn agent_settles(&mut self, provider_id: &str, output: Value) -> Vec<Effect> {
+        let event = AgentEvent::Settled {
+            provider_id: provider_id.to_owned(),
+            outcome: Outcome::Output { output },
+        };
+        self.agent(event, None)
+    }
+
+    pub(crate) fn agent_fails(&mut self) -> Vec<Effect> {
+        let event = AgentEvent::Failed {
+            code: "agent_unavailable",
+            message: "The agent is away.".to_owned(),
+            retry_after_ms: None,
+        };
+        self.agent(event, None)
+    }
+
+    /// How the calls stand that the agent runs by itself.
+    pub(crate) fn own_calls(&self) -> Vec<OwnCall> {
+        self.chat.current().unwrap().own_calls()
     }
 
     pub(crate) fn end_step(&mut self) -> Vec<Effect> {

@@ -1,0 +1,99 @@
+//! A remote ADK server (`adk api_server`): an agent with tools of its own.
+//!
+//! A chat is an ADK session, and the ADK user is the chat's owner. ADK runs its tools by itself; what
+//! it asks of a person becomes an approval, and what it waits for from outside becomes a client call.
+//! Every run carries the turn and the step that it is for, so that a server which takes a chat up can
+//! see in the session what ADK has heard and done, and asks nothing twice.
+//!
+//! ADK's session is a copy. Where it does not hold what the journal says (a message was edited or is
+//! answered anew, a run was cut off, ADK forgot it), another session is made from the journal.
+//!
+//! # Layout
+//!
+//! - [`Config`]: where the server is.
+//! - `server`: its routes; `stream`: a run, frame by frame; `event`: what ADK says.
+//! - `reading`: events as agent events; `stored`: what a session says of a turn.
+//! - `telling`: what ADK is told; `note`: which session holds a chat.
+//! - `step`: one step, from what is told to what is read.
+//! - `failure`: what went wrong, in codes.
+
+mod config;
+mod event;
+mod failure;
+mod note;
+mod reading;
+mod server;
+mod step;
+mod stored;
+mod stream;
+mod telling;
+
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+use turn::ChatId;
+use turn::agent::StepRequest;
+
+pub use self::config::Config;
+use self::server::Server;
+use self::step::{Line, Step};
+use crate::agent::{Agent, AgentStream, Conversation};
+use crate::error::Error;
+use crate::narrated::narrated;
+
+/// A remote ADK server.
+#[derive(Debug, Clone)]
+pub struct Adk {
+    server: Arc<Server>,
+}
+
+impl Adk {
+    /// The server as configured. Nothing is sent before the first step.
+    pub fn new(config: Config) -> Result<Self, Error> {
+        let server = Arc::new(Server::new(config)?);
+        Ok(Self { server })
+    }
+}
+
+impl Agent for Adk {
+    fn name(&self) -> &str {
+        "adk"
+    }
+
+    fn step(&self, request: StepRequest) -> AgentStream {
+        Talk::new(self.server.clone()).step(request)
+    }
+
+    fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
+        Some(Box::new(Talk::new(self.server.clone())))
+    }
+}
+
+/// A conversation with one chat.
+struct Talk {
+    server: Arc<Server>,
+    line: Arc<Mutex<Line>>,
+}
+
+impl Talk {
+    fn new(server: Arc<Server>) -> Self {
+        let line = Arc::default();
+        Self { server, line }
+    }
+}
+
+impl Conversation for Talk {
+    fn step(&mut self, request: StepRequest) -> AgentStream {
+        let (server, line) = (self.server.clone(), self.line.clone());
+        narrated(|narrator| async move {
+            let mut line = line.lock_owned().await;
+            let mut step = Step::new(&server, &request, &narrator);
+            step.run(&mut line).await;
+        })
+    }
+
+    fn stop(&mut self) {
+        // Hanging up is how ADK is told to stop. What it has done meanwhile its session says.
+        self.line = Arc::default();
+    }
+}

@@ -1,0 +1,474 @@
+//! ADK's events, read as agent events.
+
+use std::collections::{HashMap, HashSet};
+
+use gemini::{Data, FunctionCall, FunctionResponse, Part};
+use serde_json::{Map, Value, json};
+use turn::agent::{AgentEvent, Asking};
+use turn::call::{Outcome, Place};
+use turn::event::Finish;
+use turn::live::OURS;
+
+use super::event::{CONFIRMATION, Event, MARK};
+use super::failure;
+use crate::gemini::{Failure, read_part, usage};
+
+/// What was read of a run so far.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// What was shown in parts since the last whole event, which repeats it.
+    text: String,
+    thought: String,
+    /// Calls at the agent that have no result yet.
+    open: Vec<String>,
+    /// Calls that a person was asked about.
+    asked: HashSet<String>,
+    /// Long-running calls that have given a first answer already, and wait for their result.
+    later: Vec<FunctionCall>,
+    /// Long-running calls that were made beside others, and are shown once those are done.
+    deferred: Vec<(FunctionCall, Part)>,
+    /// What is asked of calls that are not shown yet.
+    asking: HashMap<String, Asking>,
+    /// Calls whose results come from outside.
+    waiting: Vec<(String, String)>,
+    /// Events whose actions were told.
+    told: HashSet<String>,
+    /// What came when nobody could be shown it.
+    held: Vec<AgentEvent>,
+    /// What came of calls.
+    settled: HashMap<String, Outcome>,
+    metadata: Map<String, Value>,
+    finish: Option<Finish>,
+    has_said: bool,
+}
+
+impl Reading {
+    /// Calls whose results come from outside.
+    pub(super) fn waiting(&self) -> &[(String, String)] {
+        &self.waiting
+    }
+
+    /// Notes calls that an earlier run made, and that this one is to settle.
+    pub(super) fn expect(&mut self, ids: impl IntoIterator<Item = String>) {
+        self.open.extend(ids);
+    }
+
+    /// Whether calls are at work at the agent.
+    pub(super) fn is_working(&self) -> bool {
+        self.open.iter().any(|id| !self.asked.contains(id))
+    }
+
+    /// Whether anything was said that a page shows.
+    pub(super) fn has_said(&self) -> bool {
+        self.has_said
+    }
+
+    /// What came of a call, if it has come.
+    pub(super) fn settled(&self, id: &str) -> Option<&Outcome> {
+        self.settled.get(id)
+    }
+
+    /// Whether long-running calls are to be shown with the next step.
+    pub(super) fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// What is said of what came between steps, now that it can be shown, and whether the step is
+    /// over with it.
+    pub(super) fn begin(&mut self) -> (Vec<AgentEvent>, bool) {
+        let mut events = std::mem::take(&mut self.held);
+        let deferred = std::mem::take(&mut self.deferred);
+        let first = events.len();
+        for (call, part) in deferred {
+            events.extend(self.outside(call, Some(&part)));
+        }
+        let has_calls = events.len() > first;
+        if has_calls {
+            events.push(AgentEvent::Ended(Finish::Stop));
+        }
+        (events, has_calls)
+    }
+
+    /// Takes in what is said right after long-running calls, before they are shown: some give a first
+    /// answer at once, and some want a person asked.
+    pub(super) fn expect_of(&mut self, event: &Event) -> Vec<String> {
+        for call in event.all_calls() {
+            if let Some((id, asking)) = asking(call) {
+                self.asking.insert(id, asking);
+            }
+        }
+        let given = event
+            .responses()
+            .filter(|response| !event.is_placeholder(response));
+        given.filter_map(|response| response.id.clone()).collect()
+    }
+
+    /// Reads what the model says. Whether the step is over with it: it calls tools. `answered` are
+    /// long-running calls that have given a first answer.
+    pub(super) fn say(
+        &mut self,
+        event: Event,
+        answered: &[String],
+    ) -> Result<(Vec<AgentEvent>, bool), Failure> {
+        let mut events = Vec::new();
+        self.note(&event);
+        self.act(&event, &mut events);
+        let is_partial = event.is_partial();
+        let author = event.author.clone();
+        let parts = event.content.as_ref().map(|content| content.parts.clone());
+        let mut has_calls = false;
+        for part in parts.unwrap_or_default() {
+            match &part.data {
+                Data::FunctionCall(call) if !is_partial => {
+                    has_calls |= call.name.as_deref() != Some(CONFIRMATION);
+                    self.call(&event, call.clone(), &part, answered, &mut events);
+                }
+                Data::FunctionCall(_) => {}
+                Data::FunctionResponse(response) => {
+                    events.extend(self.response(&event, response));
+                }
+                Data::Text(_) => self.text(part, is_partial, author.as_deref(), &mut events),
+                _ if !is_partial => read_part(part, &mut events),
+                _ => {}
+            }
+        }
+        if !is_partial {
+            (self.text, self.thought) = Default::default();
+        }
+        self.has_said |= events.iter().any(is_shown);
+        if let Some(code) = &event.error_code {
+            let said = event.error_message.as_deref().unwrap_or_default();
+            match code.as_str() {
+                "MAX_TOKENS" => self.finish = Some(Finish::Length),
+                code if failure::is_blocked(code) && self.has_said => {
+                    self.finish = Some(Finish::ContentFilter);
+                }
+                _ => return Err(failure::of_error(code, said)),
+            }
+        }
+        if has_calls {
+            events.extend(self.metadata());
+            events.push(AgentEvent::Ended(Finish::Stop));
+        }
+        Ok((events, has_calls))
+    }
+
+    /// Reads what comes between steps: results, and what a person is asked.
+    pub(super) fn hear(&mut self, event: &Event) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        let mut shown = Vec::new();
+        self.note(event);
+        self.act(event, &mut shown);
+        self.held.extend(shown);
+        for response in event.responses() {
+            events.extend(self.response(event, response));
+        }
+        for call in event.all_calls() {
+            events.extend(self.asks(call));
+        }
+        for response in event.responses() {
+            let id = response.id.as_ref();
+            let is_meant = |call: &FunctionCall| call.id.as_ref() == id;
+            let place = self.deferred.iter().position(|(call, _)| is_meant(call));
+            if let Some(place) = place.filter(|_| !event.is_placeholder(response)) {
+                // The model goes on speaking, and is told the rest later.
+                self.later.push(self.deferred.remove(place).0);
+            }
+        }
+        events
+    }
+
+    /// What is left to say when the run is over in the middle of a step.
+    pub(super) fn end(&mut self) -> Vec<AgentEvent> {
+        let mut events = self.lose();
+        for call in std::mem::take(&mut self.later) {
+            events.extend(self.outside(call, None));
+        }
+        events.extend(self.metadata());
+        events.push(AgentEvent::Ended(
+            self.finish.take().unwrap_or(Finish::Stop),
+        ));
+        events
+    }
+
+    /// What is said of calls that have no result, now that none will come.
+    pub(super) fn lose(&mut self) -> Vec<AgentEvent> {
+        let open = std::mem::take(&mut self.open).into_iter();
+        let lost = open.filter(|id| !self.asked.contains(id));
+        lost.map(|provider_id| AgentEvent::Settled {
+            provider_id,
+            outcome: Outcome::Unknown,
+        })
+        .collect()
+    }
+
+    /// What is said of the calls that were at work when the agent failed. If there was but one, it
+    /// is what failed.
+    pub(super) fn fail(&mut self, failure: &Failure) -> Vec<AgentEvent> {
+        self.open.retain(|id| !self.asked.contains(id));
+        match self.open.as_slice() {
+            [one] if failure.code == "agent_failed" => vec![AgentEvent::Settled {
+                provider_id: one.clone(),
+                outcome: Outcome::Error {
+                    error: failure.message.clone(),
+                },
+            }],
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(
+        &mut self,
+        part: Part,
+        is_partial: bool,
+        author: Option<&str>,
+        events: &mut Vec<AgentEvent>,
+    ) {
+        let is_thought = part.is_thought();
+        let shown = match is_thought {
+            true => &mut self.thought,
+            false => &mut self.text,
+        };
+        let Data::Text(text) = &part.data else { return };
+        if is_partial {
+            shown.push_str(text);
+        } else if let Some(rest) = shown.strip_prefix(text.as_str()) {
+            // It was shown as it came.
+            *shown = rest.to_owned();
+            return;
+        } else if let Some(rest) = text.strip_prefix(shown.as_str()) {
+            let part = Part {
+                data: Data::Text(rest.to_owned()),
+                ..part.clone()
+            };
+            shown.clear();
+            return read(part, author, events);
+        } else {
+            return;
+        }
+        read(part, author, events);
+    }
+
+    fn call(
+        &mut self,
+        event: &Event,
+        call: FunctionCall,
+        part: &Part,
+        answered: &[String],
+        events: &mut Vec<AgentEvent>,
+    ) {
+        if call.name.as_deref() == Some(CONFIRMATION) {
+            events.extend(self.asks(&call));
+            return;
+        }
+        let Some(id) = call.id.clone() else { return };
+        if event.is_long_running(&call) && event.has_others() {
+            self.deferred.push((call, part.clone()));
+            return;
+        }
+        if event.is_long_running(&call) && !answered.contains(&id) {
+            events.extend(self.outside(call, Some(part)));
+            return;
+        }
+        if event.is_long_running(&call) {
+            self.later.push(call.clone());
+        }
+        self.open.push(id.clone());
+        events.push(own_call(id, call, Place::Agent, Some(part), None));
+    }
+
+    /// A call whose result comes from outside.
+    fn outside(&mut self, call: FunctionCall, part: Option<&Part>) -> Option<AgentEvent> {
+        let (id, tool) = (call.id.clone()?, call.name.clone()?);
+        self.waiting.push((id.clone(), tool));
+        let asks = self.asking.remove(&id);
+        Some(own_call(id, call, Place::Client, part, asks))
+    }
+
+    fn asks(&mut self, call: &FunctionCall) -> Option<AgentEvent> {
+        let (provider_id, asking) = asking(call)?;
+        let is_meant = |call: &FunctionCall| call.id.as_ref() == Some(&provider_id);
+        if self.waiting.iter().any(|(id, _)| *id == provider_id) {
+            // It was shown with its question.
+            return None;
+        }
+        if self.deferred.iter().any(|(call, _)| is_meant(call)) {
+            self.asking.insert(provider_id, asking);
+            return None;
+        }
+        self.asked.insert(provider_id.clone());
+        Some(AgentEvent::Asks {
+            provider_id,
+            asking,
+        })
+    }
+
+    fn response(&mut self, event: &Event, response: &FunctionResponse) -> Option<AgentEvent> {
+        let id = response.id.as_ref()?;
+        if event.is_placeholder(response) {
+            self.asked.insert(id.clone());
+            return None;
+        }
+        self.open
+            .iter()
+            .position(|open| open == id)
+            .map(|place| self.open.remove(place))?;
+        let outcome = outcome(event, response);
+        self.settled.insert(id.clone(), outcome.clone());
+        Some(AgentEvent::Settled {
+            provider_id: id.clone(),
+            outcome,
+        })
+    }
+
+    fn note(&mut self, event: &Event) {
+        let mut put = |key: &str, value: Option<Value>| {
+            self.metadata
+                .extend(value.map(|value| (key.to_owned(), value)));
+        };
+        put("usage", event.usage_metadata.as_ref().map(usage));
+        put(
+            "modelVersion",
+            event.model_version.clone().map(Value::String),
+        );
+        if !event.is_from_user() {
+            put("agent", event.author.clone().map(Value::String));
+        }
+    }
+
+    fn metadata(&mut self) -> Option<AgentEvent> {
+        let metadata = std::mem::take(&mut self.metadata);
+        (!metadata.is_empty()).then(|| AgentEvent::Metadata(Value::Object(metadata)))
+    }
+
+    /// State and artifacts, as data for the page.
+    fn act(&mut self, event: &Event, events: &mut Vec<AgentEvent>) {
+        let Some(actions) = event.actions.as_ref().filter(|_| !event.is_partial()) else {
+            return;
+        };
+        let mut state = actions.state_delta.clone().unwrap_or_default();
+        state.remove(MARK);
+        let artifacts = actions.artifact_delta.clone().unwrap_or_default();
+        for (name, data) in [("adk-state", state), ("adk-artifacts", artifacts)] {
+            // ADK tells an artifact by the same event once more.
+            let is_news = |id: &String| self.told.insert(format!("{name} {id}"));
+            if !data.is_empty() && event.id.as_ref().is_none_or(is_news) {
+                let data = Value::Object(data);
+                let name = name.to_owned();
+                events.push(AgentEvent::Data { name, data });
+            }
+        }
+        if let Some(agent) = &actions.transfer_to_agent {
+            let data = json!({"from": event.author, "to": agent});
+            let name = "adk-transfer".to_owned();
+            events.push(AgentEvent::Data { name, data });
+        }
+    }
+}
+
+fn is_shown(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::Text { .. } | AgentEvent::OwnCall { .. } | AgentEvent::File { .. }
+    )
+}
+
+/// What ADK asks with a call of its own: of which call, and what.
+fn asking(call: &FunctionCall) -> Option<(String, Asking)> {
+    if call.name.as_deref() != Some(CONFIRMATION) {
+        return None;
+    }
+    let args = call.args.as_ref()?;
+    let original = args.get("originalFunctionCall")?;
+    let asked = args.get("toolConfirmation");
+    let hint = asked.and_then(|asked| asked.get("hint")?.as_str());
+    let id = original.get("id")?.as_str()?.to_owned();
+    let asking = Asking {
+        question: question(hint, original),
+        token: call.id.clone().map(Value::String),
+    };
+    Some((id, asking))
+}
+
+fn own_call(
+    id: String,
+    call: FunctionCall,
+    place: Place,
+    part: Option<&Part>,
+    asks: Option<Asking>,
+) -> AgentEvent {
+    let mut kept = Vec::new();
+    if let Some(part) = part {
+        read_part(part.clone(), &mut kept);
+    }
+    let provider_metadata = kept.into_iter().find_map(|event| match event {
+        AgentEvent::Call {
+            provider_metadata, ..
+        } => provider_metadata,
+        _ => None,
+    });
+    AgentEvent::OwnCall {
+        provider_id: id,
+        tool: call.name.unwrap_or_default(),
+        input: call.args.map_or_else(|| json!({}), Value::Object),
+        provider_metadata,
+        place,
+        asks,
+    }
+}
+
+/// A text, with who says it.
+fn read(part: Part, author: Option<&str>, events: &mut Vec<AgentEvent>) {
+    let first = events.len();
+    read_part(part, events);
+    let Some(author) = author else { return };
+    for event in &mut events[first..] {
+        if let AgentEvent::Text {
+            provider_metadata, ..
+        } = event
+        {
+            let metadata = provider_metadata.get_or_insert_with(|| json!({}));
+            metadata[OURS] = json!({"author": author});
+        }
+    }
+}
+
+/// What a person is asked. ADK's own words are for programs; an author's are the question.
+fn question(hint: Option<&str>, call: &Value) -> String {
+    let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
+    match hint {
+        Some(hint)
+            if !hint.is_empty() && !hint.starts_with("Please approve or reject the tool call") =>
+        {
+            hint.to_owned()
+        }
+        _ => format!("Run {name}?"),
+    }
+}
+
+/// What came of a call.
+fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
+    if event.is_aborted() {
+        // It may have been done all the same.
+        return Outcome::Unknown;
+    }
+    let mut response = response.response.clone().unwrap_or_default();
+    match response.get("error") {
+        Some(Value::String(error)) if response.len() == 1 => Outcome::Error {
+            error: error.clone(),
+        },
+        _ => match response.remove("result") {
+            // What is no object ADK wraps so.
+            Some(result) if response.is_empty() => Outcome::Output { output: result },
+            Some(result) => {
+                response.insert("result".to_owned(), result);
+                let output = Value::Object(response);
+                Outcome::Output { output }
+            }
+            None => {
+                let output = Value::Object(response);
+                Outcome::Output { output }
+            }
+        },
+    }
+}

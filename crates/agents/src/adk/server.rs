@@ -1,0 +1,263 @@
+//! The routes of an ADK server.
+
+use std::time::Duration;
+
+use gemini::Content;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, Response, Url};
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, sleep, timeout};
+use turn::agent::StepRequest;
+
+use super::config::Config;
+use super::event::{MARK, Session};
+use super::failure;
+use super::note;
+use super::stream::Run;
+use crate::error::Error;
+use crate::gemini::{Failure, base_url, chance, is_loopback};
+use crate::tls;
+
+/// How long a server may take to be connected to.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// How long it may take to begin an answer.
+const FIRST_BYTE: Duration = Duration::from_secs(60);
+
+/// How long a server that is not there is waited for when somebody asks something new.
+pub(super) const SHORT: Duration = Duration::from_secs(5);
+
+/// The same when it asked something, and is to hear the answer: it may be about to restart.
+pub(super) const LONG: Duration = Duration::from_secs(60);
+
+/// How much of an answer is read that is no stream.
+const BYTES: usize = 64 * 1024 * 1024;
+
+/// An app of an ADK server.
+#[derive(Debug)]
+pub(super) struct Server {
+    client: Client,
+    base: Url,
+    app: String,
+    /// The name of the app's first agent, once it is known.
+    root: OnceCell<String>,
+}
+
+impl Server {
+    pub(super) fn new(config: Config) -> Result<Self, Error> {
+        let base = base_url(&config.url)?;
+        if config.app.is_empty() || config.app.contains(['/', '?', '#']) {
+            return Err(Error::App(config.app));
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in &config.headers {
+            let name = HeaderName::try_from(name).map_err(|_| Error::Header)?;
+            let mut value = HeaderValue::try_from(value).map_err(|_| Error::Header)?;
+            value.set_sensitive(true);
+            headers.append(name, value);
+        }
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(tls::config()?)
+            .user_agent(concat!("adk-stream/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .redirect(Policy::none())
+            .connect_timeout(CONNECT)
+            // A tool may be silent for hours: only so does one hear that its server is gone.
+            .tcp_keepalive(Duration::from_secs(15))
+            .tcp_nodelay(true);
+        if is_loopback(&base) {
+            builder = builder.no_proxy();
+        }
+        let failed = |error: reqwest::Error| Error::Client(error.without_url().to_string());
+        Ok(Self {
+            client: builder.build().map_err(failed)?,
+            base,
+            app: config.app,
+            root: OnceCell::new(),
+        })
+    }
+
+    /// The name of the app's first agent. Some apps do not tell: then the app's own.
+    pub(super) async fn root(&self) -> String {
+        let known = self.root.get_or_try_init(|| async {
+            let info = self.get(&["apps", &self.app, "app-info"], SHORT).await;
+            let info: Value = serde_json::from_slice(&info?.unwrap_or_default()).map_err(drop)?;
+            let name = info.get("rootAgentName").or(info.get("root_agent_name"));
+            name.and_then(Value::as_str).map(str::to_owned).ok_or(())
+        });
+        known
+            .await
+            .map_or_else(|()| self.app.clone(), String::clone)
+    }
+
+    /// What a session holds; nothing, if there is none.
+    pub(super) async fn session(
+        &self,
+        user: &str,
+        id: &str,
+        patience: Duration,
+    ) -> Result<Option<Session>, Failure> {
+        let path = ["apps", &self.app, "users", user, "sessions", id];
+        let Some(body) = self
+            .get(&path, patience)
+            .await
+            .map_err(|()| failure::unreachable())?
+        else {
+            return Ok(None);
+        };
+        let session = serde_json::from_slice(&body);
+        session
+            .map(Some)
+            .map_err(|_| failure::unreadable("a session is not as expected"))
+    }
+
+    /// Makes a session with a history, and says whether there was none of its id.
+    pub(super) async fn make_session(
+        &self,
+        request: &StepRequest,
+        id: &str,
+        events: Vec<Value>,
+    ) -> Result<bool, Failure> {
+        let body = json!({
+            "sessionId": id,
+            "state": {MARK: {"chat": request.chat}},
+            "events": events,
+        });
+        let path = [
+            "apps",
+            &self.app,
+            "users",
+            request.principal.as_str(),
+            "sessions",
+        ];
+        let response = self.send(Method::POST, &path, Some(&body), SHORT).await?;
+        match response.status().as_u16() {
+            200 => Ok(true),
+            409 => Ok(false),
+            _ => Err(refusal(response).await),
+        }
+    }
+
+    /// Runs the agent; nothing, if the session is not there.
+    pub(super) async fn run(
+        &self,
+        request: &StepRequest,
+        session: &str,
+        message: &Content,
+        patience: Duration,
+    ) -> Result<Option<Run>, Failure> {
+        let body = json!({
+            "appName": self.app,
+            "userId": request.principal,
+            "sessionId": session,
+            "newMessage": message,
+            "streaming": true,
+            "customMetadata": {MARK: note::mark(request)},
+        });
+        let response = self
+            .send(Method::POST, &["run_sse"], Some(&body), patience)
+            .await?;
+        let status = response.status().as_u16();
+        if status == 200 {
+            let kind = response.headers().get(CONTENT_TYPE);
+            let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+            return match kind.starts_with("text/event-stream") {
+                true => Ok(Some(Run::new(response))),
+                false => Err(failure::unreadable("it is no stream")),
+            };
+        }
+        let (status, said) = explanation(response).await;
+        match status == 404 && said.starts_with("Session not found") {
+            true => Ok(None),
+            false => Err(failure::of_status(status, &said)),
+        }
+    }
+
+    /// What stands at a path; nothing, if nothing does.
+    async fn get(&self, path: &[&str], patience: Duration) -> Result<Option<Vec<u8>>, ()> {
+        let response = self.send(Method::GET, path, None, patience).await;
+        let response = response.map_err(drop)?;
+        match response.status().as_u16() {
+            200 => read(response).await.map(Some).ok_or(()),
+            404 => Ok(None),
+            status => {
+                tracing::warn!(status, "the ADK server refuses");
+                Err(())
+            }
+        }
+    }
+
+    /// Sends a request, again only while nobody was there to hear it.
+    async fn send(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: Option<&Value>,
+        patience: Duration,
+    ) -> Result<Response, Failure> {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        let mut wait = Duration::from_millis(100);
+        let until = Instant::now() + patience;
+        loop {
+            let mut request = self.client.request(method.clone(), url.clone());
+            request = request.header(ACCEPT, "text/event-stream, application/json");
+            if let Some(body) = body {
+                request = request
+                    .header(CONTENT_TYPE, "application/json")
+                    .body(body.to_string());
+            }
+            match timeout(FIRST_BYTE, request.send()).await {
+                Ok(Ok(response)) => return Ok(response),
+                Ok(Err(error)) if error.is_connect() && Instant::now() < until => {
+                    sleep(wait.mul_f64(0.5 + chance() / 2.0)).await;
+                    wait = (wait * 2).min(Duration::from_secs(2));
+                }
+                Ok(Err(error)) => {
+                    let is_unheard = error.is_connect();
+                    let error = error.without_url();
+                    tracing::warn!(?error, "the ADK server does not answer");
+                    return Err(match is_unheard {
+                        true => failure::unreachable(),
+                        false => failure::cut_off(),
+                    });
+                }
+                Err(_) => return Err(failure::timed_out()),
+            }
+        }
+    }
+}
+
+/// Why it refuses, for whoever chats and for whoever reads the log.
+async fn refusal(response: Response) -> Failure {
+    let (status, said) = explanation(response).await;
+    failure::of_status(status, &said)
+}
+
+async fn explanation(response: Response) -> (u16, String) {
+    let status = response.status().as_u16();
+    let body = read(response).await.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let said = match body.get("detail") {
+        Some(Value::String(said)) => said.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    tracing::warn!(status, said, "the ADK server refuses");
+    (status, said)
+}
+
+async fn read(mut response: Response) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(bytes) = timeout(FIRST_BYTE, response.chunk()).await.ok()?.ok()? {
+        body.extend_from_slice(&bytes);
+        if body.len() > BYTES {
+            return None;
+        }
+    }
+    Some(body)
+}

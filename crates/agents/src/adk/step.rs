@@ -1,0 +1,364 @@
+//! One step: what ADK is told, and what is read of its run.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
+use turn::call::Outcome;
+
+use super::event::Event;
+use super::failure;
+use super::note::{self, Note};
+use super::reading::Reading;
+use super::server::{LONG, SHORT, Server};
+use super::stored;
+use super::stream::Run;
+use super::telling::{Telling, retold};
+use crate::gemini::Failure;
+use crate::narrated::Narrator;
+
+/// How long the model may be silent.
+const SILENCE: Duration = Duration::from_secs(180);
+
+/// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
+/// is let go.
+#[derive(Default)]
+pub(super) struct Line {
+    /// The run that is listened to, and its turn.
+    open: Option<Open>,
+    /// The session, once it was looked at or made by this process.
+    session: Option<String>,
+}
+
+struct Open {
+    turn: String,
+    run: Run,
+    reading: Reading,
+    note: Note,
+    last: Option<Event>,
+}
+
+/// One step.
+pub(super) struct Step<'a> {
+    server: &'a Server,
+    request: &'a StepRequest,
+    narrator: &'a Narrator,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn new(
+        server: &'a Server,
+        request: &'a StepRequest,
+        narrator: &'a Narrator,
+    ) -> Self {
+        Self {
+            server,
+            request,
+            narrator,
+        }
+    }
+
+    pub(super) async fn run(&mut self, line: &mut Line) {
+        if let Err(failure) = self.go(line).await {
+            let open = line.open.take();
+            if let Some(mut open) = open {
+                self.narrator.say_all(open.reading.fail(&failure));
+            } else if failure.is_transient {
+                self.narrator.say_all(self.unheard(&failure));
+            }
+            line.session = None;
+            self.narrator.say(failure.into());
+        }
+    }
+
+    async fn go(&mut self, line: &mut Line) -> Result<(), Failure> {
+        let turn = self.request.turn.as_str();
+        let noted = match &line.open {
+            Some(open) if open.turn == turn => Some(open.note.clone()),
+            _ => Note::of(self.request),
+        };
+        let waiting = noted.iter().flat_map(|note| note.open.clone());
+        let telling = Telling::of(self.request, &waiting.collect::<Vec<_>>());
+        match (line.open.take().filter(|open| open.turn == turn), telling) {
+            (Some(open), None) => line.open = Some(open),
+            (open, telling) => {
+                // What it said while somebody was asked is shown first.
+                if let Some(open) = open {
+                    self.finish(open).await?;
+                }
+                line.open = Some(self.ask(&mut line.session, noted, telling).await?);
+            }
+        }
+        let mut cuts = 0;
+        loop {
+            let open = line.open.as_mut().ok_or_else(failure::cut_off)?;
+            if open.reading.has_deferred() {
+                self.listen(open).await?;
+            }
+            let (events, is_over) = open.reading.begin();
+            self.note(open);
+            self.narrator.say_all(events);
+            if is_over || !self.speak(open).await? {
+                if self.listen(open).await? {
+                    return Ok(());
+                }
+                // Whoever asks for the next step lets go of this one.
+                return std::future::pending().await;
+            }
+            let is_cut = open.run.is_stored() && !stored::is_complete(open.last.as_ref());
+            if !is_cut {
+                let events = open.reading.end();
+                self.note(open);
+                self.narrator.say_all(events);
+                return Ok(());
+            }
+            // The run was cut off: what it did not settle is unknown, and the model is asked anew.
+            self.narrator.say_all(open.reading.lose());
+            let request = self.settled(&open.reading);
+            let step = Step::new(self.server, &request, self.narrator);
+            cuts += 1;
+            line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
+        }
+    }
+
+    /// The request as it would be if what is known by now had been known.
+    fn settled(&self, reading: &Reading) -> StepRequest {
+        let mut request = self.request.clone();
+        if let Some(Past::Step { results, .. }) = request.history.last_mut() {
+            let own = request.own.iter().filter(|own| own.outcome.is_none());
+            results.extend(own.map(|own| {
+                let id = own.call.provider_id.as_deref().unwrap_or_default();
+                CallResult {
+                    call: own.call.clone(),
+                    edited_input: None,
+                    outcome: reading.settled(id).cloned().unwrap_or(Outcome::Unknown),
+                }
+            }));
+        }
+        request.own.clear();
+        request
+    }
+
+    /// Reads until the step is over, or the run is; whether the run is.
+    async fn speak(&self, open: &mut Open) -> Result<bool, Failure> {
+        loop {
+            // A tool may take as long as it likes.
+            let next = match open.reading.is_working() {
+                true => open.run.next().await,
+                false => match timeout(SILENCE, open.run.next()).await {
+                    Ok(next) => next,
+                    Err(_) => return Err(failure::timed_out()),
+                },
+            };
+            let Some(event) = next? else {
+                return Ok(true);
+            };
+            open.last = Some(event.clone());
+            if event.is_from_user() {
+                continue;
+            }
+            if open.run.is_stored() && event.is_aborted() {
+                self.narrator.say_all(open.reading.hear(&event));
+                return Ok(true);
+            }
+            let answered = self.answered(&event, open).await?;
+            let (events, is_over) = open.reading.say(event, &answered)?;
+            self.note(open);
+            self.narrator.say_all(events);
+            if is_over {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Has it noted for which results ADK waits.
+    fn note(&self, open: &mut Open) {
+        let waiting = open.reading.waiting();
+        if open.note.open != waiting {
+            open.note.open = waiting.to_vec();
+            self.narrator.say(open.note.event());
+        }
+    }
+
+    /// The long-running calls of an event that give a first answer at once: the model then goes on
+    /// speaking, and nobody is waited for. Such tools only begin something, so ADK is not long.
+    async fn answered(&self, event: &Event, open: &mut Open) -> Result<Vec<String>, Failure> {
+        let mut calls = event.calls();
+        let is_outside = !event.has_others() && calls.any(|call| event.is_long_running(call));
+        if event.is_partial() || !is_outside {
+            return Ok(Vec::new());
+        }
+        let (mut seen, mut answered) = (Vec::new(), Vec::new());
+        while let Some(next) = open.run.next().await? {
+            let is_said = next.is_said();
+            answered.extend(open.reading.expect_of(&next));
+            seen.push(next);
+            if is_said {
+                break;
+            }
+        }
+        open.run.put_back(seen);
+        Ok(answered)
+    }
+
+    /// Listens for what becomes of the step's calls, until the model speaks again or the run ends;
+    /// whether it has ended.
+    async fn listen(&self, open: &mut Open) -> Result<bool, Failure> {
+        while let Some(event) = open.run.next().await? {
+            let is_aborted = open.run.is_stored() && event.is_aborted();
+            if event.is_said() && event.responses().next().is_none() && !is_aborted {
+                let failed = event.error_code.clone().filter(|_| event.content.is_none());
+                if let Some(code) = failed {
+                    let said = event.error_message.as_deref().unwrap_or_default();
+                    return Err(failure::of_error(&code, said));
+                }
+                open.run.put_back([event]);
+                return Ok(false);
+            }
+            self.narrator.say_all(open.reading.hear(&event));
+            open.last = Some(event);
+        }
+        self.narrator.say_all(open.reading.lose());
+        Ok(true)
+    }
+
+    /// Reads to its end a run whose calls were answered from outside before it was over.
+    async fn finish(&self, mut open: Open) -> Result<(), Failure> {
+        while let Ok(next) = timeout(SILENCE, open.run.next()).await {
+            let Some(event) = next? else { break };
+            if event.is_said() && event.calls().next().is_none() {
+                let (events, _) = open.reading.say(event, &[])?;
+                self.narrator.say_all(events);
+            }
+        }
+        if open.reading.has_said() {
+            self.narrator.say(AgentEvent::PartEnd);
+        }
+        Ok(())
+    }
+
+    /// Begins a run, or finds the one that was begun.
+    async fn ask(
+        &self,
+        known: &mut Option<String>,
+        noted: Option<Note>,
+        telling: Option<Telling>,
+    ) -> Result<Open, Failure> {
+        let request = self.request;
+        let steps = note::steps(request);
+        let Some(mut note) = noted.filter(|note| note.holds(request)) else {
+            return self.ask_anew(known, 0).await;
+        };
+        if note.turn != request.turn.as_str() {
+            note.base = 0;
+        }
+        note.turn = request.turn.to_string();
+        note.cause = note::last_cause(request);
+        note.open.clear();
+        let patience = if steps > 0 { LONG } else { SHORT };
+        if known.as_ref() != Some(&note.session) {
+            let user = request.principal.as_str();
+            let Some(session) = self.server.session(user, &note.session, patience).await? else {
+                return self.forgotten(known, telling.as_ref()).await;
+            };
+            *known = Some(note.session.clone());
+            if let Some(rest) = stored::rest(session, request, &note, telling.as_ref()) {
+                return Ok(self.open(Run::stored(rest), note));
+            }
+        }
+        let Some(telling) = telling else {
+            // ADK has heard it all, and was cut off before it said more.
+            return self.ask_anew(known, 0).await;
+        };
+        if let Some(before) = &telling.before {
+            let run = self
+                .server
+                .run(request, &note.session, before, patience)
+                .await?;
+            if let Some(mut run) = run {
+                while run.next().await?.is_some() {}
+            }
+        }
+        let run = self
+            .server
+            .run(request, &note.session, &telling.message, patience)
+            .await?;
+        match run {
+            Some(run) => Ok(self.open(run, note)),
+            None => self.forgotten(known, Some(&telling)).await,
+        }
+    }
+
+    /// ADK has no session any more: another is made, unless a person was asked in it.
+    async fn forgotten(
+        &self,
+        known: &mut Option<String>,
+        telling: Option<&Telling>,
+    ) -> Result<Open, Failure> {
+        let is_asked = |own: &turn::agent::OwnCall| own.outcome.is_none() && own.asked.is_some();
+        if telling.is_some() && self.request.own.iter().any(is_asked) {
+            return Err(failure::forgotten());
+        }
+        self.ask_anew(known, 0).await
+    }
+
+    /// Makes a session from the journal, and runs it. `cuts` is how often that was tried in vain.
+    async fn ask_anew(&self, known: &mut Option<String>, cuts: usize) -> Result<Open, Failure> {
+        let request = self.request;
+        let session = note::fresh_session(request, cuts);
+        let root = match request.history.len() {
+            1 => String::new(),
+            _ => self.server.root().await,
+        };
+        let (events, message) = retold(request, &root);
+        let note = Note {
+            session: session.clone(),
+            turn: request.turn.to_string(),
+            cause: note::last_cause(request),
+            base: note::steps(request),
+            open: Vec::new(),
+        };
+        let is_new = self.server.make_session(request, &session, events).await?;
+        *known = Some(session.clone());
+        if !is_new {
+            // Whoever made it may have asked, too.
+            let user = request.principal.as_str();
+            let stored = self.server.session(user, &session, SHORT).await?;
+            let stored = stored.unwrap_or_default();
+            if let Some(rest) = stored::rest(stored, request, &note, None) {
+                return Ok(self.open(Run::stored(rest), note));
+            }
+        }
+        let run = self.server.run(request, &session, &message, SHORT).await?;
+        let run = run.ok_or_else(failure::forgotten)?;
+        Ok(self.open(run, note))
+    }
+
+    fn open(&self, run: Run, note: Note) -> Open {
+        self.narrator.say(note.event());
+        let mut reading = Reading::default();
+        let own = self.request.own.iter().filter(|own| own.outcome.is_none());
+        reading.expect(own.filter_map(|own| own.call.provider_id.clone()));
+        Open {
+            turn: self.request.turn.to_string(),
+            run,
+            reading,
+            note,
+            last: None,
+        }
+    }
+
+    /// What is said of calls that were approved and that nobody was there to run.
+    fn unheard(&self, failure: &Failure) -> Vec<AgentEvent> {
+        let own = self.request.own.iter();
+        let approved = own.filter(|own| own.outcome.is_none() && own.asked.is_some());
+        let settled = approved.filter_map(|own| {
+            let error = format!("It did not run: {}", failure.message);
+            Some(AgentEvent::Settled {
+                provider_id: own.call.provider_id.clone()?,
+                outcome: Outcome::Error { error },
+            })
+        });
+        settled.collect()
+    }
+}

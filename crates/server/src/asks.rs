@@ -1,0 +1,129 @@
+//! Tools at the agent, which ask people and pages in the middle of their work.
+//!
+//! A tool that runs in an ADK server asks by `POST /api/agent/asks`, and is answered when somebody
+//! has decided, or after a while with nothing, upon which it asks the same again. A question is known
+//! by its call and its number among the call's questions, so asking again asks nobody twice.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::response::{IntoResponse, Response};
+use engine::Ask;
+use engine::engine::Question;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use turn::ChatId;
+use turn::gate::Decision;
+
+use crate::api::Api;
+use crate::problem::Problem;
+
+/// How long a question is held. Proxies let go of a silent request after some 30 seconds or more.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What tools at the agent are known by. It is never shown.
+#[derive(Clone)]
+pub struct AgentKey(Arc<str>);
+
+impl fmt::Debug for AgentKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("AgentKey")
+    }
+}
+
+impl AgentKey {
+    /// Takes a key of at least 16 characters that a header can carry.
+    pub fn new(key: &str) -> Result<Self, String> {
+        let key = key.trim();
+        if key.len() < 16 || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("not a key: it needs at least 16 characters, and no spaces".to_owned());
+        }
+        Ok(Self(key.into()))
+    }
+
+    fn opens(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
+        let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
+        let digest = |bytes: &[u8]| Sha256::digest(bytes);
+        given.is_some_and(|given| bool::from(digest(given).ct_eq(&digest(self.0.as_bytes()))))
+    }
+}
+
+/// What a tool asks.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Asked {
+    chat: String,
+    /// The id that the agent gave the call.
+    call: String,
+    #[serde(default)]
+    nth: usize,
+    ask: Whom,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+enum Whom {
+    Approval { question: String },
+    ClientCall { tool: String, input: Value },
+}
+
+pub(crate) async fn ask(
+    State(api): State<Api>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let is_known = api
+        .agent_key
+        .as_ref()
+        .is_some_and(|key| key.opens(&headers));
+    if !is_known {
+        return Err(Problem::unauthorized());
+    }
+    let asked: Asked = serde_json::from_slice(&body)
+        .map_err(|error| Problem::bad_request(format!("not a question: {error}")))?;
+    let timeout = asked.timeout_ms.map(Duration::from_millis);
+    let ask = match asked.ask {
+        Whom::Approval { question } => Ask::Approval { question, timeout },
+        Whom::ClientCall { tool, input } => Ask::Page {
+            tool,
+            input,
+            timeout,
+        },
+    };
+    let question = Question {
+        call: asked.call,
+        nth: asked.nth,
+        ask,
+    };
+    let chat = ChatId::from(asked.chat);
+    let decided = api.engine.ask_for_agent(&chat, question, PATIENCE).await?;
+    Ok(Json(told(decided)).into_response())
+}
+
+/// What was decided, in a tool's words.
+fn told(decided: Option<Decision>) -> Value {
+    match decided {
+        None => json!({"decision": null}),
+        Some(Decision::Approved { .. }) => json!({"decision": "approved"}),
+        Some(Decision::Denied { reason }) => json!({"decision": "denied", "reason": reason}),
+        Some(Decision::Output { output }) => json!({"decision": "output", "output": output}),
+        Some(Decision::Failed { error }) => json!({"decision": "failed", "error": error}),
+        Some(Decision::TimedOut) => json!({"decision": "timed-out"}),
+        Some(Decision::Superseded) => {
+            let reason = "The user wrote something else instead.";
+            json!({"decision": "cancelled", "reason": reason})
+        }
+        Some(Decision::Cancelled) => json!({"decision": "cancelled", "reason": null}),
+    }
+}

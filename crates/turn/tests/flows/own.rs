@@ -1,0 +1,274 @@
+//! Calls that the agent runs by itself.
+
+use adk_stream_turn::call::{Outcome, Place};
+use adk_stream_turn::gate::Decision;
+use adk_stream_turn::{Effect, Input, Status};
+use serde_json::json;
+
+use crate::driver::Driver;
+
+/// An agent that called a tool of its own, and asks about it.
+fn asking() -> Driver {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    assert_eq!(driver.end_step(), []);
+    assert_eq!(driver.agent_asks("fc-1", "Pay 5?"), []);
+    assert_eq!(driver.status(), Status::Parked);
+    driver
+}
+
+fn approved() -> Decision {
+    Decision::Approved {
+        reason: None,
+        input: None,
+    }
+}
+
+#[test]
+fn call_that_the_agent_runs_is_shown_with_what_came_of_it() {
+    let mut driver = Driver::new();
+    driver.say("weather?");
+    driver.text("Let me see.");
+    driver.own_call("fc-1", "get_weather", Place::Agent);
+    assert_eq!(driver.end_step(), []);
+    assert_eq!(driver.status(), Status::Running);
+    let effects = driver.agent_settles("fc-1", json!({"temperature": 18}));
+    assert_eq!(effects, [Effect::CallModel]);
+    driver.text("18 degrees.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+    assert_eq!(driver.requests(), 1);
+    driver.check(&["Let me see.18 degrees."]);
+}
+
+#[test]
+fn agent_that_asks_is_told_the_answer_and_asked_once() {
+    let mut driver = asking();
+    assert!(!driver.is_watching());
+    assert_eq!(driver.approve(0), [Effect::CallModel]);
+    let own = driver.own_calls();
+    let asked = own[0].asked.as_ref().unwrap();
+    assert_eq!(asked.token, Some(json!("about fc-1")));
+    assert_eq!(asked.decision, Some(approved()));
+    assert_eq!(own[0].outcome, None);
+    // It settles the call before it speaks, and is not asked again for that.
+    assert_eq!(driver.agent_settles("fc-1", json!({"paid": 5})), []);
+    driver.text("Paid.");
+    driver.end_step();
+    assert_eq!(driver.requests(), 2);
+    driver.check(&["Paid."]);
+}
+
+#[test]
+fn denied_call_of_the_agent_is_settled_here_and_told() {
+    let mut driver = asking();
+    assert_eq!(driver.deny(0, "too much"), [Effect::CallModel]);
+    let reason = Some("too much".to_owned());
+    let own = driver.own_calls();
+    assert_eq!(own[0].outcome, Some(Outcome::Denied { reason }));
+    // What the agent itself makes of it changes nothing.
+    driver.agent_settles("fc-1", json!({"error": "rejected"}));
+    driver.text("As you wish.");
+    driver.end_step();
+    driver.check(&["As you wish."]);
+}
+
+#[test]
+fn agent_hears_all_answers_at_once() {
+    let mut driver = Driver::new();
+    driver.say("pay both");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.own_call("fc-2", "process_payment", Place::Agent);
+    driver.own_call("fc-3", "get_location", Place::Client);
+    driver.own_call("fc-4", "get_weather", Place::Agent);
+    driver.end_step();
+    assert_eq!(driver.agent_settles("fc-4", json!(18)), []);
+    driver.agent_asks("fc-1", "Pay 5?");
+    driver.agent_asks("fc-2", "Pay 5?");
+    assert_eq!(driver.status(), Status::Parked);
+    assert_eq!(driver.decide_elsewhere(1, true), []);
+    assert_eq!(driver.decide_elsewhere(2, false), []);
+    let effects = driver.output(2, json!({"latitude": 35}));
+    assert_eq!(effects, [Effect::CallModel]);
+    driver.agent_settles("fc-1", json!({"paid": 5}));
+    driver.text("One is paid.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+}
+
+#[test]
+fn agent_that_fails_while_it_runs_a_call_leaves_it_unknown() {
+    let mut driver = asking();
+    driver.approve(0);
+    driver.agent_fails();
+    assert_eq!(driver.status(), Status::Failed);
+    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+}
+
+#[test]
+fn agent_that_is_cut_off_while_it_runs_a_call_fails_the_turn() {
+    let mut driver = Driver::new();
+    driver.say("weather?");
+    driver.own_call("fc-1", "get_weather", Place::Agent);
+    driver.end_step();
+    driver.perform(Input::AgentCut);
+    assert_eq!(driver.status(), Status::Failed);
+    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+}
+
+#[test]
+fn agent_that_is_away_while_a_person_thinks_fails_nothing() {
+    let mut driver = asking();
+    assert_eq!(driver.agent_fails(), []);
+    assert_eq!(driver.perform(Input::AgentCut), []);
+    assert_eq!(driver.status(), Status::Parked);
+    driver.approve(0);
+    driver.agent_settles("fc-1", json!({"paid": 5}));
+    driver.text("Paid.");
+    driver.end_step();
+    driver.check(&["Paid."]);
+}
+
+#[test]
+fn agent_that_ends_without_a_word_has_lost_its_call() {
+    let mut driver = asking();
+    driver.approve(0);
+    driver.end_step();
+    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+    assert_eq!(driver.status(), Status::Finished);
+    driver.check(&[]);
+}
+
+#[test]
+fn agent_may_ask_twice_about_a_call() {
+    let mut driver = asking();
+    driver.approve(0);
+    driver.agent_asks("fc-1", "Really?");
+    assert_eq!(driver.end_step(), []);
+    assert_eq!(driver.status(), Status::Parked);
+    assert_eq!(driver.approve(1), [Effect::CallModel]);
+    driver.agent_settles("fc-1", json!({"paid": 5}));
+    driver.text("Paid.");
+    driver.end_step();
+    driver.check(&["Paid."]);
+}
+
+#[test]
+fn restarted_server_asks_the_agent_what_became_of_its_calls() {
+    let mut driver = Driver::new();
+    driver.say("weather?");
+    driver.own_call("fc-1", "get_weather", Place::Agent);
+    driver.end_step();
+    let mut restarted = driver.restarted();
+    let recover = Input::Recover {
+        idempotent: Vec::new(),
+        by: None,
+    };
+    assert_eq!(restarted.perform(recover.clone()), [Effect::CallModel]);
+    assert_eq!(restarted.own_calls()[0].outcome, None);
+    assert_eq!(restarted.agent_settles("fc-1", json!(18)), []);
+    // One that waits for a person is not asked.
+    let mut restarted = asking().restarted();
+    assert_eq!(restarted.perform(recover), []);
+    assert_eq!(restarted.status(), Status::Parked);
+}
+
+#[test]
+fn tool_at_the_agent_may_ask_in_the_middle_of_its_work() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.end_step();
+    let call = driver.call_id(0);
+    driver.asks(&call, "Pay 5?");
+    assert_eq!(driver.status(), Status::Parked);
+    let wake = Effect::WakeTool {
+        gate: driver.gate_id(0),
+        call,
+        decision: approved(),
+    };
+    assert_eq!(driver.approve(0), [wake]);
+    assert_eq!(driver.status(), Status::Running);
+    assert_eq!(
+        driver.agent_settles("fc-1", json!({"paid": 5})),
+        [Effect::CallModel]
+    );
+    driver.text("Paid.");
+    driver.end_step();
+    driver.check(&["Paid."]);
+}
+
+#[test]
+fn tool_at_the_agent_may_call_the_page() {
+    let mut driver = Driver::new().client_tool("change_bgm");
+    driver.say("music");
+    driver.own_call("fc-1", "play", Place::Agent);
+    driver.end_step();
+    let call = driver.call_id(0);
+    driver.perform(Input::ToolCalls {
+        call,
+        tool: "change_bgm".to_owned(),
+        input: json!({"track": 1}),
+        timeout: None,
+    });
+    assert_eq!(driver.announced(), ["change_bgm"]);
+    driver.output(1, json!({"playing": 1}));
+    driver.agent_settles("fc-1", json!({"ok": true}));
+    driver.text("Enjoy.");
+    driver.end_step();
+    driver.check(&["Enjoy."]);
+}
+
+#[test]
+fn question_of_a_tool_that_gave_up_is_withdrawn() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.end_step();
+    let call = driver.call_id(0);
+    driver.asks(&call, "Pay 5?");
+    let effects = driver.agent_settles("fc-1", json!({"error": "gave up"}));
+    assert_eq!(effects, [Effect::CallModel]);
+    driver.text("Never mind.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+}
+
+#[test]
+fn who_asked_within_a_call_of_the_agent_is_gone_after_a_restart() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.end_step();
+    let call = driver.call_id(0);
+    driver.asks(&call, "Pay 5?");
+    let mut restarted = driver.restarted();
+    let recover = Input::Recover {
+        idempotent: Vec::new(),
+        by: None,
+    };
+    assert_eq!(restarted.perform(recover), [Effect::CallModel]);
+    assert_eq!(restarted.status(), Status::Running);
+}
+
+#[test]
+fn page_runs_a_call_of_the_agents_once_a_person_has_said_yes() {
+    let mut driver = Driver::new().client_tool("get_location");
+    driver.say("where am I?");
+    driver.asked_call("fc-1", "get_location");
+    driver.end_step();
+    assert_eq!(driver.announced(), [""; 0]);
+    driver.approve(0);
+    assert_eq!(driver.announced(), ["get_location"]);
+    let effects = driver.output(0, json!({"latitude": 35}));
+    assert_eq!(effects, [Effect::CallModel]);
+    let own = driver.own_calls();
+    let asked = own[0].asked.as_ref().unwrap();
+    assert_eq!(asked.token, Some(json!("about fc-1")));
+    let output = json!({"latitude": 35});
+    assert_eq!(own[0].outcome, Some(Outcome::Output { output }));
+    driver.text("In Tokyo.");
+    driver.end_step();
+    driver.check(&["In Tokyo."]);
+}
