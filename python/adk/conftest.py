@@ -12,6 +12,7 @@ import pytest
 import adk as harness
 import emulator as emulators
 from desk import KEY, Desk
+from front import free_port
 
 HERE = pathlib.Path(__file__).parent
 EXAMPLE = emulators.ROOT / "examples/adk-python/agents"
@@ -57,7 +58,7 @@ def desks():
 
 @pytest.fixture(scope="session", autouse=True)
 def servers(started, places, desks):
-    """One that keeps its sessions in a file, one in memory, and one with the example."""
+    """One with its sessions in a file, one in memory, one for adk-stream, one with the example."""
     settings = {
         "LEDGER": str(places / "ledger"),
         "ASSISTANT_LEDGER": str(places / "wallets"),
@@ -68,14 +69,23 @@ def servers(started, places, desks):
     def server(name, agents, **more):
         directory = places / name
         directory.mkdir()
-        return stack.enter_context(harness.adk(agents, directory, started, **more, **settings))
+        arguments = {**settings, **more}
+        return stack.enter_context(harness.adk(agents, directory, started, **arguments))
+
+    port = free_port()
 
     with ExitStack() as stack:
-        yield {
+        servers = {
             "file": server("file", HERE / "agents"),
             "memory": server("memory", HERE / "agents", sessions="memory://"),
+            # Its tools have to know where adk-stream will be before it is there.
+            "fronted": server(
+                "fronted", HERE / "agents", ADK_STREAM_URL=f"http://127.0.0.1:{port}"
+            ),
             "example": server("example", EXAMPLE),
         }
+        servers["fronted"].front_port = port
+        yield servers
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ class Adk:
 
     def ready(self):
         """Waits until it listens."""
-        assert self._listening.wait(60), "ADK does not start"
+        assert self._listening.wait(180), "ADK does not start"
         assert self.url, "".join(self.log[-20:])
         return self
 

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-KEY = "agent-key"
+KEY = "the-key-of-the-agent"
 
 
 class Desk:

@@ -95,6 +95,13 @@ async def ask(question: str, tool_context: ToolContext) -> dict:
     return {"answer": "yes"}
 
 
+@requires_approval("Hurry?", timeout=0.2)
+def hurry() -> dict:
+    """Does not wait for long."""
+    note("hurry")
+    return {"done": True}
+
+
 @requires_approval("Send {amount} to {recipient}?")
 def send(amount: float, recipient: str, currency: str = "USD") -> dict:
     """Sends money.
@@ -112,7 +119,7 @@ async def page(tool_context: ToolContext) -> dict:
 
 
 def tools(non_blocking=False):
-    plain = [look, doze, block, break_down, keep, ask, send, page]
+    plain = [look, doze, block, break_down, keep, ask, hurry, send, page]
     found = [
         *map(FunctionTool, plain),
         FunctionTool(pay, require_confirmation=True),
