@@ -7,12 +7,13 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 34] = [
+const KNOWN: [&str; 35] = [
     "ADVERTISE",
     "AGENT",
     "APPROVAL_TIMEOUT",
     "CLUSTER_KEY",
     "CONFIG",
+    "DRAIN",
     "EMULATOR_CALL_IDS",
     "EMULATOR_CERTIFICATE",
     "EMULATOR_FRAMES",

@@ -101,6 +101,8 @@ impl Actor {
             Intake::Open { message, .. } if is_speech(&message) && !self.engine.hears() => {
                 Err(EngineError::Deaf)
             }
+            // Whoever is asked next takes it in.
+            Intake::Open { .. } if self.engine.is_leaving() => Err(EngineError::Closed),
             Intake::Open { message, after } => {
                 let input = Input::Message {
                     message,
@@ -197,6 +199,7 @@ impl Actor {
         self.chat_of(principal).await?;
         self.perform(Input::Stop, Some(principal)).await?;
         self.engine.shared.journal.delete(&self.id).await?;
+        self.engine.shared.held.remove(&self.id);
         self.tasks.stop();
         self.results.clear();
         self.chat = None;

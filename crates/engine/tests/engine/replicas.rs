@@ -206,10 +206,35 @@ async fn servers_that_leave_give_their_chats_back_at_once() {
     let cluster = Cluster::new().await;
     let [a, b] = ["a", "b"].map(|name| cluster.server(name));
     cluster.say(&a).await;
-    a.leave().await.unwrap();
+    assert!(a.drain(Duration::ZERO).await.is_ok());
     cluster.kill("a");
     assert!(cluster.approve(&b).await);
     cluster.until_finished(&b).await;
+}
+
+#[tokio::test]
+async fn chat_that_somebody_else_wrote_to_is_read_again_though_its_lease_came_back() {
+    let mut cluster = Cluster::new().await;
+    cluster.lease = Duration::from_millis(400);
+    let a = cluster.server("a");
+    cluster.say(&a).await;
+    // While A was frozen, another server had the chat, wrote down a no, and gave it back.
+    let entries = cluster.journal.read(&cluster.chat, 0).await.unwrap();
+    let mut chat = turn::Chat::replay(&entries);
+    let gate = a.approvals(&cluster.ann).await.unwrap()[0].gate.id.clone();
+    let decision = Decision::Denied { reason: None };
+    let last = entries.last().unwrap();
+    let no = chat.handle(turn::Input::Answer { gate, decision }, last.at);
+    let entry = store::NewEntry {
+        at: last.at,
+        epoch: 0,
+        actor: cluster.ann.clone(),
+        events: no.append,
+    };
+    let stored = cluster.journal.append(&cluster.chat, last.seq, entry).await;
+    assert_eq!(stored, Ok(store::Appended::Ok { seq: last.seq + 1 }));
+    cluster.until_finished(&a).await;
+    assert_eq!(cluster.paid.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
@@ -249,6 +274,7 @@ async fn a_running_turn_of_a_server_that_died_is_claimed_and_goes_on() {
     let first = &entries[0];
     let opened = store::NewEntry {
         at: first.at,
+        epoch: 0,
         actor: first.actor.clone(),
         events: first.events.clone(),
     };
