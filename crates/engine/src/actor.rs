@@ -47,7 +47,7 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Command> {
 }
 
 /// Why windows close whose chat goes on in another server: their clients come back.
-fn moved() -> Closing {
+pub(crate) fn moved() -> Closing {
     Closing::Failed {
         code: "moved".to_owned(),
         message: "The chat goes on elsewhere; come back to it.".to_owned(),

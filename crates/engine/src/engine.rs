@@ -12,7 +12,7 @@ use store::{Closed, Journal, OpenGate};
 use tokio::sync::{mpsc, oneshot};
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
-use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
+use turn::{At, CallId, Chat, ChatId, Entry, GateId, Principal, Status};
 use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
@@ -72,6 +72,17 @@ pub struct View {
     pub end: Option<End>,
     /// Its messages.
     pub messages: Vec<Message>,
+}
+
+impl View {
+    /// Of a chat that has had a turn.
+    pub(crate) fn of(chat: &Chat) -> Option<Self> {
+        Some(Self {
+            status: chat.status()?,
+            end: chat.current().and_then(|turn| turn.end().cloned()),
+            messages: chat.messages(),
+        })
+    }
 }
 
 /// Somebody who is there for a chat: [`Engine::attend`].

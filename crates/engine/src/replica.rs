@@ -67,19 +67,37 @@ impl Engine {
         };
         // Whoever had the chat and died is believed in until its lease is over.
         let patience = Instant::now() + replica.lease * 2;
-        loop {
-            let address = match self.run_here(errand.clone()).await {
-                Err(EngineError::Elsewhere(address)) => address,
-                done => return done,
-            };
-            match replica.peers.carry(&address, &errand).await {
-                Ok(done) => return Ok(done),
-                Err(Carried::Refused(error)) => return Err(error),
-                Err(Carried::Nowhere) if Instant::now() > patience => {
-                    return Err(EngineError::OwnerAway);
-                }
-                Err(Carried::Nowhere) => tokio::time::sleep(replica.lease / 20).await,
+        let mut tries = 0;
+        while Instant::now() <= patience {
+            if let Some(done) = self.attempt(&errand).await? {
+                return Ok(done);
             }
+            tries += 1;
+            // It may just have changed hands. If not, what can be read is better than nothing.
+            if tries > 1
+                && let Some(done) = self.read_along(&errand).await?
+            {
+                return Ok(done);
+            }
+            tokio::time::sleep(replica.lease / 20).await;
+        }
+        Err(EngineError::OwnerAway)
+    }
+
+    /// Does an errand, here or where its chat is. Nothing comes of it where the owner can't be reached,
+    /// or has just lost the chat.
+    pub(crate) async fn attempt(&self, errand: &Errand) -> Result<Option<Done>, EngineError> {
+        let address = match self.run_here(errand.clone()).await {
+            Err(EngineError::Elsewhere(address)) => address,
+            done => return done.map(Some),
+        };
+        let Some(replica) = &self.shared.replica else {
+            return Ok(None);
+        };
+        match replica.peers.carry(&address, errand).await {
+            Ok(done) => Ok(Some(done)),
+            Err(Carried::Refused(error)) => Err(error),
+            Err(Carried::Nowhere) => Ok(None),
         }
     }
 }

@@ -188,11 +188,7 @@ impl Actor {
 
     async fn view(&mut self, principal: &Principal) -> Result<View, EngineError> {
         let chat = self.chat_of(principal).await?;
-        Ok(View {
-            status: chat.status().ok_or(EngineError::UnknownChat)?,
-            end: chat.current().and_then(|turn| turn.end().cloned()),
-            messages: chat.messages(),
-        })
+        View::of(chat).ok_or(EngineError::UnknownChat)
     }
 
     async fn forget(&mut self, principal: &Principal) -> Result<(), EngineError> {

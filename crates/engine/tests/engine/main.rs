@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod drain;
+mod entries;
 mod faulty;
 mod house;
 mod live;
