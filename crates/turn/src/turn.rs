@@ -327,6 +327,11 @@ impl Turn {
         gates.map(|gate| &gate.id)
     }
 
+    /// Whether the agent runs a call by itself, and waits for no answer to it.
+    pub fn has_own_calls_at_work(&self) -> bool {
+        self.own_calls_at_work().next().is_some()
+    }
+
     /// Whether a tool that the agent runs by itself has asked somebody, and waits.
     pub fn is_asked_within_own_calls(&self) -> bool {
         self.gates_within_own_calls().next().is_some()
@@ -338,15 +343,6 @@ impl Turn {
             let parent = self.call(&gate.call).and_then(|call| call.parent.as_ref());
             gate.call == *id || parent == Some(id)
         })
-    }
-
-    /// The calls that were asked for inside of one, and are not settled.
-    pub(crate) fn nested_calls(&self, id: &CallId) -> impl Iterator<Item = &CallId> {
-        let nested = self
-            .calls
-            .iter()
-            .filter(move |state| state.call.parent.as_ref() == Some(id) && state.outcome.is_none());
-        nested.map(|state| &state.call.id)
     }
 
     /// The call that the agent runs by itself under an id of its own, until it is settled.
