@@ -119,6 +119,14 @@ impl Driver {
         decision.cloned()
     }
 
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let messages = self.chat.messages();
+        messages
+            .iter()
+            .map(|message| message.role.clone())
+            .collect()
+    }
+
     pub(crate) fn outcome(&self, n: usize) -> Option<Outcome> {
         let turn = self.chat.current().unwrap();
         turn.outcome(&self.call_id(n)).cloned()
