@@ -60,6 +60,8 @@ pub(crate) struct Made {
     pub(crate) ruling: Ruling,
     /// What an agent that asks wants back with the answer.
     pub(crate) token: Option<Value>,
+    /// Whether the agent will say later who runs it.
+    pub(crate) is_open: bool,
 }
 
 /// The running step.
@@ -158,6 +160,7 @@ impl Live {
                     input,
                     provider_metadata,
                     token: None,
+                    is_open: false,
                 });
                 chunks.into_iter().collect()
             }
@@ -189,6 +192,30 @@ impl Live {
                         timeout: timeout.filter(|_| is_asked),
                     },
                     token: token.flatten(),
+                    is_open: false,
+                });
+                chunks.into_iter().collect()
+            }
+            AgentEvent::OpenCall {
+                provider_id,
+                tool,
+                input,
+                provider_metadata,
+            } => {
+                let chunks = self.close();
+                self.parts.push(Said::Call(self.calls.len()));
+                self.calls.push(Made {
+                    provider_id: Some(provider_id),
+                    tool,
+                    input,
+                    provider_metadata,
+                    ruling: Ruling {
+                        place: Place::Client,
+                        verdict: Verdict::Allow,
+                        timeout: None,
+                    },
+                    token: None,
+                    is_open: true,
                 });
                 chunks.into_iter().collect()
             }
@@ -219,9 +246,10 @@ impl Live {
                 self.cancel(&provider_ids);
                 Vec::new()
             }
-            AgentEvent::Signal { .. } | AgentEvent::Asks { .. } | AgentEvent::Settled { .. } => {
-                Vec::new()
-            }
+            AgentEvent::Signal { .. }
+            | AgentEvent::Asks { .. }
+            | AgentEvent::Waits { .. }
+            | AgentEvent::Settled { .. } => Vec::new(),
             AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
         }
     }

@@ -75,6 +75,10 @@ pub(crate) struct CallState {
     pub(crate) step: Option<usize>,
     pub(crate) is_announced: bool,
     pub(crate) is_held: bool,
+    /// Whether its step was shown without it.
+    pub(crate) is_hidden: bool,
+    /// Whether the agent left it to say later who runs it.
+    pub(crate) is_open: bool,
     pub(crate) is_started: bool,
     pub(crate) edited_input: Option<Value>,
     pub(crate) records: Vec<(String, Value)>,
@@ -285,7 +289,18 @@ impl Turn {
         let mut calls = last.into_iter().flat_map(|step| &step.calls);
         self.is_own(id)
             && self.asked(id).is_some_and(|asked| asked.decision.is_some())
-            && calls.any(|id| self.is_waiting(id))
+            && calls.any(|id| self.is_waiting(id) || self.is_left_open(id))
+    }
+
+    /// Whether the agent waits for somebody to say whether it may run a call of a step. As long as it
+    /// does, no page is shown what it is to run: its client would send the output at once, and again
+    /// and again, since it takes no notice of what runs at the agent.
+    pub(crate) fn is_agent_waiting(&self, step: Option<usize>) -> bool {
+        let mut gates = self.open_gates().filter(|gate| !gate.is_within());
+        gates.any(|gate| {
+            let state = self.call_state(&gate.call);
+            state.is_some_and(|state| state.step == step && state.call.place == Place::Agent)
+        })
     }
 
     /// Whether a call, or one that it asked for, waits at a gate.
@@ -317,13 +332,14 @@ impl Turn {
         self.end.is_none() && (self.is_agent_asked || self.own_calls_at_work().next().is_some())
     }
 
-    /// The calls that the agent runs by itself and that wait for nothing that it has asked.
+    /// The calls that the agent runs by itself and that wait for nothing that it has asked, and those
+    /// of which it has not said yet who runs them.
     pub(crate) fn own_calls_at_work(&self) -> impl Iterator<Item = &CallId> {
         let calls = self.calls.iter().filter(|state| {
             let id = &state.call.id;
             let is_asked = self.gates_of(id).any(|gate| !gate.is_within());
-            let is_open = state.call.place == Place::Agent && state.outcome.is_none();
-            is_open && !is_asked && !self.is_held_back(id)
+            let is_own = state.call.place == Place::Agent && state.outcome.is_none();
+            is_own && !is_asked && !self.is_held_back(id) || self.is_left_open(id)
         });
         calls.map(|state| &state.call.id)
     }
@@ -361,10 +377,29 @@ impl Turn {
         })
     }
 
-    /// The call that the agent runs by itself under an id of its own, until it is settled.
+    /// The call that the agent runs by itself, or left open, under an id of its own, until it is
+    /// settled.
     pub(crate) fn own_call(&self, provider_id: &str) -> Option<CallId> {
-        let call = self.call_of_agent(provider_id)?;
-        self.outcome(&call).is_none().then_some(call)
+        let mut calls = self.calls.iter().rev();
+        let state = calls.find(|state| {
+            let id = &state.call.id;
+            let is_meant = state.call.provider_id.as_deref() == Some(provider_id);
+            is_meant && (self.is_own(id) || self.is_left_open(id))
+        })?;
+        state.outcome.is_none().then(|| state.call.id.clone())
+    }
+
+    /// Whether the agent has not said yet who runs a call.
+    pub(crate) fn is_left_open(&self, id: &CallId) -> bool {
+        let is_asked = || self.gates.iter().any(|state| state.gate.call == *id);
+        let state = self.call_state(id);
+        state.is_some_and(|state| state.is_open && state.outcome.is_none() && !is_asked())
+    }
+
+    /// Whether the agent has asked about a call, and was not told the answer yet.
+    pub(crate) fn is_asked_of(&self, id: &CallId) -> bool {
+        let mut gates = self.open_gates();
+        gates.any(|gate| gate.call == *id && !gate.is_within()) || self.is_held_back(id)
     }
 
     /// The call that the agent runs, or ran, by itself under an id of its own.
@@ -377,7 +412,8 @@ impl Turn {
         Some(call.call.id.clone())
     }
 
-    /// The calls of the last step that the agent runs by itself or asked about, and how they stand.
+    /// The calls of the last step that the agent runs by itself, asked about or left open, and how
+    /// they stand.
     pub fn own_calls(&self) -> Vec<OwnCall> {
         let calls = self.steps.last().into_iter().flat_map(|step| &step.calls);
         let states = calls.filter_map(|id| self.call_state(id));
@@ -385,7 +421,8 @@ impl Turn {
             let asked = self.asked(&state.call.id);
             let is_own = state.call.place == Place::Agent;
             let is_asked = asked.as_ref().is_some_and(|asked| asked.token.is_some());
-            (is_own || is_asked).then(|| OwnCall {
+            let is_open = self.is_left_open(&state.call.id);
+            (is_own || is_asked || is_open).then(|| OwnCall {
                 call: state.call.clone(),
                 asked,
                 outcome: state.outcome.clone(),
@@ -430,6 +467,10 @@ impl Turn {
         self.end.is_none()
             && !self.is_model_due()
             && self.calls_at_work().next().is_none()
+            && !self
+                .calls
+                .iter()
+                .any(|state| self.is_left_open(&state.call.id))
             && self.open_gates().next().is_some()
     }
 }

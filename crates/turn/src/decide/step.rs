@@ -22,7 +22,10 @@ impl Chat {
         ruling: Option<Ruling>,
         now: At,
     ) {
-        let is_of_earlier = matches!(event, AgentEvent::Asks { .. } | AgentEvent::Settled { .. });
+        let is_of_earlier = matches!(
+            event,
+            AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }
+        );
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {
             return self.agent_says_later(output, event, ruling, now);
@@ -87,7 +90,9 @@ impl Chat {
                 provider_id,
                 asking,
             } => {
-                if let Some(call) = turn.own_call(&provider_id) {
+                // Whoever takes the turn up asks the agent again, and hears what is asked already.
+                let call = turn.own_call(&provider_id);
+                if let Some(call) = call.filter(|call| !turn.is_asked_of(call)) {
                     let kind = GateKind::Approval {
                         question: asking.question,
                         within: false,
@@ -98,6 +103,13 @@ impl Chat {
                         token: asking.token,
                         ..gate(turn, call, kind, expires)
                     };
+                    self.open_gate(output, gate);
+                }
+            }
+            AgentEvent::Waits { provider_id } => {
+                let call = turn.own_call(&provider_id);
+                if let Some(call) = call.filter(|call| turn.is_left_open(call)) {
+                    let gate = gate(turn, call, GateKind::ClientCall, None);
                     self.open_gate(output, gate);
                 }
             }
@@ -190,6 +202,9 @@ impl Chat {
         };
         let id = turn.id().clone();
         let expires = made.ruling.timeout.map(|timeout| now + timeout);
+        if made.is_open {
+            return;
+        }
         match made.ruling.verdict {
             Verdict::Invalid { error } => {
                 self.settle_call(output, call, Outcome::Invalid { error });
@@ -293,6 +308,7 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
         Said::Part(part) => part.clone(),
         Said::Call(n) => {
             let held = match live.calls[*n].ruling.verdict {
+                _ if live.calls[*n].is_open => true,
                 Verdict::Invalid { .. } => true,
                 Verdict::Ask { .. } => calls[*n].place == Place::Client,
                 _ => false,
@@ -300,6 +316,7 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
             Part::Call {
                 call: calls[*n].clone(),
                 held,
+                open: live.calls[*n].is_open,
             }
         }
     });

@@ -121,10 +121,7 @@ impl Driver {
 
     pub(crate) fn roles(&self) -> Vec<Role> {
         let messages = self.chat.messages();
-        messages
-            .iter()
-            .map(|message| message.role.clone())
-            .collect()
+        messages.iter().map(|message| message.role).collect()
     }
 
     pub(crate) fn outcome(&self, n: usize) -> Option<Outcome> {
@@ -318,6 +315,26 @@ impl Driver {
     }
 
     /// How the calls stand that the agent runs by itself.
+    /// The agent calls a tool beside others, and will say later who runs it.
+    pub(crate) fn open_call(&mut self, provider_id: &str, tool: &str) {
+        let event = AgentEvent::OpenCall {
+            provider_id: provider_id.to_owned(),
+            tool: tool.to_owned(),
+            input: json!({}),
+            provider_metadata: None,
+        };
+        let ruling = None;
+        self.perform(Input::Agent { event, ruling });
+    }
+
+    /// The agent waits for a page to run a call.
+    pub(crate) fn agent_waits(&mut self, provider_id: &str) -> Vec<Effect> {
+        let provider_id = provider_id.to_owned();
+        let event = AgentEvent::Waits { provider_id };
+        let ruling = None;
+        self.perform(Input::Agent { event, ruling })
+    }
+
     pub(crate) fn own_calls(&self) -> Vec<OwnCall> {
         self.chat.current().unwrap().own_calls()
     }

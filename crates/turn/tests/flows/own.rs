@@ -379,3 +379,106 @@ fn page_runs_a_call_of_the_agents_once_a_person_has_said_yes() {
     driver.end_step();
     driver.check(&["In Tokyo."]);
 }
+
+/// An agent that called a tool of its own, and one that it has not said of who runs it.
+fn leaving_open() -> Driver {
+    let mut driver = Driver::new().client_tool("change_bgm");
+    driver.say("pay, and play");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.open_call("fc-2", "change_bgm");
+    driver.end_step();
+    assert_eq!(driver.announced(), [""; 0]);
+    driver
+}
+
+#[test]
+fn page_runs_a_call_that_was_left_open_once_the_agent_waits_for_it() {
+    let mut driver = leaving_open();
+    driver.agent_asks("fc-1", "Pay 5?");
+    // There may be more to ask: the window stays.
+    assert_eq!(driver.status(), Status::Running);
+    driver.agent_waits("fc-2");
+    assert_eq!(driver.status(), Status::Parked);
+    // A client takes no notice of what runs at the agent: it would send the output again and again.
+    assert_eq!(driver.announced(), [""; 0]);
+    assert_eq!(driver.approve(0), []);
+    assert_eq!(driver.announced(), ["change_bgm"]);
+    assert_eq!(driver.output(1, json!({"playing": 1})), [Effect::CallModel]);
+    assert_eq!(driver.requests(), 3);
+    driver.agent_settles("fc-1", json!({"paid": 5}));
+    driver.text("Paid, with music.");
+    driver.end_step();
+    driver.check(&["Paid, with music."]);
+}
+
+#[test]
+fn page_waits_for_what_the_agent_asks_although_it_was_allowed_to_run() {
+    let mut driver = leaving_open();
+    driver.agent_asks("fc-1", "Pay 5?");
+    driver.agent_asks("fc-2", "Play?");
+    assert_eq!(driver.decide_elsewhere(1, true), []);
+    assert_eq!(driver.status(), Status::Parked);
+    assert_eq!(driver.announced(), [""; 0]);
+    assert_eq!(driver.decide_elsewhere(0, true), []);
+    let effects = driver.perform(Input::Answer {
+        gate: driver.gate_id(2),
+        decision: Decision::Output {
+            output: json!({"playing": 1}),
+        },
+    });
+    assert_eq!(effects, [Effect::CallModel]);
+}
+
+#[test]
+fn person_is_asked_about_a_call_that_was_left_open() {
+    let mut driver = leaving_open();
+    assert_eq!(driver.agent_settles("fc-1", json!({"paid": 5})), []);
+    driver.agent_asks("fc-2", "Play?");
+    assert_eq!(driver.status(), Status::Parked);
+    assert_eq!(driver.announced(), [""; 0]);
+    driver.approve(0);
+    assert_eq!(driver.announced(), ["change_bgm"]);
+    assert_eq!(driver.output(1, json!({"playing": 1})), [Effect::CallModel]);
+    driver.text("Enjoy.");
+    driver.end_step();
+    driver.check(&["Enjoy."]);
+}
+
+#[test]
+fn agent_settles_a_call_that_it_left_open() {
+    let mut driver = leaving_open();
+    driver.agent_settles("fc-1", json!({"paid": 5}));
+    let effects = driver.agent_settles("fc-2", json!({"status": "pending"}));
+    assert_eq!(effects, [Effect::CallModel]);
+    driver.text("It is on its way.");
+    driver.end_step();
+    driver.check(&["It is on its way."]);
+}
+
+#[test]
+fn restarted_server_asks_the_agent_who_runs_what_it_left_open() {
+    let mut driver = leaving_open();
+    driver.agent_asks("fc-1", "Pay 5?");
+    let mut restarted = driver.restarted();
+    let recover = Input::Recover {
+        idempotent: Vec::new(),
+        by: None,
+    };
+    assert_eq!(restarted.perform(recover), [Effect::CallModel]);
+    let own = restarted.own_calls();
+    assert_eq!(own.len(), 2);
+    // What was asked already is not asked again.
+    restarted.agent_asks("fc-1", "Pay 5?");
+    restarted.agent_waits("fc-2");
+    restarted.end_step();
+    assert_eq!(restarted.status(), Status::Parked);
+    restarted.decide_elsewhere(0, true);
+    assert_eq!(restarted.decision(1), None);
+    let effects = restarted.perform(Input::Answer {
+        gate: restarted.gate_id(1),
+        decision: Decision::Output {
+            output: json!({"playing": 1}),
+        },
+    });
+    assert_eq!(effects, [Effect::CallModel]);
+}
