@@ -19,6 +19,7 @@ export default defineConfig({
             'tests/seeds/**',
             'tests/gemini/**',
             'tests/gemini-live/**',
+            'tests/faults/**',
             'tests/journals.test.ts',
           ],
           testTimeout: 30_000,
@@ -95,6 +96,15 @@ export default defineConfig({
           include: ['tests/gemini-live/*.test.ts'],
           provide: { transport: 'socket', agent: 'gemini-live' },
           testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['tests/faults/*.test.ts'],
+          // Each test names its transports.
+          provide: { transport: 'sse', agent: 'demo' },
+          testTimeout: 60_000,
         },
       },
       {

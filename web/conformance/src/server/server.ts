@@ -25,7 +25,7 @@ export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live';
 
 export type ServerOptions = {
   agent?: Agent;
-  store?: 'memory' | 'sqlite';
+  store?: 'memory' | 'sqlite' | { url: string };
   /** Seconds until a question is taken back; never, if nothing is said. */
   approvalTimeout?: number;
   /** Milliseconds between two words of the demo. */
@@ -36,6 +36,8 @@ export type ServerOptions = {
   flags?: string[];
   /** More variables. */
   variables?: Record<string, string>;
+  /** Another server, whose emulator this one asks too. */
+  beside?: Server;
   /** Flags of the emulator, where there is one. */
   emulatorFlags?: string[];
   /** The key that Gemini is asked with. */
@@ -64,7 +66,7 @@ export class Server {
   static async start(options: ServerOptions = {}): Promise<Server> {
     const server = new Server(options);
     const { agent = 'demo', pace = 0 } = options;
-    if (agent === 'gemini' || agent === 'gemini-live') {
+    if (options.beside === undefined && (agent === 'gemini' || agent === 'gemini-live')) {
       const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
       args.push(...(options.emulatorFlags ?? []));
       server.#emulator = await launch(args, server.#folder, {});
@@ -105,6 +107,12 @@ export class Server {
     this.#running = await this.#launch();
   }
 
+  /** Ends it as an operator would, and starts it again on the same journal. */
+  async restart(): Promise<void> {
+    await this.#end('SIGTERM');
+    this.#running = await this.#launch();
+  }
+
   /** Ends it as an operator would. Throws if it did not end well, or had panicked before. */
   async stop(): Promise<void> {
     const running = await this.#end('SIGTERM');
@@ -130,10 +138,16 @@ export class Server {
 
   /** The emulator behind the server. */
   get emulator(): Emulator {
-    if (this.#emulator === undefined) {
+    const url = this.#emulatorUrl;
+    if (url === undefined) {
       throw new Error('only Gemini has an emulator');
     }
-    return new Emulator(this.#emulator.url);
+    return new Emulator(url);
+  }
+
+  get #emulatorUrl(): string | undefined {
+    const { beside } = this.#options;
+    return beside === undefined ? this.#emulator?.url : beside.#emulatorUrl;
   }
 
   /** What the server wrote to its log. */
@@ -145,10 +159,9 @@ export class Server {
     const { agent = 'demo', store = 'sqlite', approvalTimeout, pace = 0 } = this.#options;
     const { geminiKey = 'a-key', modality = 'text' } = this.#options;
     const args = ['serve', '--listen', '127.0.0.1:0', '--agent', agent, '--pace', String(pace)];
-    args.push(
-      '--store',
-      store === 'memory' ? store : `sqlite:${join(this.#folder, 'journal.sqlite')}`,
-    );
+    const file = `sqlite:${join(this.#folder, 'journal.sqlite')}`;
+    const place = store === 'sqlite' ? file : store;
+    args.push('--store', typeof place === 'string' ? place : place.url);
     if (approvalTimeout !== undefined) {
       args.push('--approval-timeout', String(approvalTimeout));
     }
@@ -157,8 +170,9 @@ export class Server {
     if (this.#options.isOpen !== true) {
       env.ADK_STREAM_KEYS = principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }
-    if (this.#emulator !== undefined) {
-      args.push('--gemini-base-url', this.#emulator.url, '--gemini-model', 'gemini-3-flash');
+    const gemini = this.#emulatorUrl;
+    if (gemini !== undefined) {
+      args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash');
       env.GEMINI_API_KEY = geminiKey;
     }
     if (agent === 'gemini-live') {
