@@ -97,6 +97,9 @@ test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
 crash: $(PAGE) ## kill servers N (1000) times while people pay, on SQLite and on PostgreSQL
 	$(call say,Killing servers)
 	CRASHES=$(or $(N),1000) cargo test $(LOCKED) -p adk-stream --test binary crash:: -- --nocapture
+	$(call say,Killing servers behind the real clients)
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+	cd web/conformance && CRASHES=$(or $(N),1000) npx vitest run --project faults tests/faults/crash.test.ts
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (60), where a nightly Rust is there

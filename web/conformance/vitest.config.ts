@@ -20,6 +20,7 @@ export default defineConfig({
             'tests/gemini/**',
             'tests/gemini-live/**',
             'tests/adk/**',
+            'tests/faults/**',
             'tests/journals.test.ts',
           ],
           testTimeout: 30_000,
@@ -133,6 +134,15 @@ export default defineConfig({
           globalSetup: ['src/server/adk-setup.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['tests/faults/*.test.ts'],
+          // Each test names its transports.
+          provide: { transport: 'sse', agent: 'demo' },
+          testTimeout: 60_000,
         },
       },
       {

@@ -26,7 +26,7 @@ impl Engine {
         self.shared.is_leaving.store(true, Ordering::SeqCst);
         let chats = self.senders();
         let mut leaving = JoinSet::new();
-        for chat in chats.iter().cloned() {
+        for chat in chats.clone() {
             leaving.spawn(async move {
                 let (done, is_done) = oneshot::channel();
                 // A task that has retired has nothing to wait for.

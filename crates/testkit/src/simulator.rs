@@ -14,16 +14,19 @@
 //!
 //! # Layout
 //!
-//! - `world`: time, what is yet to happen, and what goes wrong.
-//! - `server`: what the engine does with a chat; `errand`: with what is asked of it; `task`: the model
-//!   and the tools that it runs.
+//! - `world`: time, and what goes wrong; `schedule`: what is yet to happen.
+//! - `server`: what the engine does with a chat; `beat`: by itself; `errand`: with what is
+//!   asked of it; `model` and `task`: the model and the tools that it runs.
 //! - `store`: the journal and the lease; `person`: who writes, answers, stops and tries again.
 //! - `tool`: the tools, and the ledger; `judge`: what must hold; `chance`: the dice.
 
+mod beat;
 mod chance;
 mod errand;
 mod judge;
+mod model;
 mod person;
+mod schedule;
 mod server;
 mod store;
 mod task;

@@ -8,8 +8,9 @@ use wire::Trigger;
 
 use super::Bug;
 use super::person::{ANN, Errand, Order, Told};
+use super::schedule::Happening;
 use super::server::{CONFLICTS, Command, Trouble};
-use super::world::{Happening, LEASE, World};
+use super::world::{LEASE, World};
 
 impl World {
     /// Does an errand; carries it to who has the chat; waits for who had it and died.

@@ -8,9 +8,10 @@ use turn::{CallId, GateId, Status};
 use wire::{Message, Part, Role};
 
 use super::chance::Chance;
+use super::schedule::Happening;
 use super::server::Command;
 use super::tool::ACT;
-use super::world::{Happening, LEASE, World};
+use super::world::{LEASE, World};
 
 /// The one who speaks.
 pub(super) const ANN: &str = "ann";

@@ -8,19 +8,15 @@ use turn::input::Ids;
 use turn::{CallId, Chat, Effect, GateId, Input, Principal, Status};
 
 use super::Bug;
+use super::model::Said;
 use super::person::Errand;
-use super::task::{Said, Tasks};
+use super::schedule::Happening;
+use super::task::Tasks;
 use super::tool::Tool;
-use super::world::{Happening, LEASE, World};
+use super::world::{LEASE, World};
 
 /// How often a decision is made again because somebody else wrote to the journal.
 pub(super) const CONFLICTS: usize = 16;
-
-/// How long a chat that nothing happens to is kept.
-const IDLE: u64 = 5_000;
-
-/// How late a timer must be for its server to be taken for dead.
-const LATE: u64 = 2_000;
 
 /// Why something could not be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +62,11 @@ pub(super) enum Command {
         name: &'static str,
     },
     /// A tool is done.
-    Done { call: CallId, outcome: Outcome },
+    Done {
+        run: u64,
+        call: CallId,
+        outcome: Outcome,
+    },
     /// A long-running call is done.
     Result { call: CallId, outcome: Outcome },
 }
@@ -77,15 +77,17 @@ pub(super) struct Server {
     pub(super) life: u64,
     pub(super) is_up: bool,
     /// Whether the chat's task is in the middle of something.
-    is_busy: bool,
+    pub(super) is_busy: bool,
     /// How far its clock is ahead, a lease being right.
     pub(super) skew: u64,
     pub(super) cut_until: u64,
     pub(super) chat: Option<Chat>,
     /// The epoch of the lease that it has.
-    held: Option<u64>,
+    pub(super) held: Option<u64>,
+    /// Whether the chat was let go in the middle of something because the store was away.
+    pub(super) was_left: bool,
     /// When something last happened to the chat.
-    active: u64,
+    pub(super) active: u64,
     /// Results of long-running calls that wait for the turn to end.
     results: Vec<(CallId, Outcome)>,
     pub(super) tasks: Tasks,
@@ -103,6 +105,7 @@ impl Server {
             cut_until: 0,
             chat: None,
             held: None,
+            was_left: false,
             active: 0,
             results: Vec::new(),
             tasks: Tasks::default(),
@@ -110,14 +113,14 @@ impl Server {
         }
     }
 
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         let status = self.chat.as_ref().and_then(Chat::status);
         status != Some(Status::Running) && self.tasks.is_quiet() && self.results.is_empty()
     }
 }
 
 impl World {
-    fn name(&self, server: usize) -> String {
+    pub(super) fn name(&self, server: usize) -> String {
         format!("server-{server}.{}", self.servers[server].life)
     }
 
@@ -131,82 +134,6 @@ impl World {
             command,
         };
         self.after(delay, what);
-    }
-
-    /// Renews the lease, and looks for what others left: `Engine::keep`.
-    pub(super) fn beat(&mut self, server: usize) {
-        let late = match self.is_mishandled() {
-            true => self.chance.between(LEASE / 4, 3 * LEASE),
-            false => 0,
-        };
-        self.after(LEASE / 4 + late, Happening::Beat(server));
-        let is_cut = self.servers[server].cut_until > self.now;
-        if !self.servers[server].is_up || is_cut {
-            return;
-        }
-        let now = self.clock(server);
-        if let Some(epoch) = self.servers[server].held {
-            let name = self.name(server);
-            let expires = turn::At(now.0 + LEASE);
-            if !self.store.hold(&name, server, epoch, now, expires) {
-                self.bring(server, Command::Lost);
-            } else if self.bug != Some(Bug::BlindOwner) && self.is_behind(server) {
-                self.bring(server, Command::Compare);
-            }
-        }
-        self.look_around(server);
-        self.catch_up(server);
-        let idle = &self.servers[server];
-        let is_old = idle.active + IDLE < self.now;
-        if idle.chat.is_some() && !idle.is_busy && is_old && idle.is_idle() {
-            self.tell(|_| format!("server {server} lets the idle chat go"));
-            self.servers[server].chat = None;
-            if self.servers[server].held.take().is_some() {
-                let name = self.name(server);
-                self.store.release(&name);
-            }
-        }
-    }
-
-    fn is_behind(&self, server: usize) -> bool {
-        let chat = self.servers[server].chat.as_ref();
-        chat.is_some_and(|chat| chat.seq() < self.store.entries.len() as u64)
-    }
-
-    /// A lease may have come from one who lives, and who wrote once more before it knew.
-    fn compare(&mut self, server: usize) -> Result<(), Trouble> {
-        self.reach_store(server)?;
-        if self.is_behind(server) {
-            self.let_go(server);
-        }
-        self.chat(server)
-    }
-
-    /// Takes up turns that nobody runs, and timers of servers that died.
-    pub(super) fn look_around(&mut self, server: usize) {
-        let now = self.clock(server);
-        if self.store.is_ownerless(now) {
-            self.bring(server, Command::Wake);
-        }
-        let turn = self.store.truth.current();
-        let turn = turn.filter(|turn| turn.end().is_none());
-        let late = turn.and_then(|turn| {
-            turn.open_gates().find_map(|gate| {
-                let is_late = gate.expires.is_some_and(|at| at.0 + LATE < now.0);
-                is_late.then(|| gate.id.clone())
-            })
-        });
-        if let Some(gate) = late {
-            self.bring(server, Command::TimedOut { gate });
-        }
-    }
-
-    /// Reads what the journal has beyond what was read.
-    pub(super) fn catch_up(&mut self, server: usize) {
-        let reader = &mut self.servers[server].reader;
-        let start = usize::try_from(reader.seq()).unwrap_or(usize::MAX);
-        let rest = self.store.entries.get(start..).unwrap_or_default();
-        rest.iter().for_each(|entry| reader.append(entry));
     }
 
     pub(super) fn command(&mut self, server: usize, life: u64, command: Command) {
@@ -245,19 +172,19 @@ impl World {
                 of_page,
             } => self.tool_asks(server, run, call, gate, of_page),
             Command::Record { run, call, name } => self.tool_records(server, run, call, name),
-            Command::Done { call, outcome } => {
-                self.servers[server].tasks.done(&call);
-                self.perform(server, Input::ToolDone { call, outcome })
-            }
+            Command::Done { run, call, outcome } => self.tool_done(server, run, call, outcome),
             Command::Result { call, outcome } => {
-                self.servers[server].tasks.later_done();
+                self.servers[server].tasks.later_done(&call);
                 self.servers[server].results.push((call, outcome));
                 Ok(())
             }
         };
-        if done != Err(Trouble::Died) {
-            // If it can't be opened now, it is when something else happens.
-            let _ = self.open_result(server);
+        if done == Err(Trouble::Died) {
+            return;
+        }
+        let opened = self.open_result(server);
+        if [done, opened].contains(&Err(Trouble::Store)) {
+            self.servers[server].was_left = true;
         }
     }
 
@@ -277,39 +204,17 @@ impl World {
         let by = Some(self.name(server));
         self.perform(server, Input::Recover { idempotent, by })?;
         self.hold(server)?;
-        let lost = awaited.into_iter().map(|call| (call, Outcome::Unknown));
+        let here = &self.servers[server];
+        let is_here = |call: &CallId| {
+            here.tasks.goes_on(call) || here.results.iter().any(|(waiting, _)| waiting == call)
+        };
+        let lost: Vec<_> = awaited
+            .into_iter()
+            .filter(|call| !is_here(call))
+            .map(|call| (call, Outcome::Unknown))
+            .collect();
         self.servers[server].results.extend(lost);
         self.open_result(server)
-    }
-
-    fn require_free(&mut self, server: usize) -> Result<(), Trouble> {
-        self.reach_store(server)?;
-        let (name, now) = (self.name(server), self.clock(server));
-        let lease = self.store.lease.as_ref();
-        match lease.filter(|lease| lease.owner != name && lease.expires > now) {
-            Some(lease) => Err(Trouble::Elsewhere(lease.server)),
-            None => Ok(()),
-        }
-    }
-
-    fn hold(&mut self, server: usize) -> Result<(), Trouble> {
-        let Some(chat) = &self.servers[server].chat else {
-            return Ok(());
-        };
-        let epoch = chat.epoch();
-        if chat.seq() == 0 || self.servers[server].held.is_some() {
-            return Ok(());
-        }
-        self.reach_store(server)?;
-        let (name, now) = (self.name(server), self.clock(server));
-        let expires = turn::At(now.0 + LEASE);
-        if self.store.hold(&name, server, epoch, now, expires) {
-            self.servers[server].held = Some(epoch);
-            return Ok(());
-        }
-        let owner = self.store.lease.as_ref().map(|lease| lease.server);
-        self.let_go(server);
-        Err(Trouble::Elsewhere(owner.unwrap_or(server)))
     }
 
     fn idempotent_calls(&self, chat: &Chat) -> Vec<CallId> {
@@ -382,6 +287,7 @@ impl World {
                 Err(Trouble::Died) => return Err(Trouble::Died),
                 Err(trouble) => {
                     self.let_go(server);
+                    self.servers[server].was_left = true;
                     return Err(trouble);
                 }
             }
@@ -431,7 +337,7 @@ impl World {
     }
 
     /// Forgets the chat as it was thought to be.
-    fn let_go(&mut self, server: usize) {
+    pub(super) fn let_go(&mut self, server: usize) {
         self.stop_work(server);
         let server = &mut self.servers[server];
         server.held = None;
@@ -449,7 +355,9 @@ impl World {
                     decision,
                 } => {
                     // A tool that ran in an earlier process is run again, and finds the answer.
-                    if !self.wake(server, &gate, &decision) {
+                    // One that runs, and does not wait any more, goes on without it.
+                    let was_told = self.wake(server, &gate, &decision);
+                    if !was_told && !self.servers[server].tasks.is_running(&call) {
                         self.run_tool(server, &call);
                     }
                 }
@@ -459,18 +367,32 @@ impl World {
         }
     }
 
-    /// The result of a long-running call opens a turn once no other is open.
+    /// The results of long-running calls open turns, one after the other, while no other is open.
     fn open_result(&mut self, server: usize) -> Result<(), Trouble> {
-        let host = &mut self.servers[server];
-        let status = host.chat.as_ref().and_then(Chat::status);
-        let is_open = matches!(status, Some(Status::Running | Status::Parked));
-        if is_open || host.results.is_empty() {
-            return Ok(());
+        while let Some((call, outcome)) = self.servers[server].results.first().cloned() {
+            match self.chat(server) {
+                // Whoever has it now has called them unknown.
+                Err(Trouble::Elsewhere(_)) => {
+                    self.servers[server].results.clear();
+                    return Ok(());
+                }
+                read => read?,
+            }
+            let status = self.servers[server].chat.as_ref().and_then(Chat::status);
+            if matches!(status, Some(Status::Running | Status::Parked)) {
+                return Ok(());
+            }
+            let (ids, result) = (self.fresh(), call.clone());
+            let input = Input::Result {
+                call: result,
+                outcome,
+                ids,
+            };
+            self.perform(server, input)?;
+            let results = &mut self.servers[server].results;
+            results.retain(|(waiting, _)| *waiting != call);
         }
-        let (call, outcome) = host.results.remove(0);
-        let ids = self.fresh();
-        let input = Input::Result { call, outcome, ids };
-        self.perform(server, input)
+        Ok(())
     }
 
     pub(super) fn fresh(&mut self) -> Ids {

@@ -1,47 +1,35 @@
-//! The model and the tools that a server runs for the chat: `engine::actor::tasks` and
+//! What a server runs for the chat, and its tools above all: `engine::actor::tasks` and
 //! `engine::context`, in small.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::json;
-use turn::agent::{AgentEvent, Past};
 use turn::call::Outcome;
-use turn::event::Finish;
 use turn::gate::Decision;
 use turn::turn::Recorded;
 use turn::{CallId, Chat, GateId, Input};
 
 use super::Bug;
+use super::schedule::Happening;
 use super::server::{Command, Trouble};
 use super::tool::{ACT, Deed, Tool};
-use super::world::{Happening, World};
-
-/// What the model says at a time.
-#[derive(Debug, Clone)]
-pub(super) enum Said {
-    /// Words and calls.
-    More(Vec<&'static str>),
-    /// That the step is over.
-    Ended,
-    /// Nothing: its stream broke.
-    Cut,
-}
+use super::world::World;
 
 /// What runs for the chat.
 #[derive(Default)]
 pub(super) struct Tasks {
     /// The model call that is listened to.
-    model: Option<u64>,
+    pub(super) model: Option<u64>,
     /// Whether the model has not ended its step yet.
-    is_speaking: bool,
+    pub(super) is_speaking: bool,
     runs: Vec<Run>,
     /// The run of each call that can be ended. An earlier one of the same call can't any more.
     handles: BTreeMap<CallId, u64>,
     /// Runs that wait at gates.
     waiting: BTreeMap<GateId, u64>,
-    /// How many long-running calls go on.
-    later: usize,
+    /// Long-running calls that go on, whatever becomes of the turn that made them.
+    later: BTreeSet<CallId>,
 }
 
 /// One run of a tool.
@@ -58,15 +46,24 @@ struct Run {
 
 impl Tasks {
     pub(super) fn is_quiet(&self) -> bool {
-        !self.is_speaking && self.handles.is_empty() && self.later == 0
+        !self.is_speaking && self.handles.is_empty() && self.later.is_empty()
     }
 
-    pub(super) fn done(&mut self, call: &CallId) {
+    pub(super) fn later_done(&mut self, call: &CallId) {
+        self.later.remove(call);
+    }
+
+    pub(super) fn goes_on(&self, call: &CallId) -> bool {
+        self.later.contains(call)
+    }
+
+    pub(super) fn is_running(&self, call: &CallId) -> bool {
+        self.handles.contains_key(call)
+    }
+
+    fn end(&mut self, call: &CallId) {
         self.handles.remove(call);
-    }
-
-    pub(super) fn later_done(&mut self) {
-        self.later = self.later.saturating_sub(1);
+        self.runs.retain(|run| run.call != *call);
     }
 
     fn run(&mut self, id: u64) -> Option<&mut Run> {
@@ -90,72 +87,6 @@ impl World {
         }
     }
 
-    pub(super) fn call_model(&mut self, server: usize) {
-        let Some(chat) = &self.servers[server].chat else {
-            return;
-        };
-        let said = chat.history().into_iter().rev();
-        let steps = said
-            .take_while(|past| matches!(past, Past::Step { .. }))
-            .count();
-        let calls = match steps {
-            0..3 if !self.chance.one_in(if steps == 0 { 8 } else { 2 }) => {
-                let count = *self.chance.pick(&[1, 1, 2, 3]);
-                (0..count).map(|_| Tool::any(&mut self.chance).0).collect()
-            }
-            _ => Vec::new(),
-        };
-        let run = self.people.fresh();
-        self.tell(|_| format!("server {server} asks the model, which wants {calls:?}"));
-        let tasks = &mut self.servers[server].tasks;
-        tasks.model = Some(run);
-        tasks.is_speaking = true;
-        let said = Said::More(calls);
-        self.bring(server, Command::Agent { run, said });
-    }
-
-    pub(super) fn agent_says(
-        &mut self,
-        server: usize,
-        run: u64,
-        said: Said,
-    ) -> Result<(), Trouble> {
-        if self.servers[server].tasks.model != Some(run) {
-            return Ok(());
-        }
-        let ruling = None;
-        match said {
-            Said::More(calls) => {
-                let event = AgentEvent::Text {
-                    delta: "Well.".to_owned(),
-                    provider_metadata: None,
-                };
-                self.perform(server, Input::Agent { event, ruling })?;
-                for name in calls {
-                    let timeout = self.chance.one_in(4).then(|| Duration::from_secs(6));
-                    let ruling = Tool::named(name).map(|tool| tool.ruling(timeout));
-                    let event = AgentEvent::Call {
-                        provider_id: None,
-                        tool: name.to_owned(),
-                        input: json!({}),
-                        provider_metadata: None,
-                    };
-                    self.perform(server, Input::Agent { event, ruling })?;
-                }
-                let is_cut = !self.is_healed && self.chance.one_in(40);
-                let said = if is_cut { Said::Cut } else { Said::Ended };
-                self.bring(server, Command::Agent { run, said });
-                Ok(())
-            }
-            Said::Ended => {
-                self.servers[server].tasks.is_speaking = false;
-                let event = AgentEvent::Ended(Finish::Stop);
-                self.perform(server, Input::Agent { event, ruling })
-            }
-            Said::Cut => self.perform(server, Input::AgentCut),
-        }
-    }
-
     pub(super) fn run_tool(&mut self, server: usize, call: &CallId) {
         let turn = self.servers[server].chat.as_ref().and_then(Chat::current);
         let turn = turn.filter(|turn| turn.outcome(call).is_none());
@@ -173,9 +104,6 @@ impl World {
         let tasks = &mut self.servers[server].tasks;
         if is_tidy {
             tasks.runs.retain(|run| run.call != *call);
-        }
-        if tool == Tool::Parcel {
-            tasks.later += 1;
         }
         tasks.runs.push(Run {
             id,
@@ -245,6 +173,7 @@ impl World {
                 self.bring(server, ask);
             }
             Deed::Leave => {
+                self.servers[server].tasks.later.insert(call.clone());
                 let output = json!("on its way");
                 self.return_from(server, id, Outcome::Pending { output });
                 let life = self.servers[server].life;
@@ -264,7 +193,8 @@ impl World {
         let runs = &mut self.servers[server].tasks.runs;
         if let Some(index) = runs.iter().position(|run| run.id == id) {
             let call = runs.swap_remove(index).call;
-            self.bring(server, Command::Done { call, outcome });
+            let run = id;
+            self.bring(server, Command::Done { run, call, outcome });
         }
     }
 
@@ -301,6 +231,31 @@ impl World {
         };
         self.answered(server, run, decision);
         true
+    }
+
+    pub(super) fn tool_done(
+        &mut self,
+        server: usize,
+        run: u64,
+        call: CallId,
+        outcome: Outcome,
+    ) -> Result<(), Trouble> {
+        let is_heard = self.servers[server].tasks.handles.get(&call) == Some(&run);
+        if !is_heard && self.bug != Some(Bug::StaleWork) {
+            return Ok(());
+        }
+        self.servers[server].tasks.handles.remove(&call);
+        let input = Input::ToolDone {
+            call: call.clone(),
+            outcome,
+        };
+        let performed = self.perform(server, input);
+        // After a conflict it may have been run again before this was heard.
+        let turn = self.servers[server].chat.as_ref().and_then(Chat::current);
+        if turn.is_some_and(|turn| turn.outcome(&call).is_some()) {
+            self.servers[server].tasks.end(&call);
+        }
+        performed
     }
 
     pub(super) fn tool_records(

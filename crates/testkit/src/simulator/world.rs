@@ -1,14 +1,14 @@
-//! Time, what is yet to happen, and what goes wrong.
+//! Time, and what goes wrong.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use turn::call::Outcome;
-use turn::{At, CallId, GateId};
+use turn::{At, GateId};
 
 use super::chance::Chance;
-use super::person::{People, Request, Told};
+use super::person::People;
+use super::schedule::{Due, Happening};
 use super::server::{Command, Server, Trouble};
 use super::store::Store;
 use super::tool::{ACT, Ledger};
@@ -23,74 +23,6 @@ const RECOVERY: u64 = 240_000;
 
 /// How many store operations may wait inside of each other.
 const DEPTH: usize = 4;
-
-/// Something that is yet to happen.
-pub(super) enum Happening {
-    /// A server renews its leases and looks for turns that nobody runs.
-    Beat(usize),
-    /// Something reaches a chat's task; if its server has died since, nobody.
-    Command {
-        server: usize,
-        life: u64,
-        command: Command,
-    },
-    /// A tool does what comes next.
-    Tool { server: usize, life: u64, run: u64 },
-    /// A long-running call is done.
-    Later {
-        server: usize,
-        life: u64,
-        call: CallId,
-    },
-    /// A server hears that the journal has grown.
-    Bell { server: usize, life: u64 },
-    /// A person looks at the chat, and does something.
-    Person,
-    /// A client sends, or sends again.
-    Send(Request),
-    /// A client hears what came of a request.
-    Reply { request: u64, told: Told },
-    /// A client has waited long enough for a reply to one of its tries.
-    Impatience { request: u64, tries: u32 },
-    /// A server dies.
-    Crash(usize),
-    /// A server starts again.
-    Restart(usize),
-    /// A server can't reach the store for a while.
-    CutFromStore { server: usize, until: u64 },
-    /// Two servers can't reach each other for a while.
-    CutPeers { between: (usize, usize), until: u64 },
-    /// Nothing goes wrong from here on.
-    Heal,
-}
-
-struct Due {
-    at: u64,
-    /// What is due at the same time happens in the order in which it was foreseen.
-    order: u64,
-    what: Happening,
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Due {}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Due {
-    // The heap gives its greatest first, and that is to be the next.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.order).cmp(&(self.at, self.order))
-    }
-}
 
 /// How often things go wrong in a schedule: once in so many times, or never.
 struct Odds {
@@ -113,10 +45,10 @@ pub(super) struct World {
     pub(super) people: People,
     pub(super) tally: Tally,
     pub(super) faults: Vec<String>,
-    queue: BinaryHeap<Due>,
-    foreseen: u64,
+    pub(super) queue: BinaryHeap<Due>,
+    pub(super) foreseen: u64,
     /// How much of what is foreseen is more than a beat.
-    pending: usize,
+    pub(super) pending: usize,
     pub(super) is_healed: bool,
     odds: Odds,
     cut_peers: Vec<((usize, usize), u64)>,
@@ -170,55 +102,7 @@ impl World {
         world
     }
 
-    /// Foresees the beats, the people, and the great misfortunes.
-    fn foresee(&mut self, count: usize) {
-        for server in 0..count {
-            let first = self.chance.below(LEASE / 4);
-            self.after(first, Happening::Beat(server));
-        }
-        let length = self.chance.between(2_000, 30_000);
-        let misfortunes = self.chance.below(5);
-        for _ in 0..misfortunes {
-            let at = self.chance.below(length);
-            let server = self.chance.index(count);
-            let until = self.now + at + self.chance.between(100, 3 * LEASE);
-            let what = match self.chance.below(4) {
-                0 => Happening::CutFromStore { server, until },
-                1 => Happening::Crash(server),
-                _ => {
-                    let between = (server, (server + 1) % count);
-                    Happening::CutPeers { between, until }
-                }
-            };
-            self.after(at, what);
-        }
-        self.after(0, Happening::Person);
-        self.after(length, Happening::Heal);
-    }
-
-    /// Foresees something, so many milliseconds from now.
-    pub(super) fn after(&mut self, delay: u64, what: Happening) {
-        if !matches!(what, Happening::Beat(_)) {
-            self.pending += 1;
-        }
-        self.foreseen += 1;
-        self.queue.push(Due {
-            at: self.now + delay,
-            order: self.foreseen,
-            what,
-        });
-    }
-
-    /// Foresees something that has to travel: it may be late, and so come after what was sent later.
-    pub(super) fn travel(&mut self, what: Happening) {
-        let delay = match self.is_late() {
-            true => self.chance.between(100, 2 * LEASE),
-            false => self.chance.between(1, 20),
-        };
-        self.after(delay, what);
-    }
-
-    fn is_late(&mut self) -> bool {
+    pub(super) fn is_late(&mut self) -> bool {
         !self.is_healed && self.chance.one_in(self.odds.late)
     }
 

@@ -23,7 +23,7 @@ export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live' | 'adk';
 
 export type ServerOptions = {
   agent?: Agent;
-  store?: 'memory' | 'sqlite';
+  store?: 'memory' | 'sqlite' | { url: string };
   /** Seconds until a question is taken back; never, if nothing is said. */
   approvalTimeout?: number;
   /** Milliseconds between two words of the demo. */
@@ -34,6 +34,8 @@ export type ServerOptions = {
   flags?: string[];
   /** More variables. */
   variables?: Record<string, string>;
+  /** Another server, whose emulator this one asks too. */
+  beside?: Server;
   /** Flags of the emulator, where there is one. */
   emulatorFlags?: string[];
   /** The key that Gemini is asked with. */
@@ -46,6 +48,9 @@ export type ServerOptions = {
   adkApp?: string;
 };
 
+/** Counted over all servers: some share a store. */
+let chats = 0;
+
 export type Principal = { name: string; key: string };
 
 export class Server {
@@ -57,7 +62,6 @@ export class Server {
   #ownAdk: Adk | undefined;
   #adk: AdkPlace | undefined;
   #url = '';
-  #chats = 0;
   #principalsTaken = 0;
   readonly #principals: readonly Principal[];
   readonly #mark: string;
@@ -76,7 +80,7 @@ export class Server {
   static async start(options: ServerOptions = {}): Promise<Server> {
     const server = new Server(options);
     const { agent = 'demo', pace = 0 } = options;
-    if (agent === 'gemini' || agent === 'gemini-live') {
+    if (options.beside === undefined && (agent === 'gemini' || agent === 'gemini-live')) {
       const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
       args.push(...(options.emulatorFlags ?? []));
       server.#emulator = await launch(args, server.#folder, {});
@@ -118,7 +122,7 @@ export class Server {
 
   /** The name of a chat that nobody has opened yet. */
   newChat(): string {
-    return `${this.#chatsBegin}${++this.#chats}`;
+    return `${this.#chatsBegin}${++chats}`;
   }
 
   get #chatsBegin(): string {
@@ -133,6 +137,12 @@ export class Server {
   /** Ends it in the middle of whatever it does, and starts it again on the same journal. */
   async crash(): Promise<void> {
     await this.#end('SIGKILL');
+    this.#running = await this.#launch();
+  }
+
+  /** Ends it as an operator would, and starts it again on the same journal. */
+  async restart(): Promise<void> {
+    await this.#end('SIGTERM');
     this.#running = await this.#launch();
   }
 
@@ -160,11 +170,16 @@ export class Server {
 
   /** The emulator behind the server. */
   get emulator(): Emulator {
-    const url = this.#emulator?.url ?? this.#adk?.emulator;
+    const url = this.#emulatorUrl ?? this.#adk?.emulator;
     if (url === undefined) {
       throw new Error('the demo has no emulator');
     }
     return new Emulator(url);
+  }
+
+  get #emulatorUrl(): string | undefined {
+    const { beside } = this.#options;
+    return beside === undefined ? this.#emulator?.url : beside.#emulatorUrl;
   }
 
   /** What the server wrote to its log. */
@@ -176,10 +191,9 @@ export class Server {
     const { agent = 'demo', store = 'sqlite', approvalTimeout, pace = 0 } = this.#options;
     const { geminiKey = 'a-key', modality = 'text' } = this.#options;
     const args = ['serve', '--listen', '127.0.0.1:0', '--agent', agent, '--pace', String(pace)];
-    args.push(
-      '--store',
-      store === 'memory' ? store : `sqlite:${join(this.#folder, 'journal.sqlite')}`,
-    );
+    const file = `sqlite:${join(this.#folder, 'journal.sqlite')}`;
+    const place = store === 'sqlite' ? file : store;
+    args.push('--store', typeof place === 'string' ? place : place.url);
     if (approvalTimeout !== undefined) {
       args.push('--approval-timeout', String(approvalTimeout));
     }
@@ -188,8 +202,9 @@ export class Server {
     if (this.#options.isOpen !== true) {
       env.ADK_STREAM_KEYS = this.#principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }
-    if (this.#emulator !== undefined) {
-      args.push('--gemini-base-url', this.#emulator.url, '--gemini-model', 'gemini-3-flash');
+    const gemini = this.#emulatorUrl;
+    if (gemini !== undefined) {
+      args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash');
       env.GEMINI_API_KEY = geminiKey;
     }
     if (agent === 'gemini-live') {

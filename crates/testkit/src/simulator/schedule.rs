@@ -1,0 +1,128 @@
+//! What is yet to happen, in its order.
+
+use std::cmp::Ordering;
+
+use turn::CallId;
+
+use super::person::{Request, Told};
+use super::server::Command;
+use super::world::{LEASE, World};
+
+/// Something that is yet to happen.
+pub(super) enum Happening {
+    /// A server renews its leases and looks for turns that nobody runs.
+    Beat(usize),
+    /// Something reaches a chat's task; if its server has died since, nobody.
+    Command {
+        server: usize,
+        life: u64,
+        command: Command,
+    },
+    /// A tool does what comes next.
+    Tool { server: usize, life: u64, run: u64 },
+    /// A long-running call is done.
+    Later {
+        server: usize,
+        life: u64,
+        call: CallId,
+    },
+    /// A server hears that the journal has grown.
+    Bell { server: usize, life: u64 },
+    /// A person looks at the chat, and does something.
+    Person,
+    /// A client sends, or sends again.
+    Send(Request),
+    /// A client hears what came of a request.
+    Reply { request: u64, told: Told },
+    /// A client has waited long enough for a reply to one of its tries.
+    Impatience { request: u64, tries: u32 },
+    /// A server dies.
+    Crash(usize),
+    /// A server starts again.
+    Restart(usize),
+    /// A server can't reach the store for a while.
+    CutFromStore { server: usize, until: u64 },
+    /// Two servers can't reach each other for a while.
+    CutPeers { between: (usize, usize), until: u64 },
+    /// Nothing goes wrong from here on.
+    Heal,
+}
+
+/// Something, and when it is due.
+pub(super) struct Due {
+    pub(super) at: u64,
+    /// What is due at the same time happens in the order in which it was foreseen.
+    order: u64,
+    pub(super) what: Happening,
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Due {}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Due {
+    // The heap gives its greatest first, and that is to be the next.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.order).cmp(&(self.at, self.order))
+    }
+}
+
+impl World {
+    /// Foresees the beats, the people, and the great misfortunes.
+    pub(super) fn foresee(&mut self, count: usize) {
+        for server in 0..count {
+            let first = self.chance.below(LEASE / 4);
+            self.after(first, Happening::Beat(server));
+        }
+        let length = self.chance.between(2_000, 30_000);
+        let misfortunes = self.chance.below(5);
+        for _ in 0..misfortunes {
+            let at = self.chance.below(length);
+            let server = self.chance.index(count);
+            let until = self.now + at + self.chance.between(100, 3 * LEASE);
+            let what = match self.chance.below(4) {
+                0 => Happening::CutFromStore { server, until },
+                1 => Happening::Crash(server),
+                _ => {
+                    let between = (server, (server + 1) % count);
+                    Happening::CutPeers { between, until }
+                }
+            };
+            self.after(at, what);
+        }
+        self.after(0, Happening::Person);
+        self.after(length, Happening::Heal);
+    }
+
+    /// Foresees something, so many milliseconds from now.
+    pub(super) fn after(&mut self, delay: u64, what: Happening) {
+        if !matches!(what, Happening::Beat(_)) {
+            self.pending += 1;
+        }
+        self.foreseen += 1;
+        self.queue.push(Due {
+            at: self.now + delay,
+            order: self.foreseen,
+            what,
+        });
+    }
+
+    /// Foresees something that has to travel: it may be late, and so come after what was sent later.
+    pub(super) fn travel(&mut self, what: Happening) {
+        let delay = match self.is_late() {
+            true => self.chance.between(100, 2 * LEASE),
+            false => self.chance.between(1, 20),
+        };
+        self.after(delay, what);
+    }
+}
