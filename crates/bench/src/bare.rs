@@ -7,7 +7,8 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::response::{IntoResponse, Response};
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{IntoResponse, Response, Sse};
 use axum::routing::{get, post};
 use futures_util::{SinkExt, StreamExt, stream};
 use tokio::net::TcpListener;
@@ -28,6 +29,21 @@ pub async fn serve(listener: TcpListener) -> Result<(), Box<dyn std::error::Erro
         .route("/bench/go", post(go_on))
         .with_state(Arc::new(Bare { go }));
     stage::listen(listener, router).await
+}
+
+/// Serves the same stream by axum's own type for server-sent events, as its documentation has it.
+pub async fn serve_sse(listener: TcpListener) -> Result<(), Box<dyn std::error::Error>> {
+    let chunks: Arc<Vec<String>> = Arc::new((0..206).map(|index| chunk(index, 200)).collect());
+    let send = async move |_: String| {
+        let chunks = chunks.clone();
+        let events = (0..chunks.len()).map(move |index| {
+            let event = Event::default().data(&chunks[index]);
+            Ok::<_, Infallible>(event)
+        });
+        let done = Ok(Event::default().data("[DONE]"));
+        Sse::new(stream::iter(events.chain([done]))).keep_alive(KeepAlive::default())
+    };
+    stage::listen(listener, Router::new().route("/api/chat", post(send))).await
 }
 
 fn chunk(index: usize, count: usize) -> String {
@@ -56,7 +72,9 @@ async fn send(State(bare): State<Arc<Bare>>, body: String) -> Response {
     static EVENTS: std::sync::LazyLock<Vec<Bytes>> = std::sync::LazyLock::new(|| events(200));
     static ONE: std::sync::LazyLock<Vec<Bytes>> = std::sync::LazyLock::new(|| events(1));
     let body = if body.contains("\"deltas ") {
-        Body::from_stream(stream::iter(EVENTS.iter().cloned().map(Ok::<_, Infallible>)))
+        Body::from_stream(stream::iter(
+            EVENTS.iter().cloned().map(Ok::<_, Infallible>),
+        ))
     } else {
         let mut go = bare.go.subscribe();
         let first = stream::iter(ONE[..3].iter().cloned());

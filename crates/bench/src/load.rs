@@ -56,11 +56,7 @@ mod tests {
         for first in 0..stream.len() {
             for second in first..stream.len() {
                 let mut counter = Counter::default();
-                let pieces = [
-                    &stream[..first],
-                    &stream[first..second],
-                    &stream[second..],
-                ];
+                let pieces = [&stream[..first], &stream[first..second], &stream[second..]];
                 let counted = pieces.iter().map(|piece| counter.count(piece));
                 assert_eq!(counted.sum::<usize>(), 2, "cut at {first} and {second}");
             }

@@ -110,16 +110,12 @@ pub async fn serve(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let started = Started::default();
     let starts = started.clone();
-    let pay = tool(
-        "pay",
-        "Pays.",
-        move |context: Context, payment: Payment| {
-            let at = now();
-            let mut started = starts.lock().unwrap_or_else(PoisonError::into_inner);
-            started.insert(context.call().to_string(), at);
-            async move { Ok::<_, ToolError>(serde_json::json!({"paid": payment.cents})) }
-        },
-    )
+    let pay = tool("pay", "Pays.", move |context: Context, payment: Payment| {
+        let at = now();
+        let mut started = starts.lock().unwrap_or_else(PoisonError::into_inner);
+        started.insert(context.call().to_string(), at);
+        async move { Ok::<_, ToolError>(serde_json::json!({"paid": payment.cents})) }
+    })
     .policy(|payment, _| Verdict::Ask {
         question: format!("Pay {} cents?", payment.cents),
     });

@@ -97,9 +97,7 @@ impl Subject {
     }
 }
 
-async fn address(
-    lines: &mut tokio::io::Lines<BufReader<ChildStdout>>,
-) -> io::Result<SocketAddr> {
+async fn address(lines: &mut tokio::io::Lines<BufReader<ChildStdout>>) -> io::Result<SocketAddr> {
     while let Some(line) = lines.next_line().await? {
         if let Some((_, address)) = line.split_once("listening on http://") {
             let address = address.trim().parse();

@@ -72,7 +72,7 @@ pub(crate) fn step_request(
     StepRequest {
         chat: ChatId::from("emulator"),
         principal: Principal::from("emulator"),
-        history: history(contents),
+        history: history(contents).into(),
         tools: tools.collect(),
         session: None,
     }

@@ -136,7 +136,7 @@ fn request(history: &[Past], session: Option<Value>) -> StepRequest {
     StepRequest {
         chat: ChatId::from("chat"),
         principal: Principal::from("ann"),
-        history: history.to_vec(),
+        history: history.to_vec().into(),
         tools: vec![ToolDeclaration {
             name: "pay".to_owned(),
             description: "Pays.".to_owned(),

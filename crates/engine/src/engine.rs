@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     /// The chats that this server has, where there are others.
     pub(crate) held: Held,
     /// The task of each chat that something happens to.
-    chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
+    chats: Mutex<HashMap<ChatId, mpsc::Sender<Box<Command>>>>,
     /// How many are there for a chat.
     attending: Mutex<HashMap<ChatId, usize>>,
 }
@@ -329,11 +329,8 @@ impl Engine {
     }
 
     /// Sends a command to the task of a chat, and starts one where there is none.
-    pub(crate) async fn command(
-        &self,
-        chat: &ChatId,
-        mut command: Command,
-    ) -> Result<(), EngineError> {
+    pub(crate) async fn command(&self, chat: &ChatId, command: Command) -> Result<(), EngineError> {
+        let mut command = Box::new(command);
         // A task that has just retired gives the command back.
         for _ in 0..8 {
             let sender = self.sender(chat);
@@ -346,7 +343,7 @@ impl Engine {
         Err(EngineError::Closed)
     }
 
-    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Command> {
+    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Box<Command>> {
         let mut chats = self.chats();
         let sender = chats.entry(chat.clone());
         sender
@@ -355,7 +352,7 @@ impl Engine {
     }
 
     /// Lets the task of a chat go, unless it has something to do.
-    pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Command>) -> bool {
+    pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Box<Command>>) -> bool {
         let mut chats = self.chats();
         let is_quiet = commands.is_empty();
         if is_quiet {
@@ -364,7 +361,7 @@ impl Engine {
         is_quiet
     }
 
-    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Command>>> {
+    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Box<Command>>>> {
         // Nothing that holds the lock can panic half-way through a change.
         let chats = self.shared.chats.lock();
         chats.unwrap_or_else(PoisonError::into_inner)

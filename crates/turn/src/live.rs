@@ -188,6 +188,37 @@ impl Live {
         }
     }
 
+    /// Takes in more of the block that is open, if that is what the event is: the chunk that clients
+    /// are told. Nearly all that an agent says is this.
+    pub(crate) fn take_more(&mut self, event: AgentEvent) -> Result<Chunk, AgentEvent> {
+        let block = match (&event, self.open) {
+            (AgentEvent::Text { delta, .. }, Some(Open::Text(block)))
+            | (AgentEvent::Reasoning { delta, .. }, Some(Open::Reasoning(block)))
+                if !delta.is_empty() =>
+            {
+                block
+            }
+            _ => return Err(event),
+        };
+        match event {
+            AgentEvent::Text {
+                delta,
+                provider_metadata,
+            } => {
+                self.grow(&delta, provider_metadata);
+                Ok(Chunk::TextDelta(delta_of(block, delta)))
+            }
+            AgentEvent::Reasoning {
+                delta,
+                provider_metadata,
+            } => {
+                self.grow(&delta, provider_metadata);
+                Ok(Chunk::ReasoningDelta(delta_of(block, delta)))
+            }
+            event => Err(event),
+        }
+    }
+
     /// Takes back calls that nothing was done about yet.
     fn cancel(&mut self, provider_ids: &[String]) {
         for made in &mut self.calls {
@@ -315,11 +346,15 @@ fn start(block: usize, provider_metadata: Option<&Value>) -> BlockStart {
 }
 
 fn more(block: usize, delta: String) -> Option<BlockDelta> {
-    (!delta.is_empty()).then(|| BlockDelta {
+    (!delta.is_empty()).then(|| delta_of(block, delta))
+}
+
+fn delta_of(block: usize, delta: String) -> BlockDelta {
+    BlockDelta {
         id: block.to_string(),
         delta,
         provider_metadata: None,
-    })
+    }
 }
 
 fn unknown(tool: &str) -> Ruling {

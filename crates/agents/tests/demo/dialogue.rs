@@ -66,7 +66,7 @@ impl Dialogue {
         StepRequest {
             chat: ChatId::from("chat"),
             principal: Principal::from("ann"),
-            history: self.history.clone(),
+            history: self.history.clone().into(),
             tools: self.tools.iter().map(declare).collect(),
             session: None,
         }

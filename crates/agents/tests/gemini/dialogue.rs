@@ -113,7 +113,7 @@ impl Dialogue {
         self.agent.step(StepRequest {
             chat: ChatId::from("chat"),
             principal: Principal::from("ann"),
-            history: self.chat.history(),
+            history: self.chat.history().into(),
             tools: self.tools.clone(),
             session: None,
         })

@@ -56,20 +56,27 @@ impl Http {
         Ok(())
     }
 
-    /// Reads a stream to its end.
-    pub async fn read_stream(&mut self, begun: Instant) -> io::Result<Seen> {
+    async fn read_stream(&mut self, begun: Instant) -> io::Result<Seen> {
+        let read = self.read().await?;
+        if !self.buffer[..read].starts_with(b"HTTP/1.1 200") {
+            let text = String::from_utf8_lossy(&self.buffer[..read]);
+            return Err(io::Error::other(text.into_owned()));
+        }
+        self.read_on(begun, read).await
+    }
+
+    /// Reads a stream that has begun to its end.
+    pub async fn read_rest(&mut self, begun: Instant) -> io::Result<Seen> {
+        let read = self.read().await?;
+        self.read_on(begun, read).await
+    }
+
+    async fn read_on(&mut self, begun: Instant, mut read: usize) -> io::Result<Seen> {
         let mut seen = Seen::default();
         let mut counter = Counter::default();
         let mut tail = Vec::new();
-        let mut is_first = true;
         loop {
-            let read = self.read().await?;
             let piece = &self.buffer[..read];
-            if is_first && !piece.starts_with(b"HTTP/1.1 200") && seen.deltas == 0 {
-                let text = String::from_utf8_lossy(piece);
-                return Err(io::Error::other(text.into_owned()));
-            }
-            is_first = false;
             let before = seen.deltas;
             seen.deltas += counter.count(piece);
             if before == 0 && seen.deltas > 0 {
@@ -82,6 +89,7 @@ impl Http {
             if tail == END {
                 return Ok(seen);
             }
+            read = self.read().await?;
         }
     }
 

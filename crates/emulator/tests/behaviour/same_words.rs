@@ -103,7 +103,7 @@ async fn step(agent: &dyn Agent, history: &[Past], calls: usize) -> (Vec<Part>, 
     let mut stream = agent.step(StepRequest {
         chat: ChatId::from("chat"),
         principal: Principal::from("ann"),
-        history: history.to_vec(),
+        history: history.to_vec().into(),
         tools: TOOLS.map(declare).to_vec(),
         session: None,
     });

@@ -1,10 +1,12 @@
 //! The tasks that a chat has running: the model, tools, timers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::task::Poll;
 
 use agents::{AgentStream, Conversation, Heard};
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use turn::agent::{AgentEvent, Past, StepRequest};
 use turn::call::{Call, Outcome};
@@ -16,13 +18,13 @@ use crate::actor::Command;
 use crate::context::Context;
 use crate::engine::{Engine, until};
 use crate::tool::Returned;
-use crate::work::Work;
+use crate::work::{Work, WorkSender};
 
 /// The tasks that a chat has running.
 pub(super) struct Tasks {
     engine: Engine,
     chat: ChatId,
-    work: mpsc::Sender<Work>,
+    work: WorkSender,
     /// Counts model calls, so that one that was let go is not heard.
     run: u64,
     model: Option<AbortHandle>,
@@ -38,7 +40,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn new(engine: Engine, chat: ChatId, work: mpsc::Sender<Work>) -> Self {
+    pub(super) fn new(engine: Engine, chat: ChatId, work: WorkSender) -> Self {
         Self {
             engine,
             chat,
@@ -116,7 +118,7 @@ impl Tasks {
     pub(super) fn call_model(
         &mut self,
         principal: Principal,
-        history: Vec<Past>,
+        history: Arc<Vec<Past>>,
         session: Option<Value>,
     ) {
         if let Some(model) = self.model.take() {
@@ -227,13 +229,40 @@ impl Drop for Tasks {
     }
 }
 
-/// Brings what the agent says, one by one, and then that its stream has ended.
-async fn listen(mut stream: AgentStream, run: u64, work: mpsc::Sender<Work>) {
-    loop {
-        let event = std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await;
-        let is_end = matches!(event, None | Some(AgentEvent::Failed { .. }));
+/// How much of what an agent has ready is brought in one go.
+const BREATH: usize = 256;
+
+/// Brings what the agent says, all that is ready in one go, and then that its stream has ended.
+async fn listen(mut stream: AgentStream, run: u64, work: WorkSender) {
+    let mut is_over = false;
+    while !is_over {
+        let mut events = Vec::new();
+        is_over = std::future::poll_fn(|context| {
+            while events.len() < BREATH {
+                match stream.as_mut().poll_next(context) {
+                    Poll::Ready(Some(event)) => {
+                        let is_last = matches!(event, AgentEvent::Failed { .. });
+                        events.push(event);
+                        if is_last {
+                            return Poll::Ready(true);
+                        }
+                    }
+                    Poll::Ready(None) => return Poll::Ready(true),
+                    // What was said goes out at once, however little it is.
+                    Poll::Pending if events.is_empty() => return Poll::Pending,
+                    Poll::Pending => break,
+                }
+            }
+            Poll::Ready(false)
+        })
+        .await;
+        let said = Work::Agent {
+            run,
+            events,
+            is_over,
+        };
         // The chat lets go of a model that it does not want to hear any more.
-        if work.send(Work::Agent { run, event }).await.is_err() || is_end {
+        if work.send(said).await.is_err() {
             return;
         }
     }

@@ -137,7 +137,7 @@ impl Cluster {
         let mut window = engine.send(&self.ann, request, speech).await.unwrap();
         let mut all = Vec::new();
         while let Some(chunks) = window.next().await {
-            all.extend(chunks);
+            all.extend(chunks.iter().map(|chunk| wire::Chunk::clone(chunk)));
         }
         all
     }

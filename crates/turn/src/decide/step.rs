@@ -24,6 +24,13 @@ impl Chat {
         let Some(turn) = self.current_mut().filter(|turn| turn.is_model_due()) else {
             return self.agent_says_later(output, event, now);
         };
+        let event = match &mut turn.live {
+            Some(live) => match live.take_more(event) {
+                Ok(chunk) => return turn.say(chunk),
+                Err(event) => event,
+            },
+            None => event,
+        };
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
             AgentEvent::Failed {
