@@ -188,35 +188,32 @@ impl Live {
         }
     }
 
-    /// Takes in more of the block that is open, if that is what the event is: the chunk that clients
-    /// are told. Nearly all that an agent says is this.
-    pub(crate) fn take_more(&mut self, event: AgentEvent) -> Result<Chunk, AgentEvent> {
-        let block = match (&event, self.open) {
-            (AgentEvent::Text { delta, .. }, Some(Open::Text(block)))
-            | (AgentEvent::Reasoning { delta, .. }, Some(Open::Reasoning(block)))
-                if !delta.is_empty() =>
-            {
-                block
-            }
-            _ => return Err(event),
-        };
-        match event {
-            AgentEvent::Text {
-                delta,
-                provider_metadata,
-            } => {
-                self.grow(&delta, provider_metadata);
-                Ok(Chunk::TextDelta(delta_of(block, delta)))
-            }
-            AgentEvent::Reasoning {
-                delta,
-                provider_metadata,
-            } => {
-                self.grow(&delta, provider_metadata);
-                Ok(Chunk::ReasoningDelta(delta_of(block, delta)))
-            }
-            event => Err(event),
+    /// Takes in more of the block that is open, if that is what the event is, and leaves nothing of
+    /// it: the chunk that clients are told. Nearly all that an agent says is this.
+    pub(crate) fn take_more(&mut self, event: &mut AgentEvent) -> Option<Chunk> {
+        let (block, delta, provider_metadata, chunk): (_, _, _, fn(BlockDelta) -> Chunk) =
+            match (event, self.open) {
+                (
+                    AgentEvent::Text {
+                        delta,
+                        provider_metadata,
+                    },
+                    Some(Open::Text(block)),
+                ) => (block, delta, provider_metadata, Chunk::TextDelta),
+                (
+                    AgentEvent::Reasoning {
+                        delta,
+                        provider_metadata,
+                    },
+                    Some(Open::Reasoning(block)),
+                ) => (block, delta, provider_metadata, Chunk::ReasoningDelta),
+                _ => return None,
+            };
+        if delta.is_empty() {
+            return None;
         }
+        self.grow(delta, provider_metadata.take());
+        Some(chunk(delta_of(block, std::mem::take(delta))))
     }
 
     /// Takes back calls that nothing was done about yet.

@@ -11,6 +11,10 @@ use std::process::{Command, ExitCode};
 
 use bench::counts::PATHS;
 
+/// As the product has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How much a count may grow.
 const TOLERANCE: f64 = 1.10;
 

@@ -17,20 +17,17 @@ impl Chat {
     pub(super) fn agent_says(
         &mut self,
         output: &mut Output,
-        event: AgentEvent,
+        mut event: AgentEvent,
         ruling: Option<Ruling>,
         now: At,
     ) {
         let Some(turn) = self.current_mut().filter(|turn| turn.is_model_due()) else {
             return self.agent_says_later(output, event, now);
         };
-        let event = match &mut turn.live {
-            Some(live) => match live.take_more(event) {
-                Ok(chunk) => return turn.say(chunk),
-                Err(event) => event,
-            },
-            None => event,
-        };
+        let more = turn.live.as_mut();
+        if let Some(chunk) = more.and_then(|live| live.take_more(&mut event)) {
+            return turn.say(chunk);
+        }
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
             AgentEvent::Failed {
