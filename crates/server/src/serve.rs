@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use crate::agent_name::AgentName;
-use crate::api::Api;
+use crate::api::{Api, without_delay};
 use crate::cluster::HttpPeers;
 use crate::config::{Cluster, Config, Remote};
 use crate::demo;
@@ -180,12 +180,7 @@ async fn serve(
     closing: watch::Sender<bool>,
     (engine, drain_time): (Engine, Duration),
 ) -> io::Result<()> {
-    let listener = listener.tap_io(|stream| {
-        // Deltas are small and must leave at once.
-        if let Err(error) = stream.set_nodelay(true) {
-            warn!("can't set TCP_NODELAY: {error}");
-        }
-    });
+    let listener = listener.tap_io(without_delay);
     let (drain, told_to_drain) = oneshot::channel::<()>();
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     let server = axum::serve(listener, service).with_graceful_shutdown(async {

@@ -58,6 +58,8 @@ pub struct Turn {
     finish: Finish,
     /// Denials that wait for a page's output: told earlier, no client would ever send that output.
     deferred: Vec<Chunk>,
+    /// Whether the transcript was drawn together.
+    is_compact: bool,
 }
 
 /// A step that the model has ended.
@@ -113,6 +115,7 @@ impl Turn {
             metadata: None,
             finish: Finish::Stop,
             deferred: Vec::new(),
+            is_compact: false,
         }
     }
 
@@ -232,19 +235,10 @@ impl Turn {
         }
     }
 
-    /// What this turn adds to what was said: its cause, and its steps so far.
-    pub(crate) fn past(&self, find: &dyn Fn(&CallId) -> Option<Call>) -> Vec<Past> {
-        let mut past = Vec::new();
-        match &self.cause {
-            Cause::Message { message } => past.push(Past::Message(message.clone())),
-            Cause::Result { call, outcome, .. } => {
-                past.extend(find(call).map(|call| Past::Result {
-                    call,
-                    outcome: outcome.clone(),
-                }))
-            }
-        }
-        for step in &self.steps {
+    /// Its steps after so many, as something that was said.
+    pub(crate) fn steps_after(&self, known: usize) -> impl Iterator<Item = Past> {
+        let steps = self.steps.iter().skip(known);
+        steps.map(|step| {
             let results = step.calls.iter().filter_map(|id| self.call_state(id));
             let results = results.filter_map(|state| {
                 Some(CallResult {
@@ -253,12 +247,17 @@ impl Turn {
                     outcome: state.outcome.clone()?,
                 })
             });
-            past.push(Past::Step {
+            Past::Step {
                 parts: step.parts.clone(),
                 results: results.collect(),
-            });
-        }
-        past
+            }
+        })
+    }
+
+    /// Whether every call of its steps is settled, so that nothing of them changes any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        let mut calls = self.steps.iter().flat_map(|step| &step.calls);
+        calls.all(|id| self.outcome(id).is_some())
     }
 
     pub(crate) fn call_state(&self, id: &CallId) -> Option<&CallState> {

@@ -1,5 +1,6 @@
 //! One step: what ADK is told, and what is read of its run.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -124,7 +125,8 @@ impl<'a> Step<'a> {
     /// The request as it would be if what is known by now had been known.
     fn settled(&self, reading: &Reading) -> StepRequest {
         let mut request = self.request.clone();
-        if let Some(Past::Step { results, .. }) = request.history.last_mut() {
+        let history = Arc::make_mut(&mut request.history);
+        if let Some(Past::Step { results, .. }) = history.last_mut() {
             let own = request.own.iter().filter(|own| own.outcome.is_none());
             results.extend(own.map(|own| {
                 let id = own.call.provider_id.as_deref().unwrap_or_default();
