@@ -11,7 +11,8 @@
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
-//! - `narrated`: a stream of events that an async function tells.
+//! - `narrated`: a stream of events that an async function tells; `speech`: sound, as a page is told
+//!   of it; `socket`: a WebSocket to someone outside.
 //! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
 
 pub mod adk;
@@ -21,6 +22,8 @@ pub mod error;
 pub mod gemini;
 pub mod gemini_live;
 mod narrated;
+mod socket;
+mod speech;
 mod tls;
 
 pub use agent::{Agent, AgentStream, Conversation, Heard};
