@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //!
-//! - [`adk`]: a remote ADK server.
+//! - [`adk`]: a remote ADK server, by its stream of events or live.
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
@@ -31,6 +31,6 @@ pub use demo::Demo;
 pub use error::Error;
 pub use tls::http_client;
 
-pub use self::adk::Adk;
+pub use self::adk::{Adk, AdkLive};
 pub use self::gemini::Gemini;
 pub use self::gemini_live::GeminiLive;
