@@ -58,7 +58,7 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	$(call say,Checking TypeScript)
 	cd web && npm run check
 	$(call say,Checking scripts and documents)
-	for script in .ci/run scripts/*; do bash -n "$$script"; done
+	for script in .ci/run scripts/* examples/adk-python/run; do bash -n "$$script"; done
 	scripts/check-links
 
 .PHONY: test-rust
@@ -73,12 +73,16 @@ test-rust: $(PAGE) ## the Rust tests, doc tests included
 	cargo test --workspace $(LOCKED) --doc
 
 .PHONY: test-python
-test-python: ## the emulator, judged by Google's own SDK
+test-python: ## the emulator and the Python package, with Google's own SDK and ADK
 	@scripts/require-tools rust python
 	$(call say,Building what the Python tests drive)
 	cargo build $(LOCKED) -p adk-stream
 	$(call say,Tests with the SDK of Google)
 	python=$$(scripts/python-env) && "$$python" -m pytest python/conformance
+	$(call say,Tests of the Python package)
+	python=$$(scripts/python-env adk) && cd python/adk_stream && "$$python" -m mypy && "$$python" -m pytest
+	$(call say,Tests with the ADK of Google)
+	python=$$(scripts/python-env adk) && "$$python" -m pytest python/adk
 
 .PHONY: test-web
 test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser

@@ -3,84 +3,21 @@
 The emulator is the debug binary, on a port of its own; ADK_STREAM_BINARY names another.
 """
 
-import json
 import os
-import pathlib
-import subprocess
-import urllib.request
 
 import pytest
 from google import genai
 from google.genai import types
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream")
-
-# Longer than anything here takes: who waits for so long waits for ever.
-PATIENCE = 20
-
-
-class Emulator:
-    """The emulator's own routes."""
-
-    def __init__(self, url):
-        self.url = url
-        self.secure_url = url.replace("http://", "https://")
-        self.mark = 0
-
-    def call(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}/emulator/{path}", data, method=method)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-            text = response.read()
-        return json.loads(text) if text else None
-
-    def script(self, *rules, utterances=()):
-        """Follows these rules from now on."""
-        self.call("PUT", "script", {"rules": list(rules), "utterances": list(utterances)})
-
-    def act(self, **act):
-        """Does something to the sockets that are open."""
-        assert self.call("POST", "live", act)["sockets"] > 0
-
-    def log(self, kind=None):
-        """What happened in this test."""
-        entries = self.call("GET", f"log?after={self.mark}")["entries"]
-        return [entry for entry in entries if kind in (None, entry["kind"])]
-
-    def asked(self):
-        """The bodies of the requests of this test."""
-        return [entry["body"] for entry in self.log("request")]
-
-    def logged(self, is_so):
-        """Waits until something is written down."""
-        after = self.mark
-        while True:
-            entries = self.call("GET", f"log?after={after}&wait={PATIENCE}")["entries"]
-            assert entries, "nothing of the kind was written down"
-            for entry in entries:
-                after = entry["seq"]
-                if is_so(entry):
-                    return entry
-
-    def begin(self):
-        self.call("DELETE", "script")
-        entries = self.call("GET", f"log?after={self.mark}")["entries"]
-        self.mark = entries[-1]["seq"] if entries else self.mark
+import emulator as harness
+from emulator import PATIENCE as PATIENCE
 
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory):
-    certificate = tmp_path_factory.mktemp("emulator") / "certificate.pem"
-    command = [BINARY, "emulate-gemini", "--listen", "127.0.0.1:0", "--certificate", certificate]
-    environment = {key: value for key, value in os.environ.items() if "ADK_STREAM" not in key}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    line = process.stdout.readline()
-    assert line.startswith("listening on http://"), f"the emulator said {line!r}"
-    os.environ["SSL_CERT_FILE"] = str(certificate)
-    yield Emulator(line.removeprefix("listening on ").strip())
-    process.terminate()
-    assert process.wait(PATIENCE) == 0
+    with harness.emulator(tmp_path_factory.mktemp("emulator")) as started:
+        os.environ["SSL_CERT_FILE"] = str(started.certificate)
+        yield started
 
 
 @pytest.fixture

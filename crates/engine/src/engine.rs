@@ -1,6 +1,7 @@
 //! The engine: what a server does with chats.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,10 +13,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
-use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
+use turn::{At, CallId, Chat, ChatId, Entry, GateId, Principal, Status};
 use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
+use crate::beat::Left;
 use crate::errand::{Done, Errand, Order};
 use crate::error::EngineError;
 use crate::replica::{Held, Replica};
@@ -40,6 +42,10 @@ pub(crate) struct Shared {
     pub(crate) replica: Option<Replica>,
     /// The chats that this server has, where there are others.
     pub(crate) held: Held,
+    /// The chats that were let go in the middle of something.
+    pub(crate) left: Left,
+    /// Whether this server is about to end.
+    pub(crate) is_leaving: AtomicBool,
     /// The task of each chat that something happens to.
     chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
     /// How many are there for a chat.
@@ -68,6 +74,17 @@ pub struct View {
     pub end: Option<End>,
     /// Its messages.
     pub messages: Vec<Message>,
+}
+
+impl View {
+    /// Of a chat that has had a turn.
+    pub(crate) fn of(chat: &Chat) -> Option<Self> {
+        Some(Self {
+            status: chat.status()?,
+            end: chat.current().and_then(|turn| turn.end().cloned()),
+            messages: chat.messages(),
+        })
+    }
 }
 
 /// Somebody who is there for a chat: [`Engine::attend`].
@@ -118,6 +135,8 @@ impl Engine {
             idle: Duration::from_secs(30),
             replica: None,
             held: Held::default(),
+            left: Left::default(),
+            is_leaving: AtomicBool::new(false),
             chats: Mutex::default(),
             attending: Mutex::default(),
         };
@@ -174,7 +193,8 @@ impl Engine {
         self.ask(principal, chat, hear).await.map(drop)
     }
 
-    /// Takes up what an earlier process left: turns that were running, and gates with deadlines.
+    /// Takes up turns that were running when an earlier process ended. Gates whose time is up are for
+    /// [`Engine::keep`].
     pub async fn recover(&self) -> Result<(), EngineError> {
         // Among other servers, what nobody runs may be what another is about to run.
         if self.shared.replica.is_none() {
@@ -183,8 +203,6 @@ impl Engine {
                 self.command(&chat, Command::Wake).await?;
             }
         }
-        let gates = self.shared.journal.expiring_gates().await?;
-        tokio::spawn(watch_the_clock(self.clone(), gates));
         Ok(())
     }
 
@@ -394,6 +412,11 @@ impl Engine {
             .clone()
     }
 
+    /// The tasks of all chats that something happens to.
+    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Command>> {
+        self.chats().values().cloned().collect()
+    }
+
     /// Lets the task of a chat go, unless it has something to do.
     pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Command>) -> bool {
         let mut chats = self.chats();
@@ -422,16 +445,6 @@ fn input(decision: &Decision) -> Option<&Value> {
 pub(crate) fn now() -> At {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
-}
-
-/// Brings it to their chats when gates' times are up, the nearest first.
-async fn watch_the_clock(engine: Engine, gates: Vec<(ChatId, GateId, At)>) {
-    for (chat, gate, at) in gates {
-        tokio::time::sleep(until(at)).await;
-        if let Err(error) = engine.command(&chat, Command::TimedOut { gate }).await {
-            tracing::error!(%chat, %error, "a gate's time is up, and its chat can't be reached");
-        }
-    }
 }
 
 /// How long it is until a moment.

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use store::{Ledger, OpenGate};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use turn::call::Place;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
 use turn::{ChatId, GateId, Status};
@@ -248,6 +249,8 @@ fn approval(open: &OpenGate) -> Value {
         "input": open.call.input,
         "question": question,
         "askedAt": open.asked,
+        // An agent that asks takes no other input than the one that it asks about.
+        "editable": open.call.place != Place::Agent && open.gate.token.is_none(),
     });
     if let Some(expires) = open.gate.expires {
         approval["expiresAt"] = json!(expires);
@@ -337,7 +340,7 @@ async fn info(State(engine): State<Engine>, Speaker(principal): Speaker) -> Resp
 
 async fn wallet(State(api): State<Api>, Speaker(principal): Speaker) -> Result<Response, Problem> {
     let Some(ledger) = &api.ledger else {
-        return Err(Problem::not_found("/api/wallet"));
+        return Ok(StatusCode::NO_CONTENT.into_response());
     };
     let wallet = ledger.wallet(&principal).await?;
     let payments = wallet.payments.iter().map(|payment| {

@@ -50,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) cluster: Option<Cluster>,
     /// How long a chat is kept open that nobody watches.
     pub(crate) linger: Seconds,
+    /// How long tools at work are waited for when the server is told to stop.
+    pub(crate) drain: Seconds,
     /// How fast the demo speaks.
     pub(crate) pace: Milliseconds,
     /// Where the page lies, if not in the binary.
@@ -180,6 +182,9 @@ pub(crate) struct Settings {
     /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) linger: Option<String>,
+    /// How long tools that are at work may take to end once the server is told to stop, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) drain: Option<String>,
     /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
     #[arg(long, value_name = "SAFETY")]
     pub(crate) safety: Option<String>,
@@ -256,6 +261,7 @@ impl Config {
             advertise: environment.text("ADVERTISE")?,
             lease: environment.text("LEASE")?,
             linger: environment.text("LINGER")?,
+            drain: environment.text("DRAIN")?,
             safety: environment.text("SAFETY")?,
         };
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
@@ -280,6 +286,7 @@ impl Config {
             agent_key: adk::agent_key(&layers)?,
             cluster: cluster(&layers)?,
             linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
+            drain: pick(&layers, "drain", |layer| layer.drain.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,
@@ -453,10 +460,40 @@ mod tests {
 
     #[test]
     fn what_is_not_built_is_refused() {
-        let line = refusal(Settings::default(), &[("ADK_STREAM_AGENT", "adk")], "");
+        let line = refusal(Settings::default(), &[("ADK_STREAM_AGENT", "openai")], "");
         assert_eq!(
             line,
-            "adk-stream: the agent adk is not available yet in this version"
+            "adk-stream: the agent openai is not available yet in this version"
+        );
+    }
+
+    #[test]
+    fn adk_needs_an_app_and_headers_that_can_be_sent() {
+        let with = |more: &[(&str, &str)]| {
+            let mut variables = vec![("ADK_STREAM_AGENT", "adk")];
+            variables.extend(more);
+            refusal(Settings::default(), &variables, "")
+        };
+        assert_eq!(
+            with(&[]),
+            "adk-stream: the agent adk: it needs the name of an app: --adk-app NAME, or ADK_STREAM_ADK_APP"
+        );
+        let app = ("ADK_STREAM_ADK_APP", "assistant");
+        let url = with(&[app, ("ADK_STREAM_ADK_URL", "ftp://adk")]);
+        assert!(
+            url.starts_with("adk-stream: ADK_STREAM_ADK_URL: not a base URL"),
+            "{url}"
+        );
+        let header = with(&[app, ("ADK_STREAM_ADK_HEADERS", "s3cret")]);
+        assert!(
+            header.starts_with("adk-stream: ADK_STREAM_ADK_HEADERS: not a header"),
+            "{header}"
+        );
+        assert!(!header.contains("s3cret"), "{header}");
+        let key = with(&[app, ("ADK_STREAM_AGENT_KEY", "short")]);
+        assert!(
+            key.starts_with("adk-stream: ADK_STREAM_AGENT_KEY: not a key"),
+            "{key}"
         );
     }
 

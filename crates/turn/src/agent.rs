@@ -51,6 +51,8 @@ pub enum AgentEvent {
         provider_metadata: Option<Value>,
         /// Where it runs: at the agent, or in a page.
         place: Place,
+        /// What a person is to be asked before a page runs it.
+        asks: Option<Asking>,
     },
     /// A person is to be asked about a call that the agent runs by itself. The step that made it is
     /// over; once all that the step asks is answered, the agent is asked for the next one.
@@ -58,9 +60,7 @@ pub enum AgentEvent {
         /// The id that the agent gave the call.
         provider_id: String,
         /// What is asked.
-        question: String,
-        /// What the agent wants back with the answer.
-        token: Option<Value>,
+        asking: Asking,
     },
     /// What came of a call that the agent ran by itself. It comes after the step that made it, or
     /// before the next has said anything.
@@ -123,6 +123,15 @@ pub enum AgentEvent {
         /// When to try again, where the agent said so.
         retry_after_ms: Option<u64>,
     },
+}
+
+/// What an agent asks of a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asking {
+    /// What is asked.
+    pub question: String,
+    /// What the agent wants back with the answer.
+    pub token: Option<Value>,
 }
 
 /// A part of what the model said in a step.
@@ -207,11 +216,11 @@ pub struct StepRequest {
     pub tools: Vec<ToolDeclaration>,
     /// What the agent noted last of its conversation: [`AgentEvent::Session`].
     pub session: Option<Value>,
-    /// The calls of the last step that the agent runs by itself.
+    /// The calls of the last step that the agent runs by itself, or that it asked about.
     pub own: Vec<OwnCall>,
 }
 
-/// How a call stands that the agent runs by itself.
+/// How a call stands that the agent runs by itself, or that it asked about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnCall {
     /// The call.

@@ -58,6 +58,8 @@ pub(crate) struct Made {
     pub(crate) input: Value,
     pub(crate) provider_metadata: Option<Value>,
     pub(crate) ruling: Ruling,
+    /// What an agent that asks wants back with the answer.
+    pub(crate) token: Option<Value>,
 }
 
 /// The running step.
@@ -153,6 +155,7 @@ impl Live {
                     tool,
                     input,
                     provider_metadata,
+                    token: None,
                 });
                 chunks.into_iter().collect()
             }
@@ -162,7 +165,9 @@ impl Live {
                 input,
                 provider_metadata,
                 place,
+                asks,
             } => {
+                let (question, token) = asks.map(|asks| (asks.question, asks.token)).unzip();
                 let chunks = self.close();
                 self.parts.push(Said::Call(self.calls.len()));
                 self.calls.push(Made {
@@ -172,9 +177,13 @@ impl Live {
                     provider_metadata,
                     ruling: Ruling {
                         place,
-                        verdict: Verdict::Allow,
+                        verdict: match question {
+                            Some(question) => Verdict::Ask { question },
+                            None => Verdict::Allow,
+                        },
                         timeout: None,
                     },
+                    token: token.flatten(),
                 });
                 chunks.into_iter().collect()
             }

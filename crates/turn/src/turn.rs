@@ -327,6 +327,11 @@ impl Turn {
         gates.map(|gate| &gate.id)
     }
 
+    /// Whether the agent runs a call by itself, and waits for no answer to it.
+    pub fn has_own_calls_at_work(&self) -> bool {
+        self.own_calls_at_work().next().is_some()
+    }
+
     /// Whether a tool that the agent runs by itself has asked somebody, and waits.
     pub fn is_asked_within_own_calls(&self) -> bool {
         self.gates_within_own_calls().next().is_some()
@@ -338,15 +343,6 @@ impl Turn {
             let parent = self.call(&gate.call).and_then(|call| call.parent.as_ref());
             gate.call == *id || parent == Some(id)
         })
-    }
-
-    /// The calls that were asked for inside of one, and are not settled.
-    pub(crate) fn nested_calls(&self, id: &CallId) -> impl Iterator<Item = &CallId> {
-        let nested = self
-            .calls
-            .iter()
-            .filter(move |state| state.call.parent.as_ref() == Some(id) && state.outcome.is_none());
-        nested.map(|state| &state.call.id)
     }
 
     /// The call that the agent runs by itself under an id of its own, until it is settled.
@@ -365,23 +361,30 @@ impl Turn {
         Some(call.call.id.clone())
     }
 
-    /// The calls of the last step that the agent runs by itself, and how they stand.
+    /// The calls of the last step that the agent runs by itself or asked about, and how they stand.
     pub fn own_calls(&self) -> Vec<OwnCall> {
         let calls = self.steps.last().into_iter().flat_map(|step| &step.calls);
         let states = calls.filter_map(|id| self.call_state(id));
-        let own = states.filter(|state| state.call.place == Place::Agent);
-        own.map(|state| OwnCall {
-            call: state.call.clone(),
-            asked: self.asked(&state.call.id),
-            outcome: state.outcome.clone(),
-        })
-        .collect()
+        let own = states.filter_map(|state| {
+            let asked = self.asked(&state.call.id);
+            let is_own = state.call.place == Place::Agent;
+            let is_asked = asked.as_ref().is_some_and(|asked| asked.token.is_some());
+            (is_own || is_asked).then(|| OwnCall {
+                call: state.call.clone(),
+                asked,
+                outcome: state.outcome.clone(),
+            })
+        });
+        own.collect()
     }
 
     /// What the agent asked last of a call of its own.
     fn asked(&self, id: &CallId) -> Option<Asked> {
         let mut gates = self.gates.iter().rev();
-        let is_asked = |state: &&GateState| state.gate.call == *id && !state.gate.is_within();
+        let is_asked = |state: &&GateState| {
+            let is_question = matches!(state.gate.kind, GateKind::Approval { within: false, .. });
+            state.gate.call == *id && is_question
+        };
         let state = gates.find(is_asked)?;
         Some(Asked {
             token: state.gate.token.clone(),

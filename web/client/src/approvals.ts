@@ -15,6 +15,8 @@ export type Approval = {
   /** Milliseconds since 1970. */
   askedAt: number;
   expiresAt?: number;
+  /** Whether another input may be put in place of the model's. An agent that runs its own tools takes none. */
+  editable?: boolean;
 };
 
 export type ApprovalAnswer = {

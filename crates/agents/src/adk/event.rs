@@ -98,6 +98,11 @@ impl Event {
         call.id.as_ref().is_some_and(|id| ids.contains(id))
     }
 
+    /// Whether it has calls whose results do not come from outside.
+    pub(super) fn has_others(&self) -> bool {
+        self.calls().any(|call| !self.is_long_running(call))
+    }
+
     /// Whether the response to a call only says that a person is asked.
     pub(super) fn is_placeholder(&self, response: &FunctionResponse) -> bool {
         let asked = self.actions.as_ref();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use gemini::{Data, FunctionCall, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
-use turn::agent::AgentEvent;
+use turn::agent::{AgentEvent, Asking};
 use turn::call::{Outcome, Place};
 use turn::event::Finish;
 use turn::live::OURS;
@@ -24,6 +24,10 @@ pub(super) struct Reading {
     asked: HashSet<String>,
     /// Long-running calls that have given a first answer already, and wait for their result.
     later: Vec<FunctionCall>,
+    /// Long-running calls that were made beside others, and are shown once those are done.
+    deferred: Vec<(FunctionCall, Part)>,
+    /// What is asked of calls that are not shown yet.
+    asking: HashMap<String, Asking>,
     /// Calls whose results come from outside.
     waiting: Vec<(String, String)>,
     /// Events whose actions were told.
@@ -90,9 +94,39 @@ impl Reading {
         self.settled.get(id)
     }
 
-    /// What is said of what came between steps, now that it can be shown.
-    pub(super) fn begin(&mut self) -> Vec<AgentEvent> {
-        std::mem::take(&mut self.held)
+    /// Whether long-running calls are to be shown with the next step.
+    pub(super) fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// What is said of what came between steps, now that it can be shown, and whether the step is
+    /// over with it.
+    pub(super) fn begin(&mut self) -> (Vec<AgentEvent>, bool) {
+        let mut events = std::mem::take(&mut self.held);
+        let deferred = std::mem::take(&mut self.deferred);
+        let first = events.len();
+        for (call, part) in deferred {
+            events.extend(self.outside(call, Some(&part)));
+        }
+        let has_calls = events.len() > first;
+        if has_calls {
+            events.push(AgentEvent::Ended(Finish::Stop));
+        }
+        (events, has_calls)
+    }
+
+    /// Takes in what is said right after long-running calls, before they are shown: some give a first
+    /// answer at once, and some want a person asked.
+    pub(super) fn expect_of(&mut self, event: &Event) -> Vec<String> {
+        for call in event.all_calls() {
+            if let Some((id, asking)) = asking(call) {
+                self.asking.insert(id, asking);
+            }
+        }
+        let given = event
+            .responses()
+            .filter(|response| !event.is_placeholder(response));
+        given.filter_map(|response| response.id.clone()).collect()
     }
 
     /// Reads what the model says. Whether the step is to be over with it: it calls tools. `answered`
@@ -164,6 +198,15 @@ impl Reading {
         }
         for call in event.all_calls() {
             events.extend(self.asks(call));
+        }
+        for response in event.responses() {
+            let id = response.id.as_ref();
+            let is_meant = |call: &FunctionCall| call.id.as_ref() == id;
+            let place = self.deferred.iter().position(|(call, _)| is_meant(call));
+            if let Some(place) = place.filter(|_| !event.is_placeholder(response)) {
+                // The model goes on speaking, and is told the rest later.
+                self.later.push(self.deferred.remove(place).0);
+            }
         }
         events
     }
@@ -241,6 +284,10 @@ impl Reading {
             return;
         }
         let Some(id) = call.id.clone() else { return };
+        if event.is_long_running(&call) && event.has_others() {
+            self.deferred.push((call, part.clone()));
+            return;
+        }
         if event.is_long_running(&call) && !answered.contains(&id) {
             events.extend(self.outside(call, Some(part)));
             return;
@@ -249,31 +296,32 @@ impl Reading {
             self.later.push(call.clone());
         }
         self.open.push(id.clone());
-        events.push(own_call(id, call, Place::Agent, Some(part)));
+        events.push(own_call(id, call, Place::Agent, Some(part), None));
     }
 
     /// A call whose result comes from outside.
     fn outside(&mut self, call: FunctionCall, part: Option<&Part>) -> Option<AgentEvent> {
         let (id, tool) = (call.id.clone()?, call.name.clone()?);
         self.waiting.push((id.clone(), tool));
-        Some(own_call(id, call, Place::Client, part))
+        let asks = self.asking.remove(&id);
+        Some(own_call(id, call, Place::Client, part, asks))
     }
 
     fn asks(&mut self, call: &FunctionCall) -> Option<AgentEvent> {
-        if call.name.as_deref() != Some(CONFIRMATION) {
+        let (provider_id, asking) = asking(call)?;
+        let is_meant = |call: &FunctionCall| call.id.as_ref() == Some(&provider_id);
+        if self.waiting.iter().any(|(id, _)| *id == provider_id) {
+            // It was shown with its question.
             return None;
         }
-        let args = call.args.as_ref()?;
-        let original = args.get("originalFunctionCall")?;
-        let hint = args
-            .get("toolConfirmation")
-            .and_then(|asked| asked.get("hint"));
-        let provider_id = original.get("id")?.as_str()?.to_owned();
+        if self.deferred.iter().any(|(call, _)| is_meant(call)) {
+            self.asking.insert(provider_id, asking);
+            return None;
+        }
         self.asked.insert(provider_id.clone());
         Some(AgentEvent::Asks {
-            question: question(hint.and_then(Value::as_str), original),
-            token: call.id.clone().map(Value::String),
             provider_id,
+            asking,
         })
     }
 
@@ -354,7 +402,30 @@ fn is_shown(event: &AgentEvent) -> bool {
     )
 }
 
-fn own_call(id: String, call: FunctionCall, place: Place, part: Option<&Part>) -> AgentEvent {
+/// What ADK asks with a call of its own: of which call, and what.
+fn asking(call: &FunctionCall) -> Option<(String, Asking)> {
+    if call.name.as_deref() != Some(CONFIRMATION) {
+        return None;
+    }
+    let args = call.args.as_ref()?;
+    let original = args.get("originalFunctionCall")?;
+    let asked = args.get("toolConfirmation");
+    let hint = asked.and_then(|asked| asked.get("hint")?.as_str());
+    let id = original.get("id")?.as_str()?.to_owned();
+    let asking = Asking {
+        question: question(hint, original),
+        token: call.id.clone().map(Value::String),
+    };
+    Some((id, asking))
+}
+
+fn own_call(
+    id: String,
+    call: FunctionCall,
+    place: Place,
+    part: Option<&Part>,
+    asks: Option<Asking>,
+) -> AgentEvent {
     let mut kept = Vec::new();
     if let Some(part) = part {
         read_part(part.clone(), &mut kept);
@@ -371,6 +442,7 @@ fn own_call(id: String, call: FunctionCall, place: Place, part: Option<&Part>) -
         input: call.args.map_or_else(|| json!({}), Value::Object),
         provider_metadata,
         place,
+        asks,
     }
 }
 

@@ -30,7 +30,7 @@ const FIRST_BYTE: Duration = Duration::from_secs(60);
 pub(super) const SHORT: Duration = Duration::from_secs(5);
 
 /// The same when it asked something, and is to hear the answer: it may be about to restart.
-pub(super) const LONG: Duration = Duration::from_secs(60);
+pub(super) const LONG: Duration = Duration::from_secs(30);
 
 /// How much of an answer is read that is no stream.
 const BYTES: usize = 64 * 1024 * 1024;

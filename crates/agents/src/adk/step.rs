@@ -20,9 +20,6 @@ use crate::narrated::Narrator;
 /// How long the model may be silent.
 const SILENCE: Duration = Duration::from_secs(180);
 
-/// How long a long-running tool has for a first answer, before it is taken to give none.
-const FIRST_ANSWER: Duration = Duration::from_millis(500);
-
 /// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
 /// is let go.
 #[derive(Default)]
@@ -95,13 +92,24 @@ impl<'a> Step<'a> {
         let mut cuts = 0;
         loop {
             let open = line.open.as_mut().ok_or_else(failure::cut_off)?;
-            self.narrator.say_all(open.reading.begin());
-            if !self.speak(open).await? {
-                return self.listen(open).await;
+            if open.reading.has_deferred() {
+                self.listen(open).await?;
+            }
+            let (events, is_over) = open.reading.begin();
+            self.note(open);
+            self.narrator.say_all(events);
+            if is_over || !self.speak(open).await? {
+                if self.listen(open).await? {
+                    return Ok(());
+                }
+                // Whoever asks for the next step lets go of this one.
+                return std::future::pending().await;
             }
             let is_cut = open.run.is_stored() && !stored::is_complete(open.last.as_ref());
             if !is_cut {
-                self.narrator.say_all(open.reading.end());
+                let events = open.reading.end();
+                self.note(open);
+                self.narrator.say_all(events);
                 return Ok(());
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
@@ -137,11 +145,7 @@ impl<'a> Step<'a> {
             }
             let answered = self.answered(&event, open).await?;
             let (events, is_over) = open.reading.say(event, &answered)?;
-            let waiting = open.reading.waiting();
-            if open.note.open != waiting {
-                open.note.open = waiting.to_vec();
-                self.narrator.say(open.note.event());
-            }
+            self.note(open);
             self.narrator.say_all(events);
             if is_over {
                 self.narrator.say_all(open.reading.hand_over());
@@ -150,28 +154,39 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Has it noted for which results ADK waits.
+    fn note(&self, open: &mut Open) {
+        let waiting = open.reading.waiting();
+        if open.note.open != waiting {
+            open.note.open = waiting.to_vec();
+            self.narrator.say(open.note.event());
+        }
+    }
+
     /// The long-running calls of an event that give a first answer at once: the model then goes on
-    /// speaking, and nobody is waited for.
+    /// speaking, and nobody is waited for. Such tools only begin something, so ADK is not long.
     async fn answered(&self, event: &Event, open: &mut Open) -> Result<Vec<String>, Failure> {
         let mut calls = event.calls();
-        if event.is_partial() || !calls.any(|call| event.is_long_running(call)) {
+        let is_outside = !event.has_others() && calls.any(|call| event.is_long_running(call));
+        if event.is_partial() || !is_outside {
             return Ok(Vec::new());
         }
-        let next = match timeout(FIRST_ANSWER, open.run.next()).await {
-            Ok(next) => next?,
-            Err(_) => None,
-        };
-        let Some(next) = next else {
-            return Ok(Vec::new());
-        };
-        let answered = next.responses().filter_map(|response| response.id.clone());
-        let answered = answered.collect();
-        open.run.put_back(next);
+        let (mut seen, mut answered) = (Vec::new(), Vec::new());
+        while let Some(next) = open.run.next().await? {
+            let is_said = next.is_said();
+            answered.extend(open.reading.expect_of(&next));
+            seen.push(next);
+            if is_said {
+                break;
+            }
+        }
+        open.run.put_back(seen);
         Ok(answered)
     }
 
-    /// Listens for what becomes of the step's calls, until the model speaks again or the run ends.
-    async fn listen(&self, open: &mut Open) -> Result<(), Failure> {
+    /// Listens for what becomes of the step's calls, until the model speaks again or the run ends;
+    /// whether it has ended.
+    async fn listen(&self, open: &mut Open) -> Result<bool, Failure> {
         while let Some(event) = open.run.next().await? {
             let is_aborted = open.run.is_stored() && event.is_aborted();
             if event.is_said() && event.responses().next().is_none() && !is_aborted {
@@ -180,15 +195,14 @@ impl<'a> Step<'a> {
                     let said = event.error_message.as_deref().unwrap_or_default();
                     return Err(failure::of_error(&code, said));
                 }
-                open.run.put_back(event);
-                // Whoever asks for the next step lets go of this one.
-                return std::future::pending().await;
+                open.run.put_back([event]);
+                return Ok(false);
             }
             self.narrator.say_all(open.reading.hear(&event));
             open.last = Some(event);
         }
         self.narrator.say_all(open.reading.lose());
-        Ok(())
+        Ok(true)
     }
 
     /// Reads to its end a run whose calls were answered from outside before it was over.

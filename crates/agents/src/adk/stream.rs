@@ -53,9 +53,11 @@ impl Run {
         self.source.is_none()
     }
 
-    /// Puts an event back that was only looked at.
-    pub(super) fn put_back(&mut self, event: Event) {
-        self.ready.push_front(event);
+    /// Puts events back that were only looked at.
+    pub(super) fn put_back(&mut self, events: impl IntoIterator<Item = Event>) {
+        let mut events: VecDeque<_> = events.into_iter().collect();
+        events.append(&mut self.ready);
+        self.ready = events;
     }
 
     /// The next event; nothing, at its end.

@@ -42,10 +42,11 @@ impl Telling {
             Some(Past::Step { results, .. }) => results.as_slice(),
             _ => &[],
         };
+        // What a page brought stands among the results, whatever was asked before it ran.
         let brought = results.iter();
         let brought = brought.filter(|result| result.call.place == Place::Client);
         let asked: Vec<_> = request.own.iter().filter_map(Answer::of).collect();
-        let refused = asked.iter().filter(|answer| !answer.is_approved);
+        let refused = asked.iter().filter(|answer| answer.is_refused());
         let told = brought.map(result);
         let told: Vec<_> = told.chain(refused.map(Answer::refusal)).collect();
         if asked.iter().any(|answer| answer.is_approved) {
@@ -89,7 +90,8 @@ struct Answer<'a> {
 impl<'a> Answer<'a> {
     fn of(own: &'a OwnCall) -> Option<Self> {
         let asked = own.asked.as_ref()?;
-        let approved = matches!(asked.decision, Some(Decision::Approved { .. }));
+        let is_agents = own.call.place == Place::Agent;
+        let approved = is_agents && matches!(asked.decision, Some(Decision::Approved { .. }));
         // What was approved and has its result is no news.
         let is_news = !approved || own.outcome.is_none();
         is_news.then_some(Self {
@@ -97,6 +99,10 @@ impl<'a> Answer<'a> {
             confirmation: asked.token.as_ref()?.as_str()?,
             is_approved: approved,
         })
+    }
+
+    fn is_refused(&self) -> bool {
+        !self.is_approved && self.own.call.place == Place::Agent
     }
 
     fn confirmation(&self) -> Part {

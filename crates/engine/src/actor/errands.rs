@@ -109,6 +109,8 @@ impl Actor {
             Intake::Open { message, .. } if is_speech(&message) && !self.engine.hears() => {
                 Err(EngineError::Deaf)
             }
+            // Whoever is asked next takes it in.
+            Intake::Open { .. } if self.engine.is_leaving() => Err(EngineError::Closed),
             Intake::Open { message, after } => {
                 let input = Input::Message {
                     message,
@@ -194,17 +196,14 @@ impl Actor {
 
     async fn view(&mut self, principal: &Principal) -> Result<View, EngineError> {
         let chat = self.chat_of(principal).await?;
-        Ok(View {
-            status: chat.status().ok_or(EngineError::UnknownChat)?,
-            end: chat.current().and_then(|turn| turn.end().cloned()),
-            messages: chat.messages(),
-        })
+        View::of(chat).ok_or(EngineError::UnknownChat)
     }
 
     async fn forget(&mut self, principal: &Principal) -> Result<(), EngineError> {
         self.chat_of(principal).await?;
         self.perform(Input::Stop, Some(principal)).await?;
         self.engine.shared.journal.delete(&self.id).await?;
+        self.engine.shared.held.remove(&self.id);
         self.tasks.stop();
         self.results.clear();
         self.chat = None;
@@ -285,7 +284,7 @@ impl Actor {
             None => None,
         };
         let (answer, decided) = oneshot::channel();
-        self.tool_asks(call, gate, ask, answer).await?;
+        self.tool_asks(None, call, gate, ask, answer).await?;
         Ok(Deciding::Open(decided))
     }
 

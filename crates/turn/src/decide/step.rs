@@ -11,7 +11,6 @@ use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
 use crate::live::{Live, Made, Ruling, Said, Verdict};
-use crate::telling;
 use crate::time::At;
 
 impl Chat {
@@ -77,16 +76,15 @@ impl Chat {
             }
             AgentEvent::Asks {
                 provider_id,
-                question,
-                token,
+                asking,
             } => {
                 if let Some(call) = turn.own_call(&provider_id) {
                     let kind = GateKind::Approval {
-                        question,
+                        question: asking.question,
                         within: false,
                     };
                     let gate = Gate {
-                        token,
+                        token: asking.token,
                         ..gate(turn, call, kind, None)
                     };
                     self.open_gate(output, gate);
@@ -131,25 +129,7 @@ impl Chat {
 
     /// Settles a call that the agent ran by itself. Nobody need answer what it still asks.
     fn settle_own_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
-        let Some(turn) = self.current() else {
-            return;
-        };
-        let id = turn.id().clone();
-        let gates: Vec<GateId> = turn.gates_of(&call).map(|gate| gate.id.clone()).collect();
-        let nested: Vec<CallId> = turn.nested_calls(&call).cloned().collect();
-        for gate in gates {
-            let (turn, decision) = (id.clone(), Decision::Cancelled);
-            let closed = Event::GateClosed {
-                turn,
-                gate,
-                decision,
-            };
-            self.decide(output, [closed]);
-        }
-        for nested in nested {
-            let error = telling::CANCELLED.to_owned();
-            self.settle_call(output, nested, Outcome::Error { error });
-        }
+        self.cancel_questions(output, &call);
         self.settle_call(output, call, outcome);
     }
 
@@ -203,7 +183,10 @@ impl Chat {
                     question,
                     within: false,
                 };
-                let gate = gate(turn, call, kind, expires);
+                let gate = Gate {
+                    token: made.token,
+                    ..gate(turn, call, kind, expires)
+                };
                 self.open_gate(output, gate);
             }
             Verdict::Allow => match made.ruling.place {

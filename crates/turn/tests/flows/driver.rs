@@ -1,6 +1,6 @@
 //! Plays a page, an agent and tools around the pure chat, and has the checker watch.
 
-use adk_stream_turn::agent::{AgentEvent, OwnCall};
+use adk_stream_turn::agent::{AgentEvent, Asking, OwnCall};
 use adk_stream_turn::call::{Outcome, Place};
 use adk_stream_turn::event::{Entry, Finish};
 use adk_stream_turn::gate::Decision;
@@ -26,6 +26,13 @@ pub(crate) struct Driver {
     clients: Vec<Client>,
     client_tools: Vec<String>,
     turns: usize,
+}
+
+fn asking(provider_id: &str, question: &str) -> Asking {
+    Asking {
+        question: question.to_owned(),
+        token: Some(json!(format!("about {provider_id}"))),
+    }
 }
 
 impl Driver {
@@ -104,6 +111,12 @@ impl Driver {
 
     pub(crate) fn gate_id(&self, n: usize) -> GateId {
         GateId::of(self.chat.current().unwrap().id(), n)
+    }
+
+    pub(crate) fn decision(&self, n: usize) -> Option<Decision> {
+        let turn = self.chat.current().unwrap();
+        let (_, decision) = turn.gate(&self.gate_id(n)).unwrap();
+        decision.cloned()
     }
 
     pub(crate) fn outcome(&self, n: usize) -> Option<Outcome> {
@@ -253,6 +266,20 @@ impl Driver {
             input: json!({"amount": 5.0}),
             provider_metadata: None,
             place,
+            asks: None,
+        };
+        self.agent(event, None);
+    }
+
+    /// The agent makes a call for a page, and wants a person asked first.
+    pub(crate) fn asked_call(&mut self, provider_id: &str, tool: &str) {
+        let event = AgentEvent::OwnCall {
+            provider_id: provider_id.to_owned(),
+            tool: tool.to_owned(),
+            input: json!({}),
+            provider_metadata: None,
+            place: Place::Client,
+            asks: Some(asking(provider_id, "May I?")),
         };
         self.agent(event, None);
     }
@@ -260,8 +287,7 @@ impl Driver {
     pub(crate) fn agent_asks(&mut self, provider_id: &str, question: &str) -> Vec<Effect> {
         let event = AgentEvent::Asks {
             provider_id: provider_id.to_owned(),
-            question: question.to_owned(),
-            token: Some(json!(format!("about {provider_id}"))),
+            asking: asking(provider_id, question),
         };
         self.agent(event, None)
     }
@@ -427,6 +453,11 @@ impl Driver {
             let found = client.checker.verdict();
             assert!(found.is_empty(), "{:?}: {found:?}", client.profile);
         }
+        self.check_journal(texts);
+    }
+
+    /// The same without the clients, who may have left before the end.
+    pub(crate) fn check_journal(&self, texts: &[&str]) {
         let messages = self.chat.messages();
         let said: Vec<String> = messages
             .iter()

@@ -251,3 +251,24 @@ fn who_asked_within_a_call_of_the_agent_is_gone_after_a_restart() {
     assert_eq!(restarted.perform(recover), [Effect::CallModel]);
     assert_eq!(restarted.status(), Status::Running);
 }
+
+#[test]
+fn page_runs_a_call_of_the_agents_once_a_person_has_said_yes() {
+    let mut driver = Driver::new().client_tool("get_location");
+    driver.say("where am I?");
+    driver.asked_call("fc-1", "get_location");
+    driver.end_step();
+    assert_eq!(driver.announced(), [""; 0]);
+    driver.approve(0);
+    assert_eq!(driver.announced(), ["get_location"]);
+    let effects = driver.output(0, json!({"latitude": 35}));
+    assert_eq!(effects, [Effect::CallModel]);
+    let own = driver.own_calls();
+    let asked = own[0].asked.as_ref().unwrap();
+    assert_eq!(asked.token, Some(json!("about fc-1")));
+    let output = json!({"latitude": 35});
+    assert_eq!(own[0].outcome, Some(Outcome::Output { output }));
+    driver.text("In Tokyo.");
+    driver.end_step();
+    driver.check(&["In Tokyo."]);
+}

@@ -53,6 +53,7 @@ export function Inbox({ inbox, chatId, onOpen }: Props) {
           askedAt={approval.askedAt}
           expiresAt={approval.expiresAt}
           isWithin={false}
+          isEditable={approval.editable !== false}
           onAnswer={given => answer(approval, given)}
         >
           <p className="flex items-center justify-between gap-2 text-sm text-soft">

@@ -40,6 +40,8 @@ export interface Gate {
   call: string;
   kind: { kind: 'approval'; question: string; within?: boolean } | { kind: 'client-call' };
   expires?: number;
+  /** What an agent that asks wants back: it takes no other input than the one that it asks about. */
+  token?: unknown;
 }
 
 export type JournalEvent =

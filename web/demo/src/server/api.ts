@@ -90,7 +90,7 @@ export const fetchWithKey: typeof fetch = async (input, init = {}) => {
 
 async function ask<T>(url: string, init: RequestInit = {}): Promise<T | undefined> {
   const response = await fetchWithKey(url, init);
-  if (response.status === 404) {
+  if (response.status === 404 || response.status === 204) {
     return undefined;
   }
   if (!response.ok) {

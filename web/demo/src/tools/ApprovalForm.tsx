@@ -10,19 +10,21 @@ import { isRecord } from './output.ts';
 
 interface Props {
   input: unknown;
+  /** Whether another input may be put in its place. */
+  isEditable: boolean;
   /** Resolves with something to say, where there is, or throws. */
   onAnswer: (answer: ApprovalAnswer) => Promise<string | undefined>;
 }
 
 /** Yes, no and why, or yes to something else. */
-export function ApprovalForm({ input, onAnswer }: Props) {
+export function ApprovalForm({ input, isEditable, onAnswer }: Props) {
   const words = useWords();
   const [mode, setMode] = useState<'ask' | 'deny' | 'edit'>('ask');
   const [reason, setReason] = useState('');
   const [isBusy, setIsBusy] = useState(false);
   const [note, setNote] = useState<string>();
   const denyButton = useRef<HTMLButtonElement>(null);
-  const canEdit = isRecord(input) && Object.keys(input).length > 0;
+  const canEdit = isEditable && isRecord(input) && Object.keys(input).length > 0;
 
   const answer = async (given: ApprovalAnswer) => {
     setIsBusy(true);

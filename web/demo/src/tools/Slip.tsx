@@ -17,6 +17,8 @@ interface Props {
   expiresAt: number | undefined;
   /** Whether the tool itself asks, in the middle of its work. */
   isWithin: boolean;
+  /** Whether another input may be put in place of the model's. */
+  isEditable: boolean;
   onAnswer: (answer: ApprovalAnswer) => Promise<string | undefined>;
   /** More to say below. */
   children?: ReactNode;
@@ -27,7 +29,7 @@ const READING_MS = 400;
 
 /** A question to a person: what will happen, who asks, how long there is, and the answers. */
 export function Slip(props: Props) {
-  const { tool, input, question, asker, askedAt, expiresAt, isWithin, onAnswer, children } = props;
+  const { tool, input, question, asker, askedAt, expiresAt, isWithin, children } = props;
   const words = useWords();
   const headline = useHeadline({ tool, input, question, isWithin });
   const left = useTimeLeft(expiresAt);
@@ -76,7 +78,7 @@ export function Slip(props: Props) {
         </div>
         <Seal kind="open" left={share(left, whole)} />
       </div>
-      <ApprovalForm input={input} onAnswer={onAnswer} />
+      <ApprovalForm input={input} isEditable={props.isEditable} onAnswer={props.onAnswer} />
       {children}
     </div>
   );

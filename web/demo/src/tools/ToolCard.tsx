@@ -64,6 +64,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
         askedAt={question?.askedAt}
         expiresAt={question?.gate.expires}
         isWithin={question?.gate.kind.kind === 'approval' && question.gate.kind.within === true}
+        isEditable={part.providerExecuted !== true && question?.gate.token === undefined}
         onAnswer={answer => onAnswer(asked.id, answer)}
       />
     );

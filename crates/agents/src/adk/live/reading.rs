@@ -117,7 +117,8 @@ impl Reading {
     pub(super) fn begin(&mut self) -> Vec<AgentEvent> {
         self.sound = Sound::default();
         self.voice = Voice::Nobody;
-        self.read.begin()
+        // No call is put off: a live model takes results one by one.
+        self.read.begin().0
     }
 
     /// What is said when the step is over.

@@ -1,0 +1,366 @@
+//! An ADK server that goes wrong, and servers in front of it that die: what pages see of it, and
+//! that nothing is done twice.
+
+// Helpers of tests stop as tests do.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod fake;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use adk_stream::agents::Adk;
+use adk_stream::agents::adk::Config;
+use adk_stream::engine::engine::{Request, View};
+use adk_stream::engine::{Engine, Speech, Tools};
+use adk_stream::store::{Journal, Location, open};
+use adk_stream::turn::event::End;
+use adk_stream::turn::gate::Decision;
+use adk_stream::turn::{ChatId, Principal, Status};
+use adk_stream::wire::{Message, Part, Profile, Role, ToolState, Trigger};
+use fake::Fake;
+use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
+
+/// A server in front of the fake, which can die.
+struct Process {
+    runtime: Option<Runtime>,
+    engine: Engine,
+}
+
+impl Process {
+    fn start(adk: SocketAddr, journal: Arc<dyn Journal>) -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let config = Config::new(format!("http://{adk}"), "app");
+        let agent = Arc::new(Adk::new(config).unwrap());
+        let engine = Engine::new(journal, agent, Tools::default());
+        let recovering = engine.clone();
+        runtime
+            .block_on(async move { recovering.recover().await })
+            .unwrap();
+        Self {
+            runtime: Some(runtime),
+            engine,
+        }
+    }
+
+    fn on<F: Future + Send + 'static>(&self, work: F) -> F::Output
+    where
+        F::Output: Send,
+    {
+        self.runtime.as_ref().unwrap().block_on(work)
+    }
+
+    fn die(mut self) {
+        self.runtime
+            .take()
+            .unwrap()
+            .shutdown_timeout(Duration::from_secs(5));
+    }
+
+    /// Says something, and waits until the window closes.
+    fn say(&self, id: &str, text: &str) -> View {
+        self.send(Trigger::SubmitMessage, id, text);
+        self.view()
+    }
+
+    fn send(&self, trigger: Trigger, id: &str, text: &str) {
+        let (engine, request) = (self.engine.clone(), request(trigger, id, text));
+        self.on(async move {
+            let speech = Speech::Sdk(Profile::Shared);
+            let mut window = engine.send(&ann(), request, speech).await.unwrap();
+            while window.next().await.is_some() {}
+        });
+    }
+
+    /// Says something, and leaves.
+    fn say_and_leave(&self, id: &str, text: &str) {
+        let (engine, request) = (
+            self.engine.clone(),
+            request(Trigger::SubmitMessage, id, text),
+        );
+        let sent = async move {
+            engine
+                .send(&ann(), request, Speech::Sdk(Profile::Shared))
+                .await
+        };
+        drop(self.on(sent).unwrap());
+    }
+
+    fn answer(&self, decision: Decision) {
+        let engine = self.engine.clone();
+        self.on(async move {
+            let gates = engine.approvals(&ann()).await.unwrap();
+            engine
+                .answer(&ann(), &gates[0].gate.id, decision)
+                .await
+                .unwrap();
+        });
+    }
+
+    /// Waits until nothing runs.
+    fn settled(&self) -> View {
+        let engine = self.engine.clone();
+        self.on(async move {
+            let speech = Speech::Sdk(Profile::Shared);
+            while let Some(mut window) = engine.resume(&ann(), &chat(), speech).await.unwrap() {
+                while window.next().await.is_some() {}
+                let view = engine.view(&ann(), &chat()).await.unwrap();
+                if view.status == Status::Parked {
+                    break;
+                }
+            }
+        });
+        self.view()
+    }
+
+    fn view(&self) -> View {
+        let engine = self.engine.clone();
+        self.on(async move { engine.view(&ann(), &chat()).await.unwrap() })
+    }
+}
+
+fn ann() -> Principal {
+    Principal::from("ann")
+}
+
+fn chat() -> ChatId {
+    ChatId::from("chat-1")
+}
+
+fn request(trigger: Trigger, id: &str, text: &str) -> Request {
+    Request {
+        chat: chat(),
+        trigger,
+        message_id: None,
+        messages: vec![Message::new(id, Role::User, vec![Part::text(text)])],
+    }
+}
+
+fn yes() -> Decision {
+    Decision::Approved {
+        reason: None,
+        input: None,
+    }
+}
+
+/// The fake, and a journal.
+fn house() -> (Runtime, Fake, SocketAddr, Arc<dyn Journal>) {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let fake = Fake::default();
+    let address = runtime.block_on(fake.start());
+    let stores = runtime.block_on(open(Location::Memory)).unwrap();
+    (runtime, fake, address, stores.journal)
+}
+
+fn last(view: &View) -> String {
+    view.messages.last().unwrap().text()
+}
+
+fn states(view: &View) -> Vec<ToolState> {
+    let parts = view.messages.iter().flat_map(|message| &message.parts);
+    parts
+        .filter_map(Part::as_tool)
+        .map(|part| part.state)
+        .collect()
+}
+
+fn code(view: &View) -> String {
+    match &view.end {
+        Some(End::Failed { code, .. }) => code.clone(),
+        end => panic!("{end:?}"),
+    }
+}
+
+#[test]
+fn text_is_shown_once_and_the_session_goes_on() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    assert_eq!(last(&server.say("1", "hi")), "Hello.");
+    assert_eq!(last(&server.say("2", "hi again")), "Hello.");
+    assert_eq!(fake.sessions(), ["chat-1"]);
+    assert_eq!(fake.runs().len(), 2);
+}
+
+#[test]
+fn whatever_goes_wrong_has_its_code_and_the_chat_goes_on() {
+    for (said, expected) in [
+        ("out of order", "agent_unavailable"),
+        ("garbage", "agent_unreadable"),
+        ("odd", "agent_unreadable"),
+        ("break", "agent_cut_off"),
+        ("busy", "rate_limited"),
+        ("raise", "agent_failed"),
+    ] {
+        let (_adk, fake, address, journal) = house();
+        let server = Process::start(address, journal);
+        server.say("1", "hi");
+        let view = server.say("2", said);
+        assert_eq!(code(&view), expected, "{said}");
+        assert_eq!(last(&server.say("3", "hi")), "Hello.", "{said}");
+        assert_eq!(fake.runs().len(), 3, "{said}");
+    }
+}
+
+#[test]
+fn tool_that_raises_is_what_failed() {
+    let (_adk, _, address, journal) = house();
+    let server = Process::start(address, journal);
+    let view = server.say("1", "raise");
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    let Some(End::Failed { message, .. }) = &view.end else {
+        panic!("{view:?}")
+    };
+    assert_eq!(message, "The agent failed (RuntimeError): it broke");
+}
+
+#[test]
+fn answer_given_anew_comes_from_a_session_made_from_the_journal() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "hi");
+    server.say("2", "hello there");
+    server.send(Trigger::RegenerateMessage, "2", "hello there");
+    assert_eq!(server.view().messages.len(), 4);
+    let sessions = fake.sessions();
+    assert_eq!(sessions.len(), 2);
+    let events = fake.events(&sessions[1]);
+    let said = |event: &serde_json::Value| {
+        let text = &event["content"]["parts"][0]["text"];
+        (event["author"].clone(), text.clone())
+    };
+    let said: Vec<_> = events.iter().map(said).collect();
+    assert_eq!(
+        said,
+        [
+            (json!("user"), json!("hi")),
+            (json!("root"), json!("Hello.")),
+            (json!("user"), json!("hello there")),
+            (json!("root"), json!("Hello.")),
+        ]
+    );
+    // The chat goes on in the new one.
+    server.say("3", "hi");
+    assert_eq!(
+        fake.runs().last().unwrap()["sessionId"],
+        sessions[1].as_str()
+    );
+}
+
+#[test]
+fn confirmation_is_sent_once_and_the_tool_runs_once() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    assert_eq!(server.say("1", "pay").status, Status::Parked);
+    fake.release.notify_one();
+    server.answer(yes());
+    let view = server.settled();
+    assert_eq!(last(&view), "Paid.");
+    assert_eq!(states(&view), [ToolState::OutputAvailable]);
+    assert_eq!((fake.paid(), fake.runs().len()), (1, 2));
+}
+
+#[test]
+fn server_that_dies_while_a_person_thinks_is_missed_by_nobody() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say("1", "pay");
+    server.die();
+    let server = Process::start(address, journal);
+    fake.release.notify_one();
+    server.answer(yes());
+    assert_eq!(last(&server.settled()), "Paid.");
+    assert_eq!(fake.paid(), 1);
+}
+
+#[test]
+fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say_and_leave("1", "weather");
+    adk.block_on(fake.held.notified());
+    // The call is in the journal before the server dies.
+    while states(&server.view()).is_empty() {}
+    server.die();
+    let server = Process::start(address, journal);
+    let view = server.settled();
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(last(&view), "I see.");
+    assert_eq!(fake.sessions().len(), 2);
+}
+
+#[test]
+fn approval_that_the_agent_has_heard_is_not_sent_again() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say("1", "pay");
+    server.answer(yes());
+    adk.block_on(fake.held.notified());
+    server.die();
+    let server = Process::start(address, journal);
+    let view = server.settled();
+    // It may have been paid, and nobody knows: it is said to be so, and is not done again.
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(last(&view), "I see.");
+    assert_eq!(fake.paid(), 0);
+    let confirmations = fake
+        .runs()
+        .iter()
+        .filter(|run| run["newMessage"]["parts"][0]["functionResponse"]["id"] == "conf")
+        .count();
+    assert_eq!(confirmations, 1);
+}
+
+#[test]
+fn agent_that_forgot_its_sessions_is_told_the_journal() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "hi");
+    fake.forget();
+    assert_eq!(last(&server.say("2", "hi again")), "Hello.");
+    let sessions = fake.sessions();
+    assert_eq!(fake.events(&sessions[0]).len(), 4);
+}
+
+#[test]
+fn question_that_the_agent_forgot_is_asked_again_by_the_user() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "pay");
+    fake.forget();
+    server.answer(yes());
+    let view = server.settled();
+    assert_eq!(code(&view), "agent_forgot");
+    assert_eq!(fake.paid(), 0);
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}
+
+#[test]
+fn stopped_turn_hangs_up() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say_and_leave("1", "weather");
+    adk.block_on(fake.held.notified());
+    let engine = server.engine.clone();
+    assert!(
+        server
+            .on(async move { engine.stop(&ann(), &chat()).await })
+            .unwrap()
+    );
+    // The run was cut off: its session says so.
+    while !fake
+        .events("chat-1")
+        .iter()
+        .any(|event| event["errorCode"] == "INVOCATION_ABORTED")
+    {}
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}

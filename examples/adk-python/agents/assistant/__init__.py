@@ -1,0 +1,1 @@
+"""An assistant that pays, knows the weather, finds its user and plays music."""

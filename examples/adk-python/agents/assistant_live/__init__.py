@@ -1,0 +1,1 @@
+"""The same assistant in live mode, where ADK has no confirmation."""

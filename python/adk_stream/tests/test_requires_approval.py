@@ -1,0 +1,167 @@
+"""Tools behind an approval."""
+
+import inspect
+import logging
+
+import pytest
+from conftest import Context
+
+from adk_stream import approve, on_page, requires_approval
+
+NO = {"decision": "denied", "reason": "too much"}
+
+
+def payments(**options):
+    """A tool in all its shapes, and what it did."""
+    paid = []
+
+    @requires_approval("Send {amount} {currency} to {recipient}?", **options)
+    async def later(amount: float, recipient: str, tool_context: Context, currency: str = "USD"):
+        """Pays."""
+        paid.append((amount, recipient, currency))
+        return {"success": True}
+
+    @requires_approval("Send {amount} {currency} to {recipient}?", **options)
+    def at_once(amount: float, recipient: str, tool_context: Context, currency: str = "USD"):
+        """Pays."""
+        paid.append((amount, recipient, currency))
+        return {"success": True}
+
+    @requires_approval("Send {amount} {currency} to {recipient}?", **options)
+    def unaware(amount: float, recipient: str, currency: str = "USD"):
+        """Pays."""
+        paid.append((amount, recipient, currency))
+        return {"success": True}
+
+    return paid, {"async": later, "sync": at_once, "without a context": unaware}
+
+
+@pytest.fixture(params=["async", "sync", "without a context"])
+def payment(request):
+    paid, tools = payments(timeout=5)
+    return paid, tools[request.param]
+
+
+async def test_an_approved_tool_runs_once(desk, context, payment):
+    paid, pay = payment
+    assert await pay(amount=20, recipient="Sam", tool_context=context) == {"success": True}
+    assert paid == [(20, "Sam", "USD")]
+    (ask,) = desk.asked
+    assert ask.body["ask"] == {"approval": {"question": "Send 20 USD to Sam?"}}
+    assert ask.body["timeoutMs"] == 5000
+
+
+@pytest.mark.parametrize(
+    ("decision", "told"),
+    [
+        (NO, "Denied: too much"),
+        ({"decision": "timed-out"}, "Approval request timed out"),
+        ({"decision": "cancelled", "reason": "stopped"}, "Cancelled: stopped"),
+    ],
+)
+async def test_without_a_yes_it_does_not_run_and_the_model_is_told(
+    desk, context, payment, decision, told
+):
+    paid, pay = payment
+    desk.says(decision)
+    assert await pay(amount=20, recipient="Sam", tool_context=context) == {"error": told}
+    assert paid == []
+
+
+async def test_the_model_hears_no_address_of_a_server_that_could_not_be_asked(
+    desk, context, payment, caplog
+):
+    paid, pay = payment
+    desk.says((401, {"error": {"message": "no such key"}}))
+    with caplog.at_level(logging.ERROR):
+        told = await pay(amount=20, recipient="Sam", tool_context=context)
+    assert told == {"error": "adk-stream could not be asked"}
+    assert "no such key" in caplog.text
+    assert paid == []
+
+
+async def test_the_tool_looks_as_it_did_but_for_the_context(payment):
+    _, pay = payment
+    assert inspect.iscoroutinefunction(pay)
+    assert pay.__doc__ == "Pays."
+    parameters = inspect.signature(pay).parameters
+    assert set(parameters) == {"amount", "recipient", "currency", "tool_context"}
+    assert parameters["currency"].default == "USD"
+
+
+async def test_a_question_may_be_a_function_of_the_arguments(desk, context):
+    @requires_approval(lambda amount, **_: f"{amount:.2f}?")
+    def pay(amount: float, recipient: str):
+        return amount
+
+    assert await pay(amount=1, recipient="Sam", tool_context=context) == 1
+    assert desk.asked[0].body["ask"]["approval"]["question"] == "1.00?"
+
+
+async def test_without_a_question_the_tool_is_named(desk, context):
+    @requires_approval()
+    def pay():
+        return "paid"
+
+    assert await pay(tool_context=context) == "paid"
+    assert desk.asked[0].body["ask"]["approval"]["question"] == "Run pay?"
+
+
+async def test_the_context_is_known_by_its_type_too(desk, context):
+    @requires_approval("Sure?")
+    def pay(ctx: Context):
+        return ctx.function_call_id
+
+    assert await pay(ctx=context) == "call-1"
+    assert "tool_context" not in inspect.signature(pay).parameters
+
+
+async def test_other_arguments_are_passed_on(desk, context):
+    @requires_approval("Sure?")
+    def pay(*amounts, **more):
+        return amounts, more
+
+    assert await pay(1, 2, tag="x", tool_context=context) == ((1, 2), {"tag": "x"})
+
+
+async def test_a_tool_may_ask_more_by_itself(desk, context):
+    @requires_approval("Book?")
+    async def book(tool_context: Context):
+        await approve(tool_context, "Pay?")
+        return await on_page(tool_context, "change_bgm", {"track": 1})
+
+    desk.says(
+        {"decision": "approved"}, {"decision": "approved"}, {"decision": "output", "output": 1}
+    )
+    assert await book(tool_context=context) == 1
+    assert [ask.body["nth"] for ask in desk.asked] == [0, 1, 2]
+
+    desk.says({"decision": "approved"}, NO)
+    assert await book(tool_context=Context()) == {"error": "Denied: too much"}
+
+
+async def test_other_exceptions_of_a_tool_are_its_own(desk, context):
+    @requires_approval("Sure?")
+    def pay(tool_context: Context):
+        raise ValueError("no wallet")
+
+    with pytest.raises(ValueError, match="no wallet"):
+        await pay(tool_context=context)
+
+
+async def test_a_tool_without_its_context_does_not_run(desk):
+    @requires_approval("Sure?")
+    def pay(tool_context: Context = None):
+        raise AssertionError("it ran")
+
+    with pytest.raises(TypeError, match="pay was called without a tool_context"):
+        await pay()
+    assert desk.asked == []
+
+
+def test_generators_are_refused():
+    async def stream():
+        yield 1
+
+    with pytest.raises(TypeError, match="stream is a generator"):
+        requires_approval("Sure?")(stream)
