@@ -180,3 +180,178 @@ impl Reading {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// What a page would see of events, in short.
+    fn read(events: &[Value]) -> Vec<String> {
+        let mut reading = Reading::default();
+        let mut told = Vec::new();
+        for event in events {
+            let event: Event = serde_json::from_value(event.clone()).unwrap();
+            let (events, _) = reading.say(event, &[]).unwrap();
+            told.extend(events.into_iter().map(short));
+        }
+        told.extend(reading.hand_over().into_iter().map(short));
+        told
+    }
+
+    fn short(event: AgentEvent) -> String {
+        match event {
+            AgentEvent::Text {
+                delta,
+                provider_metadata,
+            } => {
+                let ours = provider_metadata.unwrap_or_default()["adkStream"].clone();
+                let whose = ours["transcript"]
+                    .as_str()
+                    .map(|whose| format!("{whose}: "));
+                format!("{}{delta}", whose.unwrap_or_default())
+            }
+            AgentEvent::PartEnd => "|".to_owned(),
+            AgentEvent::Signal { name, .. } => format!("<{name}>"),
+            AgentEvent::OwnCall {
+                provider_id, place, ..
+            } => format!("call {provider_id} at {place:?}"),
+            AgentEvent::Settled {
+                provider_id,
+                outcome,
+            } => format!("{provider_id} is {outcome:?}"),
+            AgentEvent::Metadata(metadata) => metadata.to_string(),
+            AgentEvent::Ended(_) => "end".to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn said(text: &str, is_partial: bool) -> Value {
+        json!({
+            "author": "root", "partial": is_partial,
+            "content": {"role": "model", "parts": [{"text": text}]},
+        })
+    }
+
+    fn spoken(text: &str, is_partial: bool) -> Value {
+        let transcription = json!({"text": text, "finished": !is_partial});
+        json!({"author": "root", "partial": is_partial, "outputTranscription": transcription})
+    }
+
+    fn heard(text: &str, is_partial: bool) -> Value {
+        let transcription = json!({"text": text, "finished": !is_partial});
+        json!({"author": "user", "partial": is_partial, "inputTranscription": transcription})
+    }
+
+    fn sound() -> Value {
+        let sound = json!({"inlineData": {"data": "AAAA_-8=", "mimeType": "audio/pcm;rate=24000"}});
+        json!({"author": "root", "content": {"role": "model", "parts": [sound]}})
+    }
+
+    fn usage() -> Value {
+        json!({"usageMetadata": {"promptTokenCount": 1}})
+    }
+
+    fn call(id: &str, later: &[&str]) -> Value {
+        let call = json!({"functionCall": {"id": id, "name": "pay", "args": {}}});
+        json!({
+            "author": "root", "longRunningToolIds": later,
+            "content": {"role": "model", "parts": [call]},
+        })
+    }
+
+    fn response(id: &str, response: Value, asked: Value) -> Value {
+        let part = json!({"functionResponse": {"id": id, "name": "pay", "response": response}});
+        json!({
+            "author": "root", "content": {"role": "user", "parts": [part]},
+            "actions": {"requestedToolConfirmations": asked},
+        })
+    }
+
+    #[test]
+    fn words_that_come_in_pieces_and_then_whole_are_shown_once() {
+        let complete = json!({"author": "root", "turnComplete": true});
+        let events = [
+            said("Hel", true),
+            said("lo.", true),
+            usage(),
+            said("Hello.", false),
+            complete.clone(),
+            said("Bye.", false),
+            complete,
+        ];
+        let told = read(&events);
+        assert_eq!(told[..5], ["|", "Hel", "lo.", "|", "Bye."]);
+        assert_eq!(told.last().unwrap(), "end");
+    }
+
+    #[test]
+    fn result_in_the_middle_of_a_text_does_not_repeat_it() {
+        let events = [
+            call("p", &[]),
+            said("Mean", true),
+            response("p", json!({"paid": 5}), json!({})),
+            said("while.", true),
+            said("Meanwhile.", false),
+        ];
+        let told = read(&events);
+        assert_eq!(told[0], "call p at Agent");
+        assert_eq!(told[1..3], ["|", "Mean"]);
+        assert!(told[3].starts_with("p is Output"), "{told:?}");
+        assert_eq!(told[4], "while.");
+        assert!(told[5].starts_with('{'), "{told:?}");
+    }
+
+    #[test]
+    fn speech_of_both_is_kept_in_words_and_sound_is_passed_on() {
+        let events = [
+            heard("Good ", false),
+            heard("morning", false),
+            spoken("Hel", true),
+            sound(),
+            spoken("lo.", true),
+            sound(),
+            spoken("Hello.", false),
+        ];
+        let told = read(&events);
+        let words = ["|", "input: Good ", "input: morning", "|", "output: Hel"];
+        assert_eq!(told[..5], words);
+        assert_eq!(told[5..8], ["<pcm>", "output: lo.", "<pcm>"]);
+        assert!(told[8].contains(r#""chunks":2"#), "{told:?}");
+        assert!(told[8].contains(r#""bytes":10"#), "{told:?}");
+    }
+
+    #[test]
+    fn transcript_that_comes_whole_after_its_pieces_is_shown_once_whosever_it_is() {
+        let events = [
+            heard("Hi ", true),
+            heard("there", true),
+            heard("Hi there", false),
+        ];
+        assert_eq!(read(&events)[..3], ["|", "input: Hi ", "input: there"]);
+    }
+
+    #[test]
+    fn page_is_told_to_drop_what_was_interrupted() {
+        let interrupted = json!({
+            "author": "root", "partial": false, "interrupted": true,
+            "content": {"role": "model", "parts": [{"text": "Once"}]},
+        });
+        let told = read(&[said("Once", true), interrupted, said("Yes?", true)]);
+        assert_eq!(told[..5], ["|", "Once", "<interrupted>", "|", "Yes?"]);
+    }
+
+    #[test]
+    fn call_that_wants_adks_confirmation_is_an_error_that_says_what_to_do() {
+        let error = json!({"error": "This tool call requires confirmation."});
+        let asked = json!({"p": {"hint": "", "confirmed": false}});
+        let told = read(&[call("p", &[]), response("p", error, asked)]);
+        assert!(told[1].contains("adk_stream.approve"), "{told:?}");
+        assert_eq!(told.iter().filter(|it| it.starts_with("p is")).count(), 1);
+    }
+
+    #[test]
+    fn long_running_call_is_a_pages() {
+        assert_eq!(read(&[call("m", &["m"])])[0], "call m at Client");
+    }
+}

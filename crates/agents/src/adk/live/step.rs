@@ -264,7 +264,9 @@ impl<'a> Step<'a> {
         let answered = answered(&rest);
         open.held = rest;
         for event in calls {
-            self.say(open, event, &answered)?;
+            let (later, now) = apart(event);
+            self.say(open, now, &answered)?;
+            self.say(open, later, &answered)?;
         }
         Ok(())
     }
@@ -370,6 +372,25 @@ impl Open {
         }
         self.held.push_back(event);
     }
+}
+
+/// Long-running calls in an event of their own, so that none waits for the others.
+fn apart(event: Event) -> (Event, Event) {
+    let (mut later, mut now) = (event.clone(), event);
+    let is_later = |event: &Event, data: &Data| match data {
+        Data::FunctionCall(call) => event.is_long_running(call),
+        _ => false,
+    };
+    let all = now.clone();
+    for (event, keeps) in [(&mut later, true), (&mut now, false)] {
+        let parts = event.content.iter_mut();
+        for content in parts {
+            content
+                .parts
+                .retain(|part| is_later(&all, &part.data) == keeps);
+        }
+    }
+    (later, now)
 }
 
 /// The session that was noted last, whose state is gone on with.
