@@ -328,6 +328,32 @@ def test_adk_that_died_between_two_messages_is_not_noticed(assistant, server):
         assert words(answer).startswith('You said: "And now".')
 
 
+def test_a_model_that_was_replaced_is_told_what_was_said(assistant, emulator):
+    """ADK opens another session with the model by itself, and tells it nothing."""
+    with assistant.page() as page:
+        page.ask("Hello")
+        emulator.act(goAway={"timeLeftSeconds": 1})
+        assert words(page.ask("And now")).startswith('You said: "And now".')
+    (history,) = received(emulator, "clientContent")
+    assert [turn["role"] for turn in history["turns"]] == ["user", "model"]
+
+
+def test_a_model_that_is_replaced_while_a_person_thinks_hears_what_came_of_it(
+    assistant, emulator, paid
+):
+    with assistant.page() as page:
+        page.say("Send $50 to Bob")
+        approval = assistant.approval(page.chat)
+        emulator.act(goAway={"timeLeftSeconds": 1})
+        emulator.logged(lambda entry: entry["kind"] == "closed")
+        assistant.answer(approval["approvalId"], True)
+        chunks = page.rest()
+        assert not [chunk for chunk in chunks if chunk["type"] == "error"], chunks
+        assert paid() == [(50, "Bob")]
+        assert tools(page) == [("process_payment", "output-available")]
+        assert page.parts()[-1]["type"] == "text"
+
+
 def test_a_page_that_comes_back_answers_what_waits(assistant, paid):
     with assistant.page() as page:
         page.say("Send $50 to Bob")

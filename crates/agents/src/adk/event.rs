@@ -37,6 +37,8 @@ pub(super) struct Event {
     pub(super) turn_complete: Option<bool>,
     /// Whether it will go on by itself though it hands over.
     pub(super) interaction_status: Option<String>,
+    /// Which session with the model it is of.
+    pub(super) live_session_id: Option<String>,
 }
 
 /// What an event does besides.

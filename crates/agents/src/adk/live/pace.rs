@@ -12,11 +12,11 @@ use super::super::event::Event;
 
 /// How long a model that was told something may say nothing. A socket that was good a while ago may
 /// have lost its model without a word, and is doubted earlier.
-const FIRST: Duration = Duration::from_secs(60);
-const DOUBT: Duration = Duration::from_secs(20);
+const FIRST: Duration = Duration::from_secs(30);
+const DOUBT: Duration = Duration::from_secs(15);
 
 /// How long it may say nothing in the middle of what it says.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_secs(20);
 
 /// How long one that has handed over, and owes an answer, may say nothing before it is taken to have
 /// nothing to say.

@@ -58,6 +58,34 @@ struct Open {
     /// What came when no step was there to say it, in order.
     held: VecDeque<Event>,
     is_fresh: bool,
+    model: Model,
+}
+
+/// Which session with the model stands behind a socket. ADK opens another when the model's connection
+/// comes to its end, tells nobody, and tells the model nothing of what was said since the socket was
+/// opened.
+#[derive(Default)]
+struct Model {
+    session: Option<String>,
+    is_forgetful: bool,
+}
+
+impl Model {
+    /// Takes in of which session an event is, and says whether it is one that knows nothing.
+    fn take(&mut self, event: &Event) -> bool {
+        let session = event.live_session_id.as_ref();
+        let is_other = |now: &String| self.session.as_ref().is_some_and(|known| known != now);
+        let is_new = session.is_some_and(is_other);
+        let actions = event.actions.as_ref();
+        let is_transfer = actions.is_some_and(|actions| actions.transfer_to_agent.is_some());
+        self.session = match is_transfer {
+            // The agent that is transferred to has a session of its own, and is told all.
+            true => None,
+            false => session.or(self.session.as_ref()).cloned(),
+        };
+        self.is_forgetful |= is_new;
+        is_new
+    }
 }
 
 /// One step.
@@ -111,7 +139,7 @@ impl<'a> Step<'a> {
         if let Some((open, owed)) = kept {
             match self.attempt(open, owed).await {
                 // It may have been lost long ago.
-                Err(failure) if self.may_ask_again(&failure) => {
+                Err(failure) if self.may_ask_again() => {
                     tracing::debug!(code = failure.code, "a live run is begun anew");
                 }
                 done => return done,
@@ -131,10 +159,10 @@ impl<'a> Step<'a> {
         }
     }
 
-    fn may_ask_again(&self, failure: &Failure) -> bool {
-        let is_lost = ["agent_cut_off", "agent_timed_out", "agent_unavailable"];
+    /// Whether nothing came of what was asked, so that it can be asked in another session.
+    fn may_ask_again(&self) -> bool {
         let is_done = self.request.own.iter().all(|own| own.outcome.is_some());
-        is_lost.contains(&failure.code) && is_done && !self.has_begun && !self.has_heard
+        is_done && !self.has_begun && !self.has_heard
     }
 
     /// Makes a session from the journal, and opens a socket for it.
@@ -177,6 +205,7 @@ impl<'a> Step<'a> {
             pace: Pace::default(),
             held: VecDeque::new(),
             is_fresh: true,
+            model: Model::default(),
         };
         Ok((open, frames))
     }
@@ -212,6 +241,9 @@ impl<'a> Step<'a> {
         open.told = Told::all(&self.request.history);
         while let Some(event) = self.next(open).await? {
             open.pace.take(&event);
+            if open.model.take(&event) && self.may_ask_again() {
+                return Err(failure::cut_off());
+            }
             if event.calls().next().is_some() && !event.is_partial() {
                 return self.call(open, event).await;
             }
@@ -354,7 +386,7 @@ impl Open {
         let is_new = note::steps(request) == 0;
         let is_behind = self.reading.is_waiting() || self.reading.is_working();
         let is_speaking = self.pace.is_talking() || !self.held.is_empty();
-        if is_new && (is_behind || is_speaking) {
+        if self.model.is_forgetful || is_new && (is_behind || is_speaking) {
             return None;
         }
         self.told.owes(&request.history)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
@@ -25,6 +25,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// After how long a silence it is seen whether anybody is there. A tool that is not async stops the
 /// whole server, so that it is not to be expected to answer at once.
 const HEARTBEAT: Duration = Duration::from_secs(60);
+
+/// How long ADK has to end a run by itself.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// How long a farewell may take.
 const PARTING: Duration = Duration::from_secs(2);
@@ -132,11 +135,22 @@ impl Upstream {
 
 impl Drop for Upstream {
     fn drop(&mut self) {
-        // ADK's own frame for it, `{"close": true}`, makes it report an error.
-        if let (Some(mut socket), Ok(runtime)) = (self.socket.take(), Handle::try_current()) {
-            runtime.spawn(async move { timeout(PARTING, socket.close(None)).await });
+        if let (Some(socket), Ok(runtime)) = (self.socket.take(), Handle::try_current()) {
+            runtime.spawn(timeout(PARTING, hang_up(socket)));
         }
     }
+}
+
+/// Has ADK end its run, and closes the socket then. Closed at once, ADK breaks the run off wherever it
+/// stands, and where that is in the middle of writing to its SQLite file, the file stays locked for
+/// everybody.
+async fn hang_up(mut socket: Socket) {
+    let end = json!({"close": true});
+    if socket.send(Message::text(end.to_string())).await.is_ok() {
+        let drain = async { while let Some(Ok(_)) = socket.next().await {} };
+        let _ = timeout(FAREWELL, drain).await;
+    }
+    let _ = socket.close(None).await;
 }
 
 #[cfg(test)]
