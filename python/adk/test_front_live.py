@@ -129,6 +129,15 @@ def test_a_yes_runs_the_tool_once(assistant, paid):
         assert tools(page) == [("process_payment", "output-available")]
 
 
+def test_a_page_over_sse_asks_the_same_agent(assistant, paid):
+    chat = assistant.chat()
+    chat.say("Send $50 to Bob")
+    (approval,) = chat.approvals()
+    assistant.answer(approval["approvalId"], True)
+    assert "50" in chat.last_words()
+    assert paid() == [(50, "Bob")]
+
+
 def test_a_no_reaches_the_model_with_its_reason(assistant, paid):
     with assistant.page() as page:
         page.say("Send $50 to Bob")
@@ -333,6 +342,7 @@ def test_a_model_that_was_replaced_is_told_what_was_said(assistant, emulator):
     with assistant.page() as page:
         page.ask("Hello")
         emulator.act(goAway={"timeLeftSeconds": 1})
+        until(lambda: opened(emulator) == 2)
         assert words(page.ask("And now")).startswith('You said: "And now".')
     (history,) = received(emulator, "clientContent")
     assert [turn["role"] for turn in history["turns"]] == ["user", "model"]
@@ -345,7 +355,7 @@ def test_a_model_that_is_replaced_while_a_person_thinks_hears_what_came_of_it(
         page.say("Send $50 to Bob")
         approval = assistant.approval(page.chat)
         emulator.act(goAway={"timeLeftSeconds": 1})
-        emulator.logged(lambda entry: entry["kind"] == "closed")
+        until(lambda: opened(emulator) == 2)
         assistant.answer(approval["approvalId"], True)
         chunks = page.rest()
         assert not [chunk for chunk in chunks if chunk["type"] == "error"], chunks
