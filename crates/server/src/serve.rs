@@ -106,6 +106,7 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
         Some(Remote::Gemini(gemini)) => Arc::new(gemini.clone()),
         Some(Remote::GeminiLive(live)) => Arc::new(live.clone()),
         Some(Remote::Adk(adk)) => Arc::new(adk.clone()),
+        Some(Remote::AdkLive(live)) => Arc::new(live.clone()),
         None if config.agent == AgentName::DemoLive => Arc::new(Demo::live().with_pace(pace)),
         None => Arc::new(Demo::new().with_pace(pace)),
     };
@@ -113,7 +114,7 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
     let is_live = matches!(config.remote, Some(Remote::GeminiLive(_)));
     let timeout = config.approval_timeout.or(is_live.then_some(LIVE_TIMEOUT));
     // An agent of ADK's has tools of its own.
-    let has_tools = matches!(config.remote, Some(Remote::Adk(_)));
+    let has_tools = config.remote.as_ref().is_some_and(Remote::has_tools);
     let tools = match has_tools {
         true => Tools::default(),
         false => demo::tools(&stores.ledger, timeout, pace),

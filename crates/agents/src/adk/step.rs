@@ -1,10 +1,9 @@
 //! One step: what ADK is told, and what is read of its run.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
-use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
+use turn::agent::{AgentEvent, StepRequest};
 use turn::call::Outcome;
 
 use super::event::Event;
@@ -115,30 +114,11 @@ impl<'a> Step<'a> {
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
             self.narrator.say_all(open.reading.lose());
-            let request = self.settled(&open.reading);
+            let request = note::settled(self.request, |id| open.reading.settled(id).cloned());
             let step = Step::new(self.server, &request, self.narrator);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
         }
-    }
-
-    /// The request as it would be if what is known by now had been known.
-    fn settled(&self, reading: &Reading) -> StepRequest {
-        let mut request = self.request.clone();
-        let history = Arc::make_mut(&mut request.history);
-        if let Some(Past::Step { results, .. }) = history.last_mut() {
-            let own = request.own.iter().filter(|own| own.outcome.is_none());
-            results.extend(own.map(|own| {
-                let id = own.call.provider_id.as_deref().unwrap_or_default();
-                CallResult {
-                    call: own.call.clone(),
-                    edited_input: None,
-                    outcome: reading.settled(id).cloned().unwrap_or(Outcome::Unknown),
-                }
-            }));
-        }
-        request.own.clear();
-        request
     }
 
     /// Reads until the step is over, or the run is; whether the run is.
@@ -168,6 +148,7 @@ impl<'a> Step<'a> {
             self.note(open);
             self.narrator.say_all(events);
             if is_over {
+                self.narrator.say_all(open.reading.hand_over());
                 return Ok(false);
             }
         }
