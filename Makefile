@@ -25,10 +25,16 @@ APT_TEST := \
   'python3-venv:/usr/lib/python3*/ensurepip:the judges of the Gemini emulator' \
   'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of the PostgreSQL store'
 
+APT_BENCH := $(APT_RUN) \
+  'python3:python3:pydantic-ai, which is measured too' \
+  'python3-venv:/usr/lib/python3*/ensurepip:pydantic-ai, which is measured too' \
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the PostgreSQL store'
+APT_COUNTS := 'valgrind:valgrind:counting instructions'
+
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
 # Everything that the page may be made from, the npm package included; what is made from it, and its tests, are left out.
-PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance \) -prune -o -type f -print)
+PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance -o -name bench \) -prune -o -type f -print)
 
 say = @printf '\n== %s\n' '$(1)'
 
@@ -120,12 +126,23 @@ fmt: $(NODE_MODULES) ## format Rust and TypeScript
 	cd web && npm run format
 
 .PHONY: bench
-bench: ## run the benchmarks
-	@if compgen -G 'crates/*/benches/*.rs' >/dev/null; then \
-	  cargo bench --workspace $(LOCKED) --bench '*'; \
-	else \
-	  echo "There is nothing to measure yet: the benchmarks come with the engine (bench/README.md)."; \
-	fi
+bench: $(NODE_MODULES) ## measure it beside its peers and the limit (QUICK=1: rough; ONLY='a c': parts)
+	@scripts/apt-ensure $(APT_BENCH)
+	@scripts/require-tools rust node python
+	$(call say,Preparing the peers)
+	scripts/python-env bench
+	$(call say,Building what is measured and what measures it)
+	cargo build --release $(LOCKED) -p adk-stream -p adk-stream-bench
+	$(call say,Measuring)
+	target/release/bench-all $(if $(QUICK),--quick) $(ONLY)
+
+.PHONY: bench-counts
+bench-counts: ## count the instructions of the hot paths; fails if one has grown (UPDATE=1 keeps them)
+	@scripts/apt-ensure $(APT_RUN) $(APT_COUNTS)
+	@scripts/require-tools rust
+	cargo build --release $(LOCKED) -p adk-stream-bench --bin bench-counts
+	$(call say,Counting)
+	target/release/bench-counts bench/counts.json $(if $(UPDATE),--update)
 
 .PHONY: page
 page: $(PAGE) ## build the page alone

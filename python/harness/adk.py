@@ -39,11 +39,14 @@ class Adk:
         }
         self.client = httpx.Client(timeout=PATIENCE)
         self.log = []
+        self.url = None
         self.begin()
 
     def begin(self):
         """Starts it; a server that is still starting is waited for by `ready`."""
-        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", "0"]
+        # One that starts again is where it was.
+        port = self.url.rpartition(":")[2] if self.url else "0"
+        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", port]
         command += ["--session_service_uri", self.sessions, "--artifact_service_uri", "memory://"]
         self.process = subprocess.Popen(
             [*command, self.agents],

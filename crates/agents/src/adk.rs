@@ -15,11 +15,13 @@
 //! - `reading`: events as agent events; `stored`: what a session says of a turn.
 //! - `telling`: what ADK is told; `note`: which session holds a chat.
 //! - `step`: one step, from what is told to what is read.
+//! - [`AdkLive`]: the same server over `/run_live`.
 //! - `failure`: what went wrong, in codes.
 
 mod config;
 mod event;
 mod failure;
+mod live;
 mod note;
 mod reading;
 mod server;
@@ -35,6 +37,7 @@ use turn::ChatId;
 use turn::agent::StepRequest;
 
 pub use self::config::Config;
+pub use self::live::AdkLive;
 use self::server::Server;
 use self::step::{Line, Step};
 use crate::agent::{Agent, AgentStream, Conversation};

@@ -7,11 +7,12 @@
 //!
 //! # Layout
 //!
-//! - [`adk`]: a remote ADK server.
+//! - [`adk`]: a remote ADK server, by its stream of events or live.
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
-//! - `narrated`: a stream of events that an async function tells.
+//! - `narrated`: a stream of events that an async function tells; `speech`: sound, as a page is told
+//!   of it; `socket`: a WebSocket to someone outside.
 //! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
 
 pub mod adk;
@@ -21,6 +22,8 @@ pub mod error;
 pub mod gemini;
 pub mod gemini_live;
 mod narrated;
+mod socket;
+mod speech;
 mod tls;
 
 pub use agent::{Agent, AgentStream, Conversation, Heard};
@@ -28,6 +31,6 @@ pub use demo::Demo;
 pub use error::Error;
 pub use tls::config as tls_config;
 
-pub use self::adk::Adk;
+pub use self::adk::{Adk, AdkLive};
 pub use self::gemini::Gemini;
 pub use self::gemini_live::GeminiLive;

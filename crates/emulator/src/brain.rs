@@ -73,7 +73,7 @@ pub(crate) fn step_request(
         chat: ChatId::from("emulator"),
         turn: TurnId::from("turn"),
         principal: Principal::from("emulator"),
-        history: history(contents),
+        history: history(contents).into(),
         tools: tools.collect(),
         session: None,
         own: Vec::new(),

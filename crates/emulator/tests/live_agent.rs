@@ -141,7 +141,7 @@ fn request(history: &[Past], session: Option<Value>) -> StepRequest {
         chat: ChatId::from("chat"),
         turn: TurnId::from("turn"),
         principal: Principal::from("ann"),
-        history: history.to_vec(),
+        history: history.to_vec().into(),
         tools: vec![ToolDeclaration {
             name: "pay".to_owned(),
             description: "Pays.".to_owned(),

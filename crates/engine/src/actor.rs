@@ -21,7 +21,7 @@ use self::tasks::Tasks;
 use crate::engine::{Engine, now};
 use crate::error::EngineError;
 use crate::log::Log;
-use crate::work::Work;
+use crate::work::{WorkReceiver, WorkSender};
 
 /// How long an agent keeps its conversation open that nothing happens to, while somebody is there.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -30,9 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const CONFLICTS: usize = 16;
 
 /// Starts the task of a chat.
-pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Command> {
+pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Command>> {
     let (sender, commands) = mpsc::channel(64);
-    let (work_sender, work) = mpsc::channel(256);
+    let (work_sender, work) = WorkSender::new(16);
     let actor = Actor {
         tasks: Tasks::new(engine.clone(), id.clone(), work_sender),
         engine,
@@ -69,7 +69,7 @@ struct Actor {
 }
 
 impl Actor {
-    async fn run(mut self, mut commands: mpsc::Receiver<Command>, mut work: mpsc::Receiver<Work>) {
+    async fn run(mut self, mut commands: mpsc::Receiver<Box<Command>>, mut work: WorkReceiver) {
         let mut batch = Vec::new();
         let mut active = Instant::now();
         loop {
@@ -77,15 +77,16 @@ impl Actor {
                 command = commands.recv() => match command {
                     Some(command) => {
                         active = Instant::now();
-                        self.command(command).await;
+                        // Boxed: most chats wait most of the time, and need no room for it then.
+                        Box::pin(self.command(*command)).await;
                         self.depart().await;
                     }
                     None => return,
                 },
-                _ = work.recv_many(&mut batch, 64) => {
+                _ = work.recv_many(&mut batch, 16) => {
                     active = Instant::now();
                     for work in batch.drain(..) {
-                        self.work(work).await;
+                        Box::pin(self.work(*work)).await;
                     }
                     self.publish();
                     self.depart().await;
@@ -99,13 +100,25 @@ impl Actor {
                     }
                 }
             }
+            self.tidy();
         }
         // Whoever got hold of the sender before the task retired is served all the same.
         commands.close();
         while let Some(command) = commands.recv().await {
-            self.command(command).await;
+            Box::pin(self.command(*command)).await;
         }
         self.release().await;
+    }
+
+    /// Keeps of a turn that is over what those need who come to it later. Windows that are open read
+    /// on in what they have.
+    fn tidy(&mut self) {
+        if let (Some(chat), Some((turn, log))) = (&mut self.chat, &mut self.log)
+            && chat.compact()
+            && let Some(current) = chat.current().filter(|current| current.id() == turn)
+        {
+            *log = Arc::new(Log::new(current.message_id(), current.transcript()));
+        }
     }
 
     /// A chat that is not there is not worth a task.
@@ -324,7 +337,7 @@ impl Actor {
     }
 
     fn act(&mut self, effect: Effect) {
-        let Some(chat) = &self.chat else { return };
+        let Some(chat) = &mut self.chat else { return };
         let owner = chat.owner().cloned();
         let owner = owner.unwrap_or_else(|| Principal::from("nobody"));
         match effect {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::telling::TIMED_OUT;
@@ -16,7 +16,7 @@ use turn::turn::Recorded;
 use turn::{CallId, ChatId, Principal};
 
 use crate::tool::ToolError;
-use crate::work::{Ask, Work};
+use crate::work::{Ask, Work, WorkSender};
 
 /// What a tool can do while it runs.
 ///
@@ -31,7 +31,7 @@ pub struct Context {
     run: u64,
     call: CallId,
     principal: Principal,
-    work: mpsc::Sender<Work>,
+    work: WorkSender,
     recorded: Arc<Recorded>,
     asked: Arc<AtomicUsize>,
 }
@@ -91,7 +91,7 @@ impl Context {
         run: u64,
         call: CallId,
         principal: Principal,
-        work: mpsc::Sender<Work>,
+        work: WorkSender,
         recorded: Recorded,
     ) -> Self {
         Self {

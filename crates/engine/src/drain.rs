@@ -30,7 +30,7 @@ impl Engine {
             leaving.spawn(async move {
                 let (done, is_done) = oneshot::channel();
                 // A task that has retired has nothing to wait for.
-                if chat.send(Command::Leave { done }).await.is_ok() {
+                if chat.send(Box::new(Command::Leave { done })).await.is_ok() {
                     let _ = is_done.await;
                 }
             });
@@ -39,7 +39,7 @@ impl Engine {
         let is_done = tokio::time::timeout(grace, all).await.is_ok();
         for chat in chats {
             // One that is busy or gone needs no word.
-            let _ = chat.try_send(Command::Lost);
+            let _ = chat.try_send(Box::new(Command::Lost));
         }
         held.extend(self.shared.held.epochs());
         self.give_back(&held).await?;

@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     /// Whether this server is about to end.
     pub(crate) is_leaving: AtomicBool,
     /// The task of each chat that something happens to.
-    chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
+    chats: Mutex<HashMap<ChatId, mpsc::Sender<Box<Command>>>>,
     /// How many are there for a chat.
     attending: Mutex<HashMap<ChatId, usize>>,
 }
@@ -402,11 +402,8 @@ impl Engine {
     }
 
     /// Sends a command to the task of a chat, and starts one where there is none.
-    pub(crate) async fn command(
-        &self,
-        chat: &ChatId,
-        mut command: Command,
-    ) -> Result<(), EngineError> {
+    pub(crate) async fn command(&self, chat: &ChatId, command: Command) -> Result<(), EngineError> {
+        let mut command = Box::new(command);
         // A task that has just retired gives the command back.
         for _ in 0..8 {
             let sender = self.sender(chat);
@@ -419,7 +416,7 @@ impl Engine {
         Err(EngineError::Closed)
     }
 
-    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Command> {
+    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Box<Command>> {
         let mut chats = self.chats();
         let sender = chats.entry(chat.clone());
         sender
@@ -428,12 +425,12 @@ impl Engine {
     }
 
     /// The tasks of all chats that something happens to.
-    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Command>> {
+    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Box<Command>>> {
         self.chats().values().cloned().collect()
     }
 
     /// Lets the task of a chat go, unless it has something to do.
-    pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Command>) -> bool {
+    pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Box<Command>>) -> bool {
         let mut chats = self.chats();
         let is_quiet = commands.is_empty();
         if is_quiet {
@@ -442,7 +439,7 @@ impl Engine {
         is_quiet
     }
 
-    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Command>>> {
+    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Box<Command>>>> {
         // Nothing that holds the lock can panic half-way through a change.
         let chats = self.shared.chats.lock();
         chats.unwrap_or_else(PoisonError::into_inner)

@@ -91,7 +91,7 @@ struct Follower {
     window: WindowStream,
     /// Whether the client has been told anything beyond that the window is open.
     has_told: bool,
-    sender: mpsc::Sender<Vec<Chunk>>,
+    sender: mpsc::Sender<Vec<Arc<Chunk>>>,
 }
 
 impl Follower {
@@ -130,7 +130,7 @@ impl Follower {
     /// Tells the client to come back.
     async fn close(self) {
         // A client that has left need not be told.
-        let _ = self.sender.send(vec![moved().chunk()]).await;
+        let _ = self.sender.send(vec![moved().chunk().into()]).await;
     }
 
     /// Tells what the owner tells, to a client that knows that the window is open.

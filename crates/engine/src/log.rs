@@ -82,12 +82,12 @@ impl Log {
     }
 
     /// The signals after so many, as far as they are kept, which are then seen.
-    pub(crate) fn signals_after(&self, seen: &mut usize) -> Vec<Chunk> {
+    pub(crate) fn signals_after(&self, seen: &mut usize) -> Vec<Arc<Chunk>> {
         let signals = self.signals();
         let skip = seen.saturating_sub(signals.gone);
         *seen = signals.gone + signals.kept.len();
         let kept = signals.kept.iter().skip(skip);
-        kept.map(|(chunk, _)| Chunk::clone(chunk)).collect()
+        kept.map(|(chunk, _)| chunk.clone()).collect()
     }
 
     fn signals(&self) -> MutexGuard<'_, Signals> {

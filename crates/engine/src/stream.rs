@@ -32,13 +32,13 @@ enum Source {
     /// In another, which sends what it reads.
     There {
         message_id: String,
-        chunks: mpsc::Receiver<Vec<Chunk>>,
+        chunks: mpsc::Receiver<Vec<Arc<Chunk>>>,
     },
 }
 
 impl WindowStream {
     /// A window that is read in another process, which sends what it reads.
-    pub fn elsewhere(message_id: String, chunks: mpsc::Receiver<Vec<Chunk>>) -> Self {
+    pub fn elsewhere(message_id: String, chunks: mpsc::Receiver<Vec<Arc<Chunk>>>) -> Self {
         Self(Source::There { message_id, chunks })
     }
 
@@ -50,8 +50,9 @@ impl WindowStream {
         }
     }
 
-    /// The chunks that have come since, or nothing once the window is closed.
-    pub async fn next(&mut self) -> Option<Vec<Chunk>> {
+    /// The chunks that have come since, or nothing once the window is closed. All windows of a turn
+    /// share them.
+    pub async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         match &mut self.0 {
             Source::Here(reader) => reader.next().await,
             Source::There { chunks, .. } => chunks.recv().await,
@@ -131,7 +132,7 @@ impl Reader {
         };
     }
 
-    async fn next(&mut self) -> Option<Vec<Chunk>> {
+    async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         loop {
             let is_closed = match &self.view {
                 View::Sdk(window) => window.is_closed(),
@@ -146,10 +147,17 @@ impl Reader {
             if self.has_begun {
                 chunks = self.log.signals_after(&mut self.signalled);
             }
-            chunks.extend(match &mut self.view {
+            let read = match &mut self.view {
                 View::Sdk(window) => window.read(&self.log.items()),
-                View::Seeds(window) => window.read(&self.log.items()),
-            });
+                View::Seeds(window) => {
+                    let read = window.read(&self.log.items()).into_iter();
+                    read.map(Arc::new).collect()
+                }
+            };
+            match chunks.is_empty() {
+                true => chunks = read,
+                false => chunks.extend(read),
+            }
             self.has_begun = true;
             if !chunks.is_empty() {
                 return Some(chunks);

@@ -4,20 +4,48 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use turn::agent::AgentEvent;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::{CallId, GateId};
 
+/// The way of a chat's tasks to the chat.
+///
+/// A queue holds room for many before anything is in it: boxed, they cost a chat that is only open
+/// next to nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkSender(mpsc::Sender<Box<Work>>);
+
+/// The chat's end of it.
+pub(crate) type WorkReceiver = mpsc::Receiver<Box<Work>>;
+
+/// The chat is gone.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl WorkSender {
+    /// A way with room for so many.
+    pub(crate) fn new(room: usize) -> (Self, WorkReceiver) {
+        let (sender, receiver) = mpsc::channel(room);
+        (Self(sender), receiver)
+    }
+
+    /// Brings something, once there is room for it.
+    pub(crate) async fn send(&self, work: Work) -> Result<(), Gone> {
+        self.0.send(Box::new(work)).await.map_err(|_| Gone)
+    }
+}
+
 /// Something that a task of a chat brings.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// The agent says something; nothing, when its stream has ended.
+    /// What the agent said in one go, and whether its stream has ended.
     Agent {
         /// Which of the chat's model calls says it: one that was let go is not heard.
         run: u64,
-        event: Option<AgentEvent>,
+        events: Vec<AgentEvent>,
+        is_over: bool,
     },
     /// A tool asks somebody.
     Ask {

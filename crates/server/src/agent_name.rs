@@ -18,6 +18,8 @@ pub(crate) enum AgentName {
     GeminiLive,
     /// A remote ADK server.
     Adk,
+    /// A remote ADK server, live.
+    AdkLive,
     /// A model that speaks OpenAI's API.
     OpenAi,
 }
@@ -42,9 +44,10 @@ impl FromStr for AgentName {
             "gemini" => Ok(AgentName::Gemini),
             "gemini-live" => Ok(AgentName::GeminiLive),
             "adk" => Ok(AgentName::Adk),
+            "adk-live" => Ok(AgentName::AdkLive),
             "openai" => Ok(AgentName::OpenAi),
             _ => Err(format!(
-                "`{text}` is not an agent; expected demo, demo-live, gemini, gemini-live, adk or openai"
+                "`{text}` is not an agent; expected demo, demo-live, gemini, gemini-live, adk, adk-live or openai"
             )),
         }
     }
@@ -56,7 +59,14 @@ mod tests {
 
     #[test]
     fn not_all_are_available_yet() {
-        for name in ["demo", "demo-live", "gemini", "gemini-live", "adk"] {
+        for name in [
+            "demo",
+            "demo-live",
+            "gemini",
+            "gemini-live",
+            "adk",
+            "adk-live",
+        ] {
             let agent = name.parse::<AgentName>().unwrap();
             assert!(agent.require_available().is_ok());
         }

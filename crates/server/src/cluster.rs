@@ -126,7 +126,10 @@ fn lines(window: WindowStream) -> Response {
         let mut window = window?;
         let next = tokio::time::timeout(PULSE, window.next()).await;
         Some(match next {
-            Ok(Some(chunks)) => (Ok(line(&json!(chunks))), (Some(window), None)),
+            Ok(Some(chunks)) => {
+                let chunks: Vec<&Chunk> = chunks.iter().map(|chunk| &**chunk).collect();
+                (Ok(line(&json!(chunks))), (Some(window), None))
+            }
             Ok(None) => (Ok(line(&json!("end"))), (None, None)),
             Err(_) => (Ok(line(&json!([]))), (Some(window), None)),
         })
@@ -213,7 +216,7 @@ impl Peers for HttpPeers {
 async fn pass_on(
     mut answer: reqwest::Response,
     mut lines: Lines,
-    sender: mpsc::Sender<Vec<Chunk>>,
+    sender: mpsc::Sender<Vec<Arc<Chunk>>>,
 ) {
     loop {
         let line = tokio::select! {
@@ -227,14 +230,14 @@ async fn pass_on(
                 let error_text = "moved: The server that has this chat is gone; come back to it.";
                 let error_text = error_text.to_owned();
                 let _ = sender
-                    .send(vec![Chunk::Error(ErrorChunk { error_text })])
+                    .send(vec![Arc::new(Chunk::Error(ErrorChunk { error_text }))])
                     .await;
                 return;
             }
         };
         let chunks = chunks.into_iter().map(Chunk::decode);
         // Both ends are of one version, or nearly: what one does not know it leaves out.
-        let chunks: Vec<_> = chunks.filter_map(Result::ok).collect();
+        let chunks: Vec<_> = chunks.filter_map(Result::ok).map(Arc::new).collect();
         if !chunks.is_empty() && sender.send(chunks).await.is_err() {
             return;
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use agents::{Adk, Gemini, GeminiLive};
+use agents::{Adk, AdkLive, Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
@@ -71,6 +71,15 @@ pub(crate) enum Remote {
     GeminiLive(GeminiLive),
     /// An ADK server.
     Adk(Adk),
+    /// An ADK server, live.
+    AdkLive(AdkLive),
+}
+
+impl Remote {
+    /// Whether it has tools of its own.
+    pub(crate) fn has_tools(&self) -> bool {
+        matches!(self, Self::Adk(_) | Self::AdkLive(_))
+    }
 }
 
 /// Settings as text, as one source gives them: the flags, the environment or the file.
@@ -132,7 +141,7 @@ pub(crate) struct Settings {
     /// How the model thinks: auto, none, off, minimal, low, medium, high or TOKENS [env: ADK_STREAM_THINKING] [default: auto]
     #[arg(long, value_name = "HOW")]
     pub(crate) thinking: Option<String>,
-    /// In what Gemini Live answers: audio or text [env: ADK_STREAM_LIVE_MODALITY] [default: audio]
+    /// In what Gemini Live and a live ADK server answer: audio or text [env: ADK_STREAM_LIVE_MODALITY] [default: audio]
     #[arg(long, value_name = "audio|text")]
     #[serde(rename = "live-modality")]
     pub(crate) live_modality: Option<String>,
@@ -266,6 +275,7 @@ impl Config {
             AgentName::Gemini => Some(Remote::Gemini(gemini::of(&layers, environment)?)),
             AgentName::GeminiLive => Some(Remote::GeminiLive(gemini::live(&layers, environment)?)),
             AgentName::Adk => Some(Remote::Adk(adk::of(&layers)?)),
+            AgentName::AdkLive => Some(Remote::AdkLive(adk::live(&layers)?)),
             AgentName::Demo | AgentName::DemoLive | AgentName::OpenAi => None,
         };
         let mut config = Self {

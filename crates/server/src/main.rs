@@ -5,6 +5,11 @@ use std::process::ExitCode;
 
 use adk_stream::Environment;
 
+/// A stream is many small things, made in one thread and let go in another: the allocator of the C
+/// library took a third of the time for them (docs/adr/0012).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match adk_stream::run(std::env::args_os(), &Environment::of_process()) {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use crate::agent_name::AgentName;
-use crate::api::Api;
+use crate::api::{Api, without_delay};
 use crate::cluster::HttpPeers;
 use crate::config::{Cluster, Config, Remote};
 use crate::demo;
@@ -106,6 +106,7 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
         Some(Remote::Gemini(gemini)) => Arc::new(gemini.clone()),
         Some(Remote::GeminiLive(live)) => Arc::new(live.clone()),
         Some(Remote::Adk(adk)) => Arc::new(adk.clone()),
+        Some(Remote::AdkLive(live)) => Arc::new(live.clone()),
         None if config.agent == AgentName::DemoLive => Arc::new(Demo::live().with_pace(pace)),
         None => Arc::new(Demo::new().with_pace(pace)),
     };
@@ -113,7 +114,7 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
     let is_live = matches!(config.remote, Some(Remote::GeminiLive(_)));
     let timeout = config.approval_timeout.or(is_live.then_some(LIVE_TIMEOUT));
     // An agent of ADK's has tools of its own.
-    let has_tools = matches!(config.remote, Some(Remote::Adk(_)));
+    let has_tools = config.remote.as_ref().is_some_and(Remote::has_tools);
     let tools = match has_tools {
         true => Tools::default(),
         false => demo::tools(&stores.ledger, timeout, pace),
@@ -180,12 +181,7 @@ async fn serve(
     closing: watch::Sender<bool>,
     (engine, drain_time): (Engine, Duration),
 ) -> io::Result<()> {
-    let listener = listener.tap_io(|stream| {
-        // Deltas are small and must leave at once.
-        if let Err(error) = stream.set_nodelay(true) {
-            warn!("can't set TCP_NODELAY: {error}");
-        }
-    });
+    let listener = listener.tap_io(without_delay);
     let (drain, told_to_drain) = oneshot::channel::<()>();
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     let server = axum::serve(listener, service).with_graceful_shutdown(async {

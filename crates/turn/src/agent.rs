@@ -1,5 +1,7 @@
 //! What an agent is told, and what it says.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::Message;
@@ -231,8 +233,9 @@ pub struct StepRequest {
     pub turn: TurnId,
     /// Who it belongs to.
     pub principal: Principal,
-    /// What was said before, in order, and what is to be answered, last.
-    pub history: Vec<Past>,
+    /// What was said before, in order, and what is to be answered, last. Shared with the chat, which
+    /// may be long.
+    pub history: Arc<Vec<Past>>,
     /// The tools that the model may call.
     pub tools: Vec<ToolDeclaration>,
     /// What the agent noted last of its conversation: [`AgentEvent::Session`].

@@ -1,5 +1,7 @@
 //! A chat: its journal, folded. Who owns it, which turns it had, and which is the current one.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use wire::assembler::{Assembler, Sdk};
 use wire::{Chunk, Message};
@@ -9,6 +11,7 @@ use crate::call::Call;
 use crate::event::{Cause, Entry, Event};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
+use crate::path::Path;
 use crate::transcript::Item;
 use crate::turn::{Status, Turn};
 
@@ -18,6 +21,8 @@ pub struct Chat {
     owner: Option<Principal>,
     /// All turns, in the order in which they were opened; an edit or a regeneration cuts some off.
     turns: Vec<Turn>,
+    /// Those that were not cut off.
+    path: Path,
     seq: u64,
     /// What the agent noted last of its conversation.
     session: Option<Value>,
@@ -49,12 +54,16 @@ impl Chat {
                     message_id,
                     cause,
                     after,
-                } => self.turns.push(Turn::open(
-                    turn.clone(),
-                    message_id.clone(),
-                    cause.clone(),
-                    after.clone(),
-                )),
+                } => {
+                    let (turn, message_id) = (turn.clone(), message_id.clone());
+                    let opened = Turn::open(turn, message_id, cause.clone(), after.clone());
+                    if self.turns.is_empty() {
+                        // Most chats that are open have one turn, and a turn is large.
+                        self.turns.reserve_exact(1);
+                    }
+                    self.turns.push(opened);
+                    self.path.open(&self.turns);
+                }
                 Event::SessionNoted { session, .. } => self.session = Some(session.clone()),
                 Event::TurnClaimed { epoch, .. } => self.epoch = *epoch,
                 event => {
@@ -99,11 +108,11 @@ impl Chat {
 
     /// A turn, cut off or not.
     pub fn turn(&self, id: &TurnId) -> Option<&Turn> {
-        self.turns.iter().find(|turn| turn.id() == id)
+        // Nearly always one of the last.
+        self.turns.iter().rev().find(|turn| turn.id() == id)
     }
 
     fn turn_mut(&mut self, id: &TurnId) -> Option<&mut Turn> {
-        // Nearly always the last.
         self.turns.iter_mut().rev().find(|turn| turn.id() == id)
     }
 
@@ -113,15 +122,20 @@ impl Chat {
     }
 
     /// The turns that were not cut off, in order.
-    pub fn path(&self) -> Vec<&Turn> {
-        let mut path = Vec::new();
-        let mut next = self.current();
-        while let Some(turn) = next {
-            path.push(turn);
-            next = turn.after().and_then(|id| self.turn(id));
-        }
-        path.reverse();
-        path
+    pub fn path(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
+        let places = self.path.places().iter();
+        places.map(|place| &self.turns[*place])
+    }
+
+    /// The turn at a place of the path.
+    pub(crate) fn turn_at(&self, place: usize) -> Option<&Turn> {
+        let place = self.path.places().get(place)?;
+        self.turns.get(*place)
+    }
+
+    /// Where on the path the user message of an id stands.
+    pub(crate) fn asked(&self, message_id: &str) -> Option<usize> {
+        self.path.asked(message_id)
     }
 
     /// The turn that has a gate, the gate, and what was decided.
@@ -155,9 +169,52 @@ impl Chat {
 
     /// What was said before the model speaks next.
     pub fn history(&self) -> Vec<Past> {
-        let find = |id: &CallId| self.call(id).map(|(_, call)| call.clone());
-        let path = self.path().into_iter();
-        path.flat_map(|turn| turn.past(&find)).collect()
+        let mut past = Vec::new();
+        for turn in self.path() {
+            past.extend(self.opening(turn));
+            past.extend(turn.steps_after(0));
+        }
+        past
+    }
+
+    /// The same, made from what was made before: one more turn costs what that turn costs.
+    pub fn shared_history(&mut self) -> Arc<Vec<Past>> {
+        let mut told = std::mem::take(&mut self.path.told);
+        let known = told.turns.saturating_sub(1);
+        if self.path().skip(known).any(|turn| !turn.is_settled()) {
+            // What may still change is not kept.
+            return Arc::new(self.history());
+        }
+        // Copied only where the agent still has what it was told before.
+        let past = Arc::make_mut(&mut told.past);
+        for (place, turn) in self.path().enumerate().skip(known) {
+            if place == told.turns {
+                past.extend(self.opening(turn));
+                (told.turns, told.steps) = (place + 1, 0);
+            }
+            past.extend(turn.steps_after(told.steps));
+            told.steps = turn.steps.len();
+        }
+        let past = told.past.clone();
+        self.path.told = told;
+        past
+    }
+
+    /// What a turn answers, as something that was said.
+    fn opening(&self, turn: &Turn) -> Option<Past> {
+        Some(match turn.cause() {
+            Cause::Message { message } => Past::Message(message.clone()),
+            Cause::Result { call, outcome, .. } => Past::Result {
+                call: self.call(call)?.1.clone(),
+                outcome: outcome.clone(),
+            },
+        })
+    }
+
+    /// Draws together what the current turn has said, once it is over: whoever reads along must have
+    /// been shown all of it. Says whether there was anything to do.
+    pub fn compact(&mut self) -> bool {
+        self.current_mut().is_some_and(Turn::compact)
     }
 
     /// What the agent noted last of its conversation.

@@ -128,17 +128,12 @@ impl Chat {
 
     /// A user message: a new one, an edit, or one that came before.
     fn say(&self, message: &Message, message_id: Option<&str>) -> Result<Intake, Refusal> {
-        let path = self.path();
-        let id = message.id.as_deref();
-        let known = path.iter().position(|turn| {
-            let known = turn.user_message().and_then(|known| known.id.as_deref());
-            id.is_some() && known == id
-        });
-        let follow = |turn: Option<&&Turn>| turn.map(|turn| turn.id().clone());
+        let known = message.id.as_deref().and_then(|id| self.asked(id));
+        let known = known.and_then(|index| Some((index, self.turn_at(index)?)));
+        let follow = |turn: Option<&Turn>| turn.map(|turn| turn.id().clone());
         let after = match known {
-            None => follow(path.last()),
-            Some(index) => {
-                let turn = path[index];
+            None => follow(self.current()),
+            Some((index, turn)) => {
                 let same = turn
                     .user_message()
                     .is_some_and(|known| known.parts == message.parts);
@@ -153,7 +148,7 @@ impl Chat {
                 }
                 index
                     .checked_sub(1)
-                    .and_then(|index| follow(path.get(index)))
+                    .and_then(|index| follow(self.turn_at(index)))
             }
         };
         let message = message.clone();
@@ -166,7 +161,7 @@ impl Chat {
         message_id: Option<&str>,
         messages: &[Message],
     ) -> Result<Intake, Refusal> {
-        let path = self.path();
+        let path: Vec<_> = self.path().collect();
         let is_meant = |turn: &&Turn| {
             let user = turn
                 .user_message()
@@ -207,9 +202,8 @@ impl Chat {
         answers: Vec<(GateId, Decision)>,
     ) -> Result<Intake, Refusal> {
         // A client may go on with a message that is not the last: one that was typed over.
-        let path = self.path();
         let is_own = |turn: &&Turn| message.id.as_deref() == Some(turn.message_id());
-        let own = path.iter().copied().find(is_own);
+        let own = self.path().rev().find(is_own);
         let Some(turn) = own.or(self.current()) else {
             let message = "The journal has no turn to go on with.";
             return Err(Refusal::new("unknown_message", message));

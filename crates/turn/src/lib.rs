@@ -13,7 +13,7 @@
 //! - [`event`]: what the journal says: the only thing that is kept.
 //! - [`gate`]: a question that holds a call, and its answers; [`call`]: what became of a call.
 //! - [`agent`]: what an agent is told, and what it says.
-//! - [`chat`]: a journal, folded; [`turn`]: one turn of it.
+//! - [`chat`]: a journal, folded; [`turn`]: one turn of it; `path`: those that were not cut off.
 //! - [`input`]: what can happen to a chat, and what follows; `decide` says which.
 //! - [`live`]: the step that is running, and what tools and policies say of its calls.
 //! - [`transcript`]: what a turn has said; `telling` puts it in chunks; [`window`] is one client's view.
@@ -30,6 +30,7 @@ pub mod id;
 pub mod input;
 pub mod intake;
 pub mod live;
+mod path;
 pub mod seeds;
 pub mod telling;
 pub mod time;

@@ -254,6 +254,34 @@ impl Live {
         }
     }
 
+    /// Takes in more of the block that is open, if that is what the event is, and leaves nothing of
+    /// it: the chunk that clients are told. Nearly all that an agent says is this.
+    pub(crate) fn take_more(&mut self, event: &mut AgentEvent) -> Option<Chunk> {
+        let (block, delta, provider_metadata, chunk): (_, _, _, fn(BlockDelta) -> Chunk) =
+            match (event, self.open) {
+                (
+                    AgentEvent::Text {
+                        delta,
+                        provider_metadata,
+                    },
+                    Some(Open::Text(block)),
+                ) => (block, delta, provider_metadata, Chunk::TextDelta),
+                (
+                    AgentEvent::Reasoning {
+                        delta,
+                        provider_metadata,
+                    },
+                    Some(Open::Reasoning(block)),
+                ) => (block, delta, provider_metadata, Chunk::ReasoningDelta),
+                _ => return None,
+            };
+        if delta.is_empty() {
+            return None;
+        }
+        self.grow(delta, provider_metadata.take());
+        Some(chunk(delta_of(block, std::mem::take(delta))))
+    }
+
     /// Takes back calls that nothing was done about yet.
     fn cancel(&mut self, provider_ids: &[String]) {
         for made in &mut self.calls {
@@ -381,11 +409,15 @@ fn start(block: usize, provider_metadata: Option<&Value>) -> BlockStart {
 }
 
 fn more(block: usize, delta: String) -> Option<BlockDelta> {
-    (!delta.is_empty()).then(|| BlockDelta {
+    (!delta.is_empty()).then(|| delta_of(block, delta))
+}
+
+fn delta_of(block: usize, delta: String) -> BlockDelta {
+    BlockDelta {
         id: block.to_string(),
         delta,
         provider_metadata: None,
-    })
+    }
 }
 
 fn unknown(tool: &str) -> Ruling {

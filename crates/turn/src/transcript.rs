@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use wire::Chunk;
-use wire::chunk::{Error, Finish, FinishReason};
+use wire::chunk::{BlockDelta, Error, Finish, FinishReason};
 
 /// One item of a transcript.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,5 +73,81 @@ impl Closing {
             finish_reason: Some(reason),
             message_metadata: Some(Value::Object(all)),
         })
+    }
+}
+
+/// Draws together the deltas of each block that follow each other, as they are told when a turn is
+/// read back from its journal.
+pub(crate) fn compact(transcript: &mut Vec<Item>) {
+    let mut compact: Vec<Item> = Vec::new();
+    for item in transcript.drain(..) {
+        if let (Some(Item::Chunk(last)), Item::Chunk(chunk)) = (compact.last_mut(), &item)
+            && let Some((last, more)) = of_one_block(last, chunk)
+        {
+            last.delta.push_str(&more.delta);
+            continue;
+        }
+        compact.push(item);
+    }
+    compact.shrink_to_fit();
+    *transcript = compact;
+}
+
+/// Two deltas, if they are of one block.
+fn of_one_block<'a>(
+    last: &'a mut Arc<Chunk>,
+    next: &'a Chunk,
+) -> Option<(&'a mut BlockDelta, &'a BlockDelta)> {
+    let is_one = match (&**last, next) {
+        (Chunk::TextDelta(last), Chunk::TextDelta(next))
+        | (Chunk::ReasoningDelta(last), Chunk::ReasoningDelta(next)) => {
+            last.id == next.id && last.provider_metadata == next.provider_metadata
+        }
+        _ => false,
+    };
+    if !is_one {
+        return None;
+    }
+    match (Arc::make_mut(last), next) {
+        (Chunk::TextDelta(last), Chunk::TextDelta(next))
+        | (Chunk::ReasoningDelta(last), Chunk::ReasoningDelta(next)) => Some((last, next)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_block_are_drawn_together_and_nothing_else() {
+        let chunk = |value| Item::Chunk(Chunk::decode(value).unwrap().into());
+        let delta = |kind: &str, id: &str, delta: &str| {
+            chunk(json!({"type": kind, "id": id, "delta": delta}))
+        };
+        let mut transcript = vec![
+            chunk(json!({"type": "start-step"})),
+            delta("reasoning-delta", "1", "a"),
+            delta("reasoning-delta", "1", "b"),
+            delta("text-delta", "2", "c"),
+            delta("text-delta", "2", "d"),
+            delta("text-delta", "2", "e"),
+            delta("text-delta", "3", "f"),
+            Item::Close(Closing::Parked),
+            delta("text-delta", "3", "g"),
+        ];
+        let first = transcript[1].clone();
+        compact(&mut transcript);
+        let expected = [
+            chunk(json!({"type": "start-step"})),
+            delta("reasoning-delta", "1", "ab"),
+            delta("text-delta", "2", "cde"),
+            delta("text-delta", "3", "f"),
+            Item::Close(Closing::Parked),
+            delta("text-delta", "3", "g"),
+        ];
+        assert_eq!(transcript, expected);
+        // Whoever reads along keeps what was said as it was said.
+        assert_eq!(first, delta("reasoning-delta", "1", "a"));
     }
 }

@@ -58,6 +58,8 @@ pub struct Turn {
     finish: Finish,
     /// Denials that wait for a page's output: told earlier, no client would ever send that output.
     deferred: Vec<Chunk>,
+    /// Whether the transcript was drawn together.
+    is_compact: bool,
 }
 
 /// A step that the model has ended.
@@ -117,6 +119,7 @@ impl Turn {
             metadata: None,
             finish: Finish::Stop,
             deferred: Vec::new(),
+            is_compact: false,
         }
     }
 
@@ -236,19 +239,10 @@ impl Turn {
         }
     }
 
-    /// What this turn adds to what was said: its cause, and its steps so far.
-    pub(crate) fn past(&self, find: &dyn Fn(&CallId) -> Option<Call>) -> Vec<Past> {
-        let mut past = Vec::new();
-        match &self.cause {
-            Cause::Message { message } => past.push(Past::Message(message.clone())),
-            Cause::Result { call, outcome, .. } => {
-                past.extend(find(call).map(|call| Past::Result {
-                    call,
-                    outcome: outcome.clone(),
-                }))
-            }
-        }
-        for step in &self.steps {
+    /// Its steps after so many, as something that was said.
+    pub(crate) fn steps_after(&self, known: usize) -> impl Iterator<Item = Past> {
+        let steps = self.steps.iter().skip(known);
+        steps.map(|step| {
             let results = step.calls.iter().filter_map(|id| self.call_state(id));
             let results = results.filter_map(|state| {
                 Some(CallResult {
@@ -257,12 +251,17 @@ impl Turn {
                     outcome: state.outcome.clone()?,
                 })
             });
-            past.push(Past::Step {
+            Past::Step {
                 parts: step.parts.clone(),
                 results: results.collect(),
-            });
-        }
-        past
+            }
+        })
+    }
+
+    /// Whether every call of its steps is settled, so that nothing of them changes any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        let mut calls = self.steps.iter().flat_map(|step| &step.calls);
+        calls.all(|id| self.outcome(id).is_some())
     }
 
     pub(crate) fn call_state(&self, id: &CallId) -> Option<&CallState> {
@@ -296,7 +295,7 @@ impl Turn {
     /// does, no page is shown what it is to run: its client would send the output at once, and again
     /// and again, since it takes no notice of what runs at the agent.
     pub(crate) fn is_agent_waiting(&self, step: Option<usize>) -> bool {
-        let mut gates = self.open_gates().filter(|gate| !gate.is_within());
+        let mut gates = self.open_gates();
         gates.any(|gate| {
             let state = self.call_state(&gate.call);
             state.is_some_and(|state| state.step == step && state.call.place == Place::Agent)

@@ -1,6 +1,7 @@
 //! A window: one client's view of a turn, from its opening until the turn parks or ends.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use wire::chunk::{Start, ToolInputDelta, ToolOutputDenied, ToolOutputError};
 use wire::{Chunk, Message, Profile, ToolState};
@@ -84,14 +85,17 @@ impl Window {
     }
 
     /// Reads on in the transcript as it now is: the chunks that the client is to be sent.
-    pub fn read(&mut self, transcript: &[Item]) -> Vec<Chunk> {
-        let mut chunks = Vec::new();
+    pub fn read(&mut self, transcript: &[Item]) -> Vec<Arc<Chunk>> {
+        let left = transcript.len().saturating_sub(self.position);
+        // The start, and what may close the window.
+        let mut chunks = Vec::with_capacity(left + 4);
         if !self.has_started {
             self.has_started = true;
-            chunks.push(Chunk::Start(Start {
+            let start = Chunk::Start(Start {
                 message_id: Some(self.message_id.clone()),
                 message_metadata: None,
-            }));
+            });
+            chunks.push(Arc::new(start));
         }
         while let Some(item) = transcript.get(self.position)
             && !self.is_closed
@@ -110,9 +114,10 @@ impl Window {
                     if closing.is_final() && !self.has_told {
                         // A client that had no reason to send must not be left with one: after an
                         // empty step, there are no calls for it to look at.
-                        chunks.extend([Chunk::StartStep, Chunk::FinishStep]);
+                        chunks.extend([Chunk::StartStep, Chunk::FinishStep].map(Arc::new));
                     }
-                    chunks.extend(self.profile.narrow(closing.chunk()));
+                    let closing = self.profile.narrow(closing.chunk());
+                    chunks.extend(closing.map(Arc::new));
                 }
                 Item::Close(_) => {}
             }
@@ -153,9 +158,9 @@ impl History {
     }
 
     /// The chunk as it is told to the client, if it is.
-    fn tell(&mut self, chunk: &Chunk, profile: Profile) -> Option<Chunk> {
-        let narrow = || profile.narrow(chunk.clone());
-        match chunk {
+    fn tell(&mut self, chunk: &Arc<Chunk>, profile: Profile) -> Option<Arc<Chunk>> {
+        let narrow = || profile.narrow_shared(chunk);
+        match &**chunk {
             Chunk::ToolApprovalRequest(request) => {
                 let (call, question) = (&request.tool_call_id, &request.approval_id);
                 self.asked.insert(call.clone(), question.clone());
@@ -185,7 +190,8 @@ impl History {
             },
             Chunk::ToolOutputError(error) if self.believes(&error.tool_call_id, false) => {
                 let tool_call_id = error.tool_call_id.clone();
-                Some(Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id }))
+                let denied = Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id });
+                Some(Arc::new(denied))
             }
             // Announced, a page would run it again: it is told as if it were still being written.
             Chunk::ToolInputAvailable(available)
@@ -193,10 +199,10 @@ impl History {
             {
                 let tool_call_id = available.tool_call_id.clone();
                 self.told.insert(tool_call_id.clone()).then(|| {
-                    Chunk::ToolInputDelta(ToolInputDelta {
+                    Arc::new(Chunk::ToolInputDelta(ToolInputDelta {
                         tool_call_id,
                         input_text_delta: available.input.to_string(),
-                    })
+                    }))
                 })
             }
             Chunk::ToolInputDelta(delta) if self.settled.contains(&delta.tool_call_id) => {
@@ -213,11 +219,11 @@ impl History {
                 let question = self.asked.get(call);
                 let answer = question.and_then(|question| self.answered.get(question));
                 let reason = answer.and_then(|(_, reason)| reason.as_deref());
-                Some(Chunk::ToolOutputError(ToolOutputError {
+                Some(Arc::new(Chunk::ToolOutputError(ToolOutputError {
                     tool_call_id: call.clone(),
                     error_text: denial(reason),
                     ..ToolOutputError::default()
-                }))
+                })))
             }
             _ => narrow(),
         }
@@ -409,7 +415,7 @@ mod tests {
     fn client_that_has_it_all_is_given_no_reason_to_send_again() {
         let mut window = Window::continuing(Profile::Shared, "m", &transcript(), 5);
         let told = window.read(&transcript());
-        let names: Vec<_> = told.iter().map(Chunk::type_name).collect();
+        let names: Vec<_> = told.iter().map(|chunk| chunk.type_name()).collect();
         assert_eq!(names, ["start", "start-step", "finish-step", "finish"]);
         assert!(window.is_closed());
     }

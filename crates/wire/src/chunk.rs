@@ -189,6 +189,31 @@ impl Chunk {
         }
     }
 
+    /// Appends the chunk as JSON text.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        let (kind, delta) = match self {
+            Self::TextDelta(delta) => (&b"text-delta"[..], delta),
+            Self::ReasoningDelta(delta) => (&b"reasoning-delta"[..], delta),
+            chunk => {
+                // Writing to memory can't fail, and neither can a chunk: see `Chunk::to_json`.
+                let _ = serde_json::to_writer(&mut *out, chunk);
+                return;
+            }
+        };
+        // A stream is nearly all deltas: what never changes in them is not worked out again.
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(kind);
+        out.extend_from_slice(b"\",\"id\":");
+        let _ = serde_json::to_writer(&mut *out, &delta.id);
+        out.extend_from_slice(b",\"delta\":");
+        let _ = serde_json::to_writer(&mut *out, &delta.delta);
+        if let Some(metadata) = &delta.provider_metadata {
+            out.extend_from_slice(b",\"providerMetadata\":");
+            let _ = serde_json::to_writer(&mut *out, metadata);
+        }
+        out.push(b'}');
+    }
+
     /// The chunk as JSON text.
     pub fn to_json(&self) -> String {
         // A chunk is made of strings, booleans and JSON values with string keys: nothing in it can
@@ -200,6 +225,30 @@ impl Chunk {
 #[cfg(test)]
 mod tests {
     use super::Chunk;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_written_is_what_is_serialized() {
+        for kind in ["text-delta", "reasoning-delta", "text-end", "data-note"] {
+            for delta in ["", "plain", "a \"quote\"\n\u{1}\u{7f} é 京 \\"] {
+                for metadata in [None, Some(json!({"adkStream": {"a": [1, "\t"]}}))] {
+                    let mut value = json!({"type": kind, "id": "é\"1"});
+                    match kind {
+                        "data-note" => value["data"] = json!(delta),
+                        "text-end" => {}
+                        _ => value["delta"] = json!(delta),
+                    }
+                    if let Some(metadata) = metadata.filter(|_| kind != "data-note") {
+                        value["providerMetadata"] = metadata;
+                    }
+                    let chunk = Chunk::decode(value).unwrap();
+                    let mut written = Vec::new();
+                    chunk.write_json(&mut written);
+                    assert_eq!(String::from_utf8(written).unwrap(), chunk.to_json());
+                }
+            }
+        }
+    }
 
     /// A turn keeps every word as a chunk, and a server thousands of turns.
     #[test]

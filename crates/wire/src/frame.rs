@@ -179,6 +179,21 @@ fn take_headers(fields: &mut Fields<'_>) -> Result<Map<String, Value>, DecodeErr
     }
 }
 
+/// The text of a [`ServerFrame::Chunk`], for a chunk that is shared.
+pub fn chunk_text(request_id: &str, sequence: u64, chunk: &Chunk) -> String {
+    let mut out = Vec::with_capacity(128);
+    out.extend_from_slice(b"{\"type\":\"chunk\",\"requestId\":");
+    // Writing to memory can't fail.
+    let _ = serde_json::to_writer(&mut out, request_id);
+    out.extend_from_slice(b",\"sequence\":");
+    let _ = serde_json::to_writer(&mut out, &sequence);
+    out.extend_from_slice(b",\"chunk\":");
+    chunk.write_json(&mut out);
+    out.push(b'}');
+    // JSON is text.
+    String::from_utf8(out).unwrap_or_default()
+}
+
 impl ServerFrame {
     /// Decodes a frame, as strictly as the client does.
     pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {

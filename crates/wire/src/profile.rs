@@ -4,6 +4,8 @@
 //! field that they do not know ends the stream. Pages that were built and cached then are still in
 //! browsers, so the default says only what all of them accept.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::{Chunk, FinishReason};
@@ -84,6 +86,16 @@ impl Profile {
         Some(chunk)
     }
 
+    /// The same for a chunk that is shared: what is said as it is stays shared.
+    pub fn narrow_shared(self, chunk: &Arc<Chunk>) -> Option<Arc<Chunk>> {
+        match &**chunk {
+            // Nearly all of a stream, and never changed.
+            Chunk::TextDelta(_) | Chunk::ReasoningDelta(_) => Some(chunk.clone()),
+            _ if self == Self::V7 => Some(chunk.clone()),
+            chunk => self.narrow(chunk.clone()).map(Arc::new),
+        }
+    }
+
     /// Whether the chunk can be said as it is.
     pub fn accepts(self, chunk: &Chunk) -> bool {
         self.narrow(chunk.clone()).as_ref() == Some(chunk)
@@ -135,5 +147,21 @@ mod tests {
         assert_eq!(Profile::V7.narrow(chunk.clone()), Some(chunk.clone()));
         assert!(Profile::V7.accepts(&chunk));
         assert!(!Profile::Shared.accepts(&chunk));
+    }
+
+    #[test]
+    fn shared_chunk_is_narrowed_like_any_other() {
+        for value in [
+            json!({"type": "text-delta", "id": "1", "delta": "a"}),
+            json!({"type": "reasoning-delta", "id": "1", "delta": "a"}),
+            json!({"type": "abort", "reason": "stopped"}),
+            json!({"type": "reset-step"}),
+        ] {
+            let chunk = Chunk::decode(value).unwrap();
+            for profile in [Profile::Shared, Profile::V7] {
+                let shared = profile.narrow_shared(&Arc::new(chunk.clone()));
+                assert_eq!(shared.as_deref(), profile.narrow(chunk.clone()).as_ref());
+            }
+        }
     }
 }

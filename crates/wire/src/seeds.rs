@@ -160,11 +160,19 @@ impl ClientFrame {
     }
 }
 
+/// The text of a [`ServerFrame::Chunk`], for a chunk that is shared.
+pub fn chunk_text(chunk: &Chunk) -> String {
+    let mut out = Vec::with_capacity(128);
+    sse::write_chunk(&mut out, chunk);
+    // JSON is text.
+    String::from_utf8(out).unwrap_or_default()
+}
+
 impl ServerFrame {
     /// The frame as text.
     pub fn to_text(&self) -> String {
         match self {
-            Self::Chunk(chunk) => format!("data: {}\n\n", chunk.to_json()),
+            Self::Chunk(chunk) => chunk_text(chunk),
             Self::Done => format!("data: {}\n\n", sse::DONE),
             Self::Pong { timestamp } => {
                 let mut pong = Map::new();

@@ -18,8 +18,7 @@ pub const DONE: &str = "[DONE]";
 /// Appends `data: {chunk}` and the blank line, without which clients lose the event.
 pub fn write_chunk(out: &mut Vec<u8>, chunk: &Chunk) {
     out.extend_from_slice(b"data: ");
-    // Writing to memory can't fail, and neither can a chunk: see `Chunk::to_json`.
-    let _ = serde_json::to_writer(&mut *out, chunk);
+    chunk.write_json(out);
     out.extend_from_slice(b"\n\n");
 }
 

@@ -1,5 +1,6 @@
 //! What ADK says: the events of a run, and of a session.
 
+use gemini::live::Transcription;
 use gemini::{Content, Data, FunctionCall, FunctionResponse, UsageMetadata};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,6 +27,18 @@ pub(super) struct Event {
     pub(super) long_running_tool_ids: Option<Vec<String>>,
     pub(super) actions: Option<Actions>,
     pub(super) custom_metadata: Option<Value>,
+    /// Of a live run: what was heard, in words.
+    pub(super) input_transcription: Option<Transcription>,
+    /// What was spoken, in words.
+    pub(super) output_transcription: Option<Transcription>,
+    /// Whether the model was interrupted.
+    pub(super) interrupted: Option<bool>,
+    /// Whether it hands over.
+    pub(super) turn_complete: Option<bool>,
+    /// Whether it will go on by itself though it hands over.
+    pub(super) interaction_status: Option<String>,
+    /// Which session with the model it is of.
+    pub(super) live_session_id: Option<String>,
 }
 
 /// What an event does besides.
@@ -43,6 +56,7 @@ pub(super) struct Actions {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Session {
     pub(super) events: Vec<Event>,
+    pub(super) state: Map<String, Value>,
 }
 
 impl Event {

@@ -67,6 +67,26 @@ pub(super) fn of_status(status: u16, said: &str) -> Failure {
     }
 }
 
+/// A live run that ended with a code and a reason. What ended the model's socket ADK puts in words.
+pub(super) fn of_close(code: u16, said: &str) -> Failure {
+    let is_about = |word: &str| said.to_lowercase().contains(word);
+    let (cause, rest) = said.split_once(" None. ").unwrap_or(("", said));
+    match (code, cause.parse::<u16>().unwrap_or_default()) {
+        (1011, 1011) if is_about("quota") || is_about("exhausted") => {
+            of_error("RESOURCE_EXHAUSTED", "")
+        }
+        (1011, 1007 | 1008) if is_about("key") || is_about("permission") => {
+            of_error("PERMISSION_DENIED", "")
+        }
+        (1011, 1007 | 1008) => of_error("INVALID_ARGUMENT", rest),
+        (1011, 1000..=1015) => of_error("UNAVAILABLE", ""),
+        (1011, _) if !said.is_empty() => of_error("", said),
+        (1002, _) => forgotten(),
+        (1008, _) => of_status(403, said),
+        _ => cut_off(),
+    }
+}
+
 /// An event with an error, or the bare frame that ADK ends a broken run with.
 pub(super) fn of_error(kind: &str, said: &str) -> Failure {
     let is_about = |word: &str| kind.contains(word) || said.contains(word);

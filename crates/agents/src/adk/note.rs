@@ -1,8 +1,11 @@
 //! Which session holds a chat, as the journal is told.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use turn::agent::{AgentEvent, Past, StepRequest};
+use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
+use turn::call::Outcome;
 
 /// Which session holds a chat, and how far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,4 +85,27 @@ pub(super) fn mark(request: &StepRequest) -> Value {
         "turn": request.turn,
         "step": steps(request),
     })
+}
+
+/// The request as it would be if what is known by now of the agent's calls had been known. Of others
+/// nothing will be.
+pub(super) fn settled(
+    request: &StepRequest,
+    known: impl Fn(&str) -> Option<Outcome>,
+) -> StepRequest {
+    let mut request = request.clone();
+    let history = Arc::make_mut(&mut request.history);
+    if let Some(Past::Step { results, .. }) = history.last_mut() {
+        let own = request.own.iter().filter(|own| own.outcome.is_none());
+        results.extend(own.map(|own| {
+            let id = own.call.provider_id.as_deref().unwrap_or_default();
+            CallResult {
+                call: own.call.clone(),
+                edited_input: None,
+                outcome: known(id).unwrap_or(Outcome::Unknown),
+            }
+        }));
+    }
+    request.own.clear();
+    request
 }

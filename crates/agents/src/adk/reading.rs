@@ -16,9 +16,8 @@ use crate::gemini::{Failure, read_part, usage};
 /// What was read of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    /// What was shown in parts since the last whole event, which repeats it.
-    text: String,
-    thought: String,
+    text: Shown,
+    thought: Shown,
     /// Calls at the agent that have no result yet.
     open: Vec<String>,
     /// Calls that a person was asked about.
@@ -43,10 +42,37 @@ pub(super) struct Reading {
     has_said: bool,
 }
 
+/// What was shown in parts since the last whole event, which repeats it.
+#[derive(Debug, Default)]
+pub(super) struct Shown(String);
+
+impl Shown {
+    /// What of a text is new.
+    pub(super) fn more(&mut self, text: &str, is_partial: bool) -> Option<String> {
+        if is_partial {
+            self.0.push_str(text);
+            return Some(text.to_owned());
+        }
+        if let Some(rest) = self.0.strip_prefix(text) {
+            // It was shown as it came.
+            self.0 = rest.to_owned();
+            return None;
+        }
+        let rest = text.strip_prefix(self.0.as_str())?.to_owned();
+        self.0.clear();
+        Some(rest)
+    }
+}
+
 impl Reading {
     /// Calls whose results come from outside.
     pub(super) fn waiting(&self) -> &[(String, String)] {
         &self.waiting
+    }
+
+    /// They are given what they wait for, or given up.
+    pub(super) fn wait_no_more(&mut self) {
+        self.waiting.clear();
     }
 
     /// Notes a call that an earlier run made, and that this one is to settle, or to say who runs it.
@@ -117,8 +143,8 @@ impl Reading {
         given.filter_map(|response| response.id.clone()).collect()
     }
 
-    /// Reads what the model says. Whether the step is over with it: it calls tools. `answered` are
-    /// long-running calls that have given a first answer.
+    /// Reads what the model says. Whether the step is to be over with it: it calls tools. `answered`
+    /// are long-running calls that have given a first answer.
     pub(super) fn say(
         &mut self,
         event: Event,
@@ -130,7 +156,7 @@ impl Reading {
         let is_partial = event.is_partial();
         let author = event.author.clone();
         let parts = event.content.as_ref().map(|content| content.parts.clone());
-        let mut has_calls = false;
+        let (mut has_calls, mut is_whole) = (false, false);
         for part in parts.unwrap_or_default() {
             match &part.data {
                 Data::FunctionCall(call) if !is_partial => {
@@ -141,12 +167,16 @@ impl Reading {
                 Data::FunctionResponse(response) => {
                     events.extend(self.response(&event, response));
                 }
-                Data::Text(_) => self.text(part, is_partial, author.as_deref(), &mut events),
+                Data::Text(_) => {
+                    is_whole |= !is_partial;
+                    self.text(part, is_partial, author.as_deref(), &mut events);
+                }
                 _ if !is_partial => read_part(part, &mut events),
                 _ => {}
             }
         }
-        if !is_partial {
+        // In a live run results come in between.
+        if is_whole || has_calls || event.turn_complete == Some(true) {
             (self.text, self.thought) = Default::default();
         }
         self.has_said |= events.iter().any(is_shown);
@@ -160,11 +190,14 @@ impl Reading {
                 _ => return Err(failure::of_error(code, said)),
             }
         }
-        if has_calls {
-            events.extend(self.metadata());
-            events.push(AgentEvent::Ended(Finish::Stop));
-        }
         Ok((events, has_calls))
+    }
+
+    /// What is said when the step is over, and the run goes on.
+    pub(super) fn hand_over(&mut self) -> Vec<AgentEvent> {
+        let mut events: Vec<_> = self.metadata().into_iter().collect();
+        events.push(AgentEvent::Ended(Finish::Stop));
+        events
     }
 
     /// Reads what comes between steps: results, and what a person is asked.
@@ -230,29 +263,18 @@ impl Reading {
         author: Option<&str>,
         events: &mut Vec<AgentEvent>,
     ) {
-        let is_thought = part.is_thought();
-        let shown = match is_thought {
+        let shown = match part.is_thought() {
             true => &mut self.thought,
             false => &mut self.text,
         };
         let Data::Text(text) = &part.data else { return };
-        if is_partial {
-            shown.push_str(text);
-        } else if let Some(rest) = shown.strip_prefix(text.as_str()) {
-            // It was shown as it came.
-            *shown = rest.to_owned();
-            return;
-        } else if let Some(rest) = text.strip_prefix(shown.as_str()) {
+        if let Some(text) = shown.more(text, is_partial) {
             let part = Part {
-                data: Data::Text(rest.to_owned()),
-                ..part.clone()
+                data: Data::Text(text),
+                ..part
             };
-            shown.clear();
-            return read(part, author, events);
-        } else {
-            return;
+            read(part, author, events);
         }
-        read(part, author, events);
     }
 
     fn call(
@@ -315,6 +337,11 @@ impl Reading {
             self.asked.insert(id.clone());
             return None;
         }
+        self.settle(id, outcome(event, response))
+    }
+
+    /// Settles a call at the agent, if it is not settled yet.
+    pub(super) fn settle(&mut self, id: &str, outcome: Outcome) -> Option<AgentEvent> {
         if let Some(call) = self.decide(id) {
             // The model goes on speaking, and is told the rest later.
             self.waiting.retain(|(waiting, _)| waiting != id);
@@ -323,10 +350,10 @@ impl Reading {
             let place = self.open.iter().position(|open| open == id)?;
             self.open.remove(place);
         }
-        let outcome = outcome(event, response);
-        self.settled.insert(id.clone(), outcome.clone());
+        let provider_id = id.to_owned();
+        self.settled.insert(provider_id.clone(), outcome.clone());
         Some(AgentEvent::Settled {
-            provider_id: id.clone(),
+            provider_id,
             outcome,
         })
     }
@@ -336,6 +363,11 @@ impl Reading {
         let is_meant = |call: &FunctionCall| call.id.as_deref() == Some(id);
         let place = self.undecided.iter().position(is_meant)?;
         Some(self.undecided.remove(place))
+    }
+
+    /// Notes something for the message's metadata.
+    pub(super) fn put(&mut self, key: &str, value: Value) {
+        self.metadata.insert(key.to_owned(), value);
     }
 
     fn note(&mut self, event: &Event) {

@@ -6,7 +6,7 @@ use gemini::Content;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response, Url};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 use turn::agent::StepRequest;
@@ -51,13 +51,7 @@ impl Server {
         if config.app.is_empty() || config.app.contains(['/', '?', '#']) {
             return Err(Error::App(config.app));
         }
-        let mut headers = HeaderMap::new();
-        for (name, value) in &config.headers {
-            let name = HeaderName::try_from(name).map_err(|_| Error::Header)?;
-            let mut value = HeaderValue::try_from(value).map_err(|_| Error::Header)?;
-            value.set_sensitive(true);
-            headers.append(name, value);
-        }
+        let headers = headers(&config)?;
         let mut builder = Client::builder()
             .tls_backend_preconfigured(tls::config()?)
             .user_agent(concat!("adk-stream/", env!("CARGO_PKG_VERSION")))
@@ -77,6 +71,14 @@ impl Server {
             app: config.app,
             root: OnceCell::new(),
         })
+    }
+
+    /// Whether the server has the app, as far as it tells.
+    pub(super) async fn has_app(&self) -> bool {
+        let apps = self.get(&["list-apps"], SHORT).await;
+        let apps = apps.ok().flatten().unwrap_or_default();
+        let apps: Result<Vec<String>, _> = serde_json::from_slice(&apps);
+        apps.map_or(true, |apps| apps.contains(&self.app))
     }
 
     /// The name of the app's first agent. Some apps do not tell: then the app's own.
@@ -120,9 +122,23 @@ impl Server {
         id: &str,
         events: Vec<Value>,
     ) -> Result<bool, Failure> {
+        self.take_over(request, id, events, Map::new()).await
+    }
+
+    /// The same, with the state of a session that it takes the place of.
+    pub(super) async fn take_over(
+        &self,
+        request: &StepRequest,
+        id: &str,
+        events: Vec<Value>,
+        mut state: Map<String, Value>,
+    ) -> Result<bool, Failure> {
+        // What is not a session's own is there by itself.
+        state.retain(|key, _| !key.contains(':'));
+        state.insert(MARK.to_owned(), json!({"chat": request.chat}));
         let body = json!({
             "sessionId": id,
-            "state": {MARK: {"chat": request.chat}},
+            "state": state,
             "events": events,
         });
         let path = [
@@ -230,6 +246,18 @@ impl Server {
             }
         }
     }
+}
+
+/// What stands in front of the server wants to see.
+pub(super) fn headers(config: &Config) -> Result<HeaderMap, Error> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &config.headers {
+        let name = HeaderName::try_from(name).map_err(|_| Error::Header)?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| Error::Header)?;
+        value.set_sensitive(true);
+        headers.append(name, value);
+    }
+    Ok(headers)
 }
 
 /// Why it refuses, for whoever chats and for whoever reads the log.

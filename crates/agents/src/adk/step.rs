@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
-use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
+use turn::agent::{AgentEvent, OwnCall, StepRequest};
 use turn::call::Outcome;
 
 use super::event::Event;
@@ -115,29 +115,11 @@ impl<'a> Step<'a> {
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
             self.narrator.say_all(open.reading.lose());
-            let request = self.settled(&open.reading);
+            let request = note::settled(self.request, |id| open.reading.settled(id).cloned());
             let step = Step::new(self.server, &request, self.narrator);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
         }
-    }
-
-    /// The request as it would be if what is known by now had been known.
-    fn settled(&self, reading: &Reading) -> StepRequest {
-        let mut request = self.request.clone();
-        if let Some(Past::Step { results, .. }) = request.history.last_mut() {
-            let own = request.own.iter().filter(|own| own.outcome.is_none());
-            results.extend(own.map(|own| {
-                let id = own.call.provider_id.as_deref().unwrap_or_default();
-                CallResult {
-                    call: own.call.clone(),
-                    edited_input: None,
-                    outcome: reading.settled(id).cloned().unwrap_or(Outcome::Unknown),
-                }
-            }));
-        }
-        request.own.clear();
-        request
     }
 
     /// Reads until the step is over, or the run is; whether the run is.
@@ -167,6 +149,7 @@ impl<'a> Step<'a> {
             self.note(open);
             self.narrator.say_all(events);
             if is_over {
+                self.narrator.say_all(open.reading.hand_over());
                 return Ok(false);
             }
         }
@@ -315,8 +298,15 @@ impl<'a> Step<'a> {
         let Some(mut run) = run else {
             return Ok(None);
         };
-        // A run that is refused ends at once.
-        match run.next().await? {
+        // A run that is refused ends at once; a tool that may run at last takes as long as it likes.
+        let is_approved = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
+        let first = match self.request.own.iter().any(is_approved) {
+            true => run.next().await,
+            false => timeout(SILENCE, run.next())
+                .await
+                .unwrap_or_else(|_| Err(failure::timed_out())),
+        };
+        match first? {
             Some(event) if event.error_code.as_deref() == Some(failure::STALE) => {
                 Err(failure::busy())
             }
@@ -333,7 +323,7 @@ impl<'a> Step<'a> {
         known: &mut Option<String>,
         telling: Option<&Telling>,
     ) -> Result<Open, Failure> {
-        let is_asked = |own: &turn::agent::OwnCall| own.outcome.is_none() && own.asked.is_some();
+        let is_asked = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
         if telling.is_some() && self.request.own.iter().any(is_asked) {
             return Err(failure::forgotten());
         }

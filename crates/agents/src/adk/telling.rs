@@ -126,8 +126,18 @@ impl<'a> Answer<'a> {
 
 /// Everything that was said, for a session that is made from it, and what is said last apart.
 pub(super) fn retold(request: &StepRequest, root: &str) -> (Vec<Value>, Content) {
-    let mut contents: Vec<_> = contents(&request.history).into_iter().map(plain).collect();
+    let mut contents = said(&request.history);
     let message = contents.pop().unwrap_or_default();
+    (events(&contents, root), message)
+}
+
+/// Everything that was said, as ADK would have it.
+pub(super) fn said(history: &[Past]) -> Vec<Content> {
+    contents(history).into_iter().map(plain).collect()
+}
+
+/// Contents as the events of a session.
+pub(super) fn events(contents: &[Content], root: &str) -> Vec<Value> {
     let events = contents.iter().map(|content| {
         let is_response = |part: &Part| matches!(part.data, Data::FunctionResponse(_));
         let is_agent =
@@ -135,7 +145,7 @@ pub(super) fn retold(request: &StepRequest, root: &str) -> (Vec<Value>, Content)
         let author = if is_agent { root } else { "user" };
         json!({"author": author, "content": content})
     });
-    (events.collect(), message)
+    events.collect()
 }
 
 /// Responses as ADK gives them: a tool's output is the response itself.
@@ -160,7 +170,8 @@ fn unwrapped(mut response: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-fn result(result: &CallResult) -> Part {
+/// What came of a call outside.
+pub(super) fn result(result: &CallResult) -> Part {
     let id = result.call.provider_id.as_deref().unwrap_or_default();
     let outcome = unwrapped(outcome_map(&result.outcome));
     response(id, &result.call.tool, Some(outcome))

@@ -3,15 +3,12 @@
 use std::collections::HashSet;
 
 use gemini::live::{ServerContent, Transcription};
-use gemini::{Blob, Data, FunctionCall, Part, UsageMetadata};
+use gemini::{Data, FunctionCall, Part, UsageMetadata};
 use serde_json::{Map, Value, json};
 use turn::agent::AgentEvent;
-use turn::live::{OURS, TRANSCRIPT};
 
-use crate::gemini::{read_part, standard_base64, usage};
-
-/// What Gemini's sound is, where it does not say so.
-const SAMPLE_RATE: u64 = 24_000;
+use crate::gemini::{read_part, usage};
+use crate::speech::{self, Sound, interrupted, is_sound};
 
 /// What was read of a step so far.
 #[derive(Debug, Default)]
@@ -39,13 +36,6 @@ enum Voice {
     Input,
     /// The model's, spoken.
     Output,
-}
-
-#[derive(Debug, Default)]
-struct Sound {
-    chunks: u64,
-    bytes: u64,
-    sample_rate: u64,
 }
 
 /// What was said, and may be said again after the connection was lost: what was told already is then
@@ -99,7 +89,7 @@ impl Reading {
 
     fn part(&mut self, mut part: Part, events: &mut Vec<AgentEvent>) {
         match &mut part.data {
-            Data::InlineData(blob) if is_sound(blob) => events.push(self.sound(blob)),
+            Data::InlineData(blob) if is_sound(blob) => events.push(self.sound.say(blob)),
             Data::Text(text) if !part.thought.unwrap_or_default() => {
                 let text = std::mem::take(text);
                 // A signature on a text of Live is not asked back.
@@ -151,7 +141,7 @@ impl Reading {
         };
         events.push(AgentEvent::Text {
             delta: text,
-            provider_metadata: whose.map(|whose| json!({ OURS: { TRANSCRIPT: whose } })),
+            provider_metadata: whose.map(speech::transcript),
         });
     }
 
@@ -167,25 +157,6 @@ impl Reading {
         });
     }
 
-    fn sound(&mut self, blob: &Blob) -> AgentEvent {
-        let kind = blob.mime_type.as_deref().unwrap_or_default();
-        let rate = kind
-            .split("rate=")
-            .nth(1)
-            .and_then(|rate| rate.parse().ok());
-        let rate = rate.unwrap_or(SAMPLE_RATE);
-        let content = standard_base64(blob.data.as_deref().unwrap_or_default());
-        self.sound.chunks += 1;
-        self.sound.bytes += u64::try_from(content.trim_end_matches('=').len()).unwrap_or(0) * 3 / 4;
-        self.sound.sample_rate = rate;
-        AgentEvent::Signal {
-            name: "pcm".to_owned(),
-            data: json!({
-                "content": content, "sampleRate": rate, "channels": 1, "bitDepth": 16,
-            }),
-        }
-    }
-
     /// Tokens and seconds, for the message.
     pub(super) fn metadata(&self, model: &str) -> AgentEvent {
         let mut all = Map::new();
@@ -193,19 +164,8 @@ impl Reading {
             all.insert("usage".to_owned(), usage(tokens));
         }
         all.insert("modelVersion".to_owned(), json!(model));
-        let Sound {
-            chunks,
-            bytes,
-            sample_rate,
-        } = self.sound;
-        if chunks > 0 {
-            #[expect(clippy::cast_precision_loss, reason = "seconds of speech are few")]
-            let duration = (bytes / 2) as f64 / sample_rate.max(1) as f64;
-            let audio = json!({
-                "chunks": chunks, "bytes": bytes, "sampleRate": sample_rate, "duration": duration,
-            });
-            all.insert("audio".to_owned(), audio);
-        }
+        let audio = self.sound.metadata();
+        all.extend(audio.map(|audio| ("audio".to_owned(), audio)));
         AgentEvent::Metadata(Value::Object(all))
     }
 }
@@ -248,14 +208,6 @@ impl Words {
     }
 }
 
-/// What was not played yet is to be dropped.
-pub(super) fn interrupted() -> AgentEvent {
-    AgentEvent::Signal {
-        name: "interrupted".to_owned(),
-        data: json!({}),
-    }
-}
-
 /// A call, as an event.
 pub(super) fn call(call: FunctionCall) -> Option<AgentEvent> {
     let mut events = Vec::new();
@@ -264,14 +216,11 @@ pub(super) fn call(call: FunctionCall) -> Option<AgentEvent> {
     events.into_iter().find(is_call)
 }
 
-fn is_sound(blob: &Blob) -> bool {
-    let kind = blob.mime_type.as_deref().unwrap_or_default();
-    kind.starts_with("audio/pcm") || kind.starts_with("audio/L16")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gemini::Blob;
+    use turn::live::{OURS, TRANSCRIPT};
 
     fn texts(reading: &mut Reading, pieces: &[&str]) -> Vec<String> {
         let mut told = Vec::new();
@@ -342,10 +291,10 @@ mod tests {
     fn sound_that_comes_again_is_to_be_played_from_its_beginning() {
         let mut reading = Reading::default();
         let blob = || Blob::new("audio/pcm;rate=24000", "AAAA");
-        reading.sound(&blob());
+        reading.sound.say(&blob());
         assert_eq!(reading.again(), Some(interrupted()));
         assert_eq!(reading.again(), None);
-        reading.sound(&blob());
+        reading.sound.say(&blob());
         let AgentEvent::Metadata(metadata) = reading.metadata("m") else {
             panic!()
         };

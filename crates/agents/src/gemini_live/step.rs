@@ -21,6 +21,7 @@ use super::upstream::Upstream;
 use crate::agent::Heard;
 use crate::gemini::{Failure, chance};
 use crate::narrated::Narrator;
+use crate::speech;
 
 /// How long somebody may say nothing before his message is taken to be over.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -348,7 +349,7 @@ impl<'a> Step<'a> {
             return false;
         }
         if is_interrupted {
-            self.narrator.say(reading::interrupted());
+            self.narrator.say(speech::interrupted());
         }
         self.narrator.say_all(self.reading.content(content));
         if is_complete && self.is_end_owed && !self.reading.has_begun {

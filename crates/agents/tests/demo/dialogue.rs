@@ -67,7 +67,7 @@ impl Dialogue {
             chat: ChatId::from("chat"),
             turn: TurnId::from("turn"),
             principal: Principal::from("ann"),
-            history: self.history.clone(),
+            history: self.history.clone().into(),
             tools: self.tools.iter().map(declare).collect(),
             session: None,
             own: Vec::new(),

@@ -114,7 +114,7 @@ impl Dialogue {
             chat: ChatId::from("chat"),
             turn: TurnId::from("turn"),
             principal: Principal::from("ann"),
-            history: self.chat.history(),
+            history: self.chat.history().into(),
             tools: self.tools.clone(),
             session: None,
             own: Vec::new(),

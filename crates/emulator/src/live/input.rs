@@ -41,6 +41,11 @@ impl Session {
 
     /// Something was said: it breaks off whatever the model says.
     async fn said(&mut self, said: ClientContent) -> Result<(), Farewell> {
+        if self.is_told_history {
+            self.conversation.contents.extend(said.turns);
+            self.is_told_history = said.turn_complete != Some(true);
+            return Ok(());
+        }
         self.break_off().await?;
         self.conversation.contents.extend(said.turns);
         if said.turn_complete == Some(true) {
@@ -56,6 +61,8 @@ impl Session {
                 "realtime_input.media_chunks is deprecated. Use audio, video, or text instead.",
             ));
         }
+        // ADK leaves a history incomplete that ends with the model's words.
+        self.is_told_history = false;
         let marks = input.activity_start.is_some() || input.activity_end.is_some();
         if marks && !self.manner.is_told_of_activity {
             return Err(Farewell::invalid(

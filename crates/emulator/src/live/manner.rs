@@ -26,6 +26,8 @@ pub(super) struct Manner {
     pub(super) counts_messages: bool,
     /// How long silence lasts until speech has ended.
     pub(super) silence_ms: Option<u64>,
+    /// Whether the client begins with what was said before.
+    pub(super) is_told_history: bool,
     /// The tools.
     pub(super) tools: Vec<Tool>,
 }
@@ -54,6 +56,11 @@ impl Manner {
             counts_messages: resumption
                 .is_some_and(|it| it.rest.get("transparent") == Some(&true.into())),
             silence_ms: detection.and_then(|it| it.silence_duration_ms),
+            is_told_history: knows_history(model)
+                && setup
+                    .history_config
+                    .as_ref()
+                    .is_some_and(|it| it.initial_history_in_client_content == Some(true)),
             tools: setup.tools.clone(),
         }
     }
@@ -89,6 +96,12 @@ fn is_blocking(model: &str, behavior: Option<&Behavior>) -> bool {
         Some(Behavior::Blocking) => true,
         _ => version.is_none_or(|version| version < (3, 8)),
     }
+}
+
+/// Whether a model tells a history from what is to be answered. It came with Gemini 3; clients that ask
+/// Gemini 2.5 for it get an answer all the same.
+fn knows_history(model: &str) -> bool {
+    version(model.strip_prefix("models/").unwrap_or(model)).is_some_and(|it| it >= (3, 0))
 }
 
 /// The first `3.8` in a name, or a plain `3`.

@@ -33,6 +33,8 @@ pub(super) struct Session {
     /// The system's instruction, for what it counts.
     pub(super) system: Option<Content>,
     pub(super) speaking: Option<Speaking>,
+    /// Whether what was said before is still being told, and nothing of it is to be answered.
+    pub(super) is_told_history: bool,
     /// Whether the model speaks again when it has finished what it says.
     pub(super) speaks_next: bool,
     /// What the user said while the model could not be interrupted.
@@ -155,6 +157,7 @@ impl Session {
         Self {
             core: core.clone(),
             hearing: Hearing::new(manner.silence_ms),
+            is_told_history: manner.is_told_history,
             manner,
             conversation,
             system: setup.system_instruction.clone(),

@@ -113,16 +113,21 @@ impl Wire {
             reason: reason.to_owned(),
             by_emulator,
         });
-        let Farewell::Close { code, reason } = farewell else {
-            return;
+        let message = match farewell {
+            Farewell::Close { code, reason } => Some(Farewell::message(code, &reason)),
+            // The client waits for its own farewell to come back, which goes out as one reads on.
+            Farewell::Gone { code: Some(_), .. } => None,
+            Farewell::Gone { .. } | Farewell::Cut => return,
         };
         let parting = async {
-            let message = Farewell::message(code, &reason);
-            if self.socket.send(message).await.is_ok() {
-                // What the client still sends is read: else the system would break the connection off,
-                // and the client might never see why.
-                while let Some(Ok(_)) = self.socket.recv().await {}
+            if let Some(message) = message
+                && self.socket.send(message).await.is_err()
+            {
+                return;
             }
+            // What the client still sends is read: else the system would break the connection off,
+            // and the client might never see why.
+            while let Some(Ok(_)) = self.socket.recv().await {}
         };
         let _ = tokio::time::timeout(PARTING, parting).await;
     }

@@ -44,6 +44,38 @@ async fn a_client_may_send_binary_frames_and_either_letter_case() {
 }
 
 #[tokio::test]
+async fn history_that_a_client_begins_with_is_not_answered() {
+    for (is_complete, told) in [
+        (true, json!({"initialHistoryInClientContent": true})),
+        (false, json!({"initial_history_in_client_content": true})),
+    ] {
+        let emulator = emulator("[]").await;
+        let more = json!({"model": "models/gemini-3.1-flash-live-preview", "historyConfig": told});
+        let mut socket = Socket::with(&emulator, setup(more)).await;
+        let turns = json!([{"role": "user", "parts": [{"text": WEATHER}]}]);
+        let history = json!({"turns": turns, "turnComplete": is_complete});
+        socket.send(json!({"clientContent": history})).await;
+        socket
+            .send(json!({"realtimeInput": {"text": "Hello"}}))
+            .await;
+        let frames = socket.turn().await;
+        assert!(text_of(&frames).starts_with("You said: \"Hello\""));
+        // Only the first is history.
+        socket.say("And now").await;
+        assert!(text_of(&socket.turn().await).starts_with("You said: \"And now\""));
+    }
+}
+
+#[tokio::test]
+async fn gemini_2_5_answers_a_history() {
+    let emulator = emulator("[]").await;
+    let more = json!({"historyConfig": {"initialHistoryInClientContent": true}});
+    let mut socket = Socket::with(&emulator, setup(more)).await;
+    socket.say("Hello").await;
+    assert!(text_of(&socket.turn().await).starts_with("You said: \"Hello\""));
+}
+
+#[tokio::test]
 async fn what_is_not_complete_is_not_answered() {
     let emulator = emulator("[]").await;
     let mut socket = Socket::text(&emulator).await;

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use agents::{AgentStream, Conversation, Heard};
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use turn::agent::{AgentEvent, StepRequest};
 use turn::call::{Call, Outcome};
@@ -17,13 +18,13 @@ use crate::actor::Command;
 use crate::context::Context;
 use crate::engine::{Engine, until};
 use crate::tool::Returned;
-use crate::work::Work;
+use crate::work::{Work, WorkSender};
 
 /// The tasks that a chat has running.
 pub(super) struct Tasks {
     engine: Engine,
     chat: ChatId,
-    work: mpsc::Sender<Work>,
+    work: WorkSender,
     /// Counts model calls, so that one that was let go is not heard.
     run: u64,
     model: Option<AbortHandle>,
@@ -42,7 +43,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn new(engine: Engine, chat: ChatId, work: mpsc::Sender<Work>) -> Self {
+    pub(super) fn new(engine: Engine, chat: ChatId, work: WorkSender) -> Self {
         Self {
             engine,
             chat,
@@ -154,7 +155,8 @@ impl Tasks {
         waiting.is_some_and(|answer| answer.send(decision).is_ok())
     }
 
-    pub(super) fn call_model(&mut self, principal: Principal, chat: &Chat) {
+    pub(super) fn call_model(&mut self, principal: Principal, chat: &mut Chat) {
+        let history = chat.shared_history();
         let Some(turn) = chat.current() else { return };
         if let Some(model) = self.model.take() {
             model.abort();
@@ -165,7 +167,7 @@ impl Tasks {
             chat: self.chat.clone(),
             turn: turn.id().clone(),
             principal,
-            history: chat.history(),
+            history,
             tools: shared.tools.declarations(),
             session: chat.session().cloned(),
             own: turn.own_calls(),
@@ -281,13 +283,40 @@ impl Drop for Tasks {
     }
 }
 
-/// Brings what the agent says, one by one, and then that its stream has ended.
-async fn listen(mut stream: AgentStream, run: u64, work: mpsc::Sender<Work>) {
-    loop {
-        let event = std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await;
-        let is_end = matches!(event, None | Some(AgentEvent::Failed { .. }));
+/// How much of what an agent has ready is brought in one go.
+const BREATH: usize = 256;
+
+/// Brings what the agent says, all that is ready in one go, and then that its stream has ended.
+async fn listen(mut stream: AgentStream, run: u64, work: WorkSender) {
+    let mut is_over = false;
+    while !is_over {
+        let mut events = Vec::new();
+        is_over = std::future::poll_fn(|context| {
+            while events.len() < BREATH {
+                match stream.as_mut().poll_next(context) {
+                    Poll::Ready(Some(event)) => {
+                        let is_last = matches!(event, AgentEvent::Failed { .. });
+                        events.push(event);
+                        if is_last {
+                            return Poll::Ready(true);
+                        }
+                    }
+                    Poll::Ready(None) => return Poll::Ready(true),
+                    // What was said goes out at once, however little it is.
+                    Poll::Pending if events.is_empty() => return Poll::Pending,
+                    Poll::Pending => break,
+                }
+            }
+            Poll::Ready(false)
+        })
+        .await;
+        let said = Work::Agent {
+            run,
+            events,
+            is_over,
+        };
         // The chat lets go of a model that it does not want to hear any more.
-        if work.send(Work::Agent { run, event }).await.is_err() || is_end {
+        if work.send(said).await.is_err() {
             return;
         }
     }

@@ -6,7 +6,7 @@ use turn::agent::AgentEvent;
 use turn::call::Place;
 use turn::gate::Decision;
 use turn::live::{Ruling, Verdict};
-use turn::{CallId, Chat, GateId, Input, Status};
+use turn::{At, CallId, Chat, GateId, Input, Status};
 use wire::chunk::Data;
 
 use super::Actor;
@@ -17,7 +17,11 @@ use crate::work::{Ask, Work};
 impl Actor {
     pub(super) async fn work(&mut self, work: Work) {
         let done = match work {
-            Work::Agent { run, event } => self.agent_says(run, event).await,
+            Work::Agent {
+                run,
+                events,
+                is_over,
+            } => self.agent_says(run, events, is_over).await,
             Work::Ask { run, call, .. }
             | Work::Record { run, call, .. }
             | Work::Progress { run, call, .. }
@@ -110,14 +114,50 @@ impl Actor {
         Ok(())
     }
 
-    async fn agent_says(&mut self, run: u64, event: Option<AgentEvent>) -> Result<(), EngineError> {
-        if !self.tasks.is_current(run) {
-            return Ok(());
+    async fn agent_says(
+        &mut self,
+        run: u64,
+        events: Vec<AgentEvent>,
+        is_over: bool,
+    ) -> Result<(), EngineError> {
+        // A failure ends the stream, and has said so itself.
+        let is_cut = is_over && !matches!(events.last(), Some(AgentEvent::Failed { .. }));
+        for event in events {
+            // What is said in one go may end with what makes the chat let go of the agent.
+            if !self.tasks.is_current(run) {
+                return Ok(());
+            }
+            if let Some(event) = self.hear_word(event) {
+                let heard = self.agent_does(event).await;
+                self.note(heard);
+            }
         }
-        let Some(event) = event else {
-            // One that said that it has ended may end.
-            return self.perform(Input::AgentCut, None).await;
+        // One that said that it has ended may end.
+        match is_cut && self.tasks.is_current(run) {
+            true => self.perform(Input::AgentCut, None).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Takes in a word, which needs no entry and has no effect; gives back what is more than that.
+    /// It is shown with all that was said in the same go.
+    fn hear_word(&mut self, event: AgentEvent) -> Option<AgentEvent> {
+        let is_word = matches!(
+            event,
+            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd
+        );
+        let Some(chat) = self.chat.as_mut().filter(|_| is_word) else {
+            return Some(event);
         };
+        let ruling = None;
+        let output = chat.handle(Input::Agent { event, ruling }, At(0));
+        debug_assert_eq!(output, turn::Output::default());
+        None
+    }
+
+    async fn agent_does(&mut self, event: AgentEvent) -> Result<(), EngineError> {
+        // Words that came before are not held up by what has to be stored.
+        self.publish();
         if let AgentEvent::Signal { name, data } = event {
             self.signal(name, data);
             return Ok(());
@@ -147,8 +187,6 @@ impl Actor {
 
     /// Shows something to those who watch just now.
     fn signal(&mut self, name: String, data: Value) {
-        // What was said before comes before it.
-        self.publish();
         if let Some((_, log)) = &self.log {
             let transient = Some(true);
             log.signal(Data {

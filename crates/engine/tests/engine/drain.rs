@@ -74,9 +74,9 @@ async fn tool_at_work_is_waited_for_and_the_model_is_for_the_next_server() {
     while let Some(chunks) = window.next().await {
         told.extend(chunks);
     }
-    let is_output = |chunk: &Chunk| matches!(chunk, Chunk::ToolOutputAvailable(_));
+    let is_output = |chunk: &Arc<Chunk>| matches!(**chunk, Chunk::ToolOutputAvailable(_));
     assert!(told.iter().any(is_output), "{told:?}");
-    let Some(Chunk::Error(error)) = told.last() else {
+    let Some(Chunk::Error(error)) = told.last().map(|chunk| &**chunk) else {
         panic!("{told:?}")
     };
     assert!(error.error_text.starts_with("moved: "), "{error:?}");

@@ -181,7 +181,7 @@ const ENDED: AgentEvent = AgentEvent::Ended(Finish::Stop);
 async fn rest(mut window: WindowStream) -> Vec<Chunk> {
     let mut all = Vec::new();
     while let Some(chunks) = window.next().await {
-        all.extend(chunks);
+        all.extend(chunks.iter().map(|chunk| Chunk::clone(chunk)));
     }
     all
 }
@@ -235,7 +235,8 @@ async fn signals_reach_those_who_watch_and_nobody_later() {
     let mut chunks = Vec::new();
     step.send(text("la")).unwrap();
     while !matches!(chunks.last(), Some(Chunk::TextDelta(_))) {
-        chunks.extend(window.next().await.unwrap());
+        let next = window.next().await.unwrap();
+        chunks.extend(next.iter().map(|chunk| Chunk::clone(chunk)));
     }
     let (name, data) = ("pcm".to_owned(), json!({"content": "AAAA"}));
     step.send(AgentEvent::Signal { name, data }).unwrap();

@@ -143,7 +143,7 @@ impl Cluster {
         let mut window = self.begin(engine).await;
         let mut all = Vec::new();
         while let Some(chunks) = window.next().await {
-            all.extend(chunks);
+            all.extend(chunks.iter().map(|chunk| wire::Chunk::clone(chunk)));
         }
         all
     }

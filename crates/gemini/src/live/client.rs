@@ -38,6 +38,14 @@ record! {
         realtime_input_config: Option<RealtimeInputConfig>,
         /// What is forgotten when the session gets long.
         context_window_compression: Option<ContextWindowCompression>,
+        /// Whether the client begins with what was said before.
+        history_config: Option<HistoryConfig>,
+    }
+
+    /// Whether the client begins with what was said before.
+    pub struct HistoryConfig {
+        /// It does, by clientContent up to the first that is complete. None of it is answered.
+        initial_history_in_client_content: Option<bool>,
     }
 
     /// Asks for handles, and goes on where a handle left off.

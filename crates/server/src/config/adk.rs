@@ -1,9 +1,10 @@
 //! An ADK server, as it was told of.
 
-use agents::Adk;
 use agents::adk;
+use agents::gemini_live::Modality;
+use agents::{Adk, AdkLive};
 
-use super::{Origin, Settings, find};
+use super::{Origin, Settings, find, pick};
 use crate::asks::AgentKey;
 use crate::error::Error;
 
@@ -12,6 +13,21 @@ const DEFAULT_URL: &str = "http://127.0.0.1:8000";
 
 /// The ADK server, as the layers tell it.
 pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<Adk, Error> {
+    told(layers, Adk::new)
+}
+
+/// The same, live.
+pub(super) fn live(layers: &[(Origin, Settings)]) -> Result<AdkLive, Error> {
+    let modality: Modality = pick(layers, "live-modality", |layer| {
+        layer.live_modality.as_deref()
+    })?;
+    told(layers, |config| AdkLive::new(config, modality))
+}
+
+fn told<A>(
+    layers: &[(Origin, Settings)],
+    make: impl FnOnce(adk::Config) -> Result<A, agents::Error>,
+) -> Result<A, Error> {
     let url = find(layers, "adk-url", |layer| layer.adk_url.as_deref());
     let app = find(layers, "adk-app", |layer| layer.adk_app.as_deref());
     let Some((app_origin, app)) = app else {
@@ -29,7 +45,7 @@ pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<Adk, Error> {
         config.headers =
             self::headers(lines).ok_or_else(|| wrong(origin, &agents::Error::Header))?;
     }
-    Adk::new(config).map_err(|error| {
+    make(config).map_err(|error| {
         let origin = match &error {
             agents::Error::App(_) => Some(&app_origin),
             agents::Error::Header => headers.as_ref().map(|(origin, _)| origin),

@@ -5,7 +5,7 @@ use engine::{Speech, WindowStream};
 use serde_json::Value;
 use turn::ChatId;
 use wire::Profile;
-use wire::frame::{ClientFrame, ServerFrame};
+use wire::frame::{ClientFrame, ServerFrame, chunk_text};
 
 use super::OnAbort;
 use super::outbox::Outbox;
@@ -128,17 +128,12 @@ async fn forward(mut window: WindowStream, request_id: String, out: Outbox) {
     }
     let mut sequence = 0;
     while let Some(chunks) = window.next().await {
-        for chunk in chunks {
-            let chunk = ServerFrame::Chunk {
-                request_id: request_id.clone(),
-                sequence,
-                chunk,
-            };
-            sequence += 1;
-            if out.say(chunk.to_json()).await.is_err() {
-                return;
-            }
+        let numbered = (sequence..).zip(&chunks);
+        let frames = numbered.map(|(sequence, chunk)| chunk_text(&request_id, sequence, chunk));
+        if out.say_all(frames).await.is_err() {
+            return;
         }
+        sequence += chunks.len() as u64;
     }
     let _ = out.say(ServerFrame::End { request_id }.to_json()).await;
 }

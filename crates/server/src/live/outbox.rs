@@ -15,13 +15,19 @@ const BYTES: u32 = 128 * 1024;
 /// What a message costs beside its bytes.
 const OVERHEAD: u32 = 64;
 
+/// How many bytes are put there in one go.
+const BATCH: u32 = 16 * 1024;
+
 /// Where messages are put. A client that does not read holds up whoever puts them here: its windows
 /// and its own questions, and never a turn.
 #[derive(Clone)]
 pub(super) struct Outbox {
-    queue: mpsc::UnboundedSender<(Message, OwnedSemaphorePermit)>,
+    queue: mpsc::UnboundedSender<Batch>,
     room: Arc<Semaphore>,
 }
+
+/// Messages that were put there in one go, and the room that they take.
+type Batch = (Vec<Message>, OwnedSemaphorePermit);
 
 /// The client is gone, or does not read.
 pub(super) struct Gone;
@@ -46,11 +52,31 @@ impl Outbox {
             Message::Binary(bytes) | Message::Ping(bytes) | Message::Pong(bytes) => bytes.len(),
             Message::Close(_) => 0,
         };
-        let bytes = u32::try_from(bytes).unwrap_or(BYTES);
-        let cost = bytes.saturating_add(OVERHEAD).min(BYTES);
-        let room = self.room.clone().acquire_many_owned(cost).await;
+        self.put(vec![message], cost(bytes)).await
+    }
+
+    /// Puts texts behind the others in their order, many in one go.
+    pub(super) async fn say_all(&self, texts: impl Iterator<Item = String>) -> Result<(), Gone> {
+        let (mut batch, mut taken) = (Vec::new(), 0);
+        for text in texts {
+            let more = cost(text.len());
+            if taken + more > BATCH && !batch.is_empty() {
+                self.put(std::mem::take(&mut batch), taken).await?;
+                taken = 0;
+            }
+            batch.push(Message::Text(text.into()));
+            taken += more;
+        }
+        match batch.is_empty() {
+            true => Ok(()),
+            false => self.put(batch, taken).await,
+        }
+    }
+
+    async fn put(&self, messages: Vec<Message>, cost: u32) -> Result<(), Gone> {
+        let room = self.room.clone().acquire_many_owned(cost.min(BYTES)).await;
         let room = room.map_err(|_| Gone)?;
-        self.queue.send((message, room)).map_err(|_| Gone)
+        self.queue.send((messages, room)).map_err(|_| Gone)
     }
 
     /// Puts a text behind the others.
@@ -59,22 +85,32 @@ impl Outbox {
     }
 }
 
+/// The room that a message of so many bytes takes.
+fn cost(bytes: usize) -> u32 {
+    let bytes = u32::try_from(bytes).unwrap_or(BYTES);
+    bytes.saturating_add(OVERHEAD).min(BYTES)
+}
+
 async fn write(
     mut sink: SplitSink<WebSocket, Message>,
-    mut waiting: mpsc::UnboundedReceiver<(Message, OwnedSemaphorePermit)>,
+    mut waiting: mpsc::UnboundedReceiver<Batch>,
     room: Arc<Semaphore>,
     stall: Duration,
 ) {
-    while let Some((message, taken)) = waiting.recv().await {
-        let mut is_last = matches!(message, Message::Close(_));
+    let mut is_last = false;
+    while let Some(batch) = waiting.recv().await {
+        let mut next = Some(batch);
         let sent = tokio::time::timeout(stall, async {
-            sink.feed(message).await?;
-            drop(taken);
             // What waits already goes out with it.
-            while !is_last && let Ok((message, taken)) = waiting.try_recv() {
-                is_last = matches!(message, Message::Close(_));
-                sink.feed(message).await?;
+            while let Some((messages, taken)) = next.take() {
+                for message in messages {
+                    is_last |= matches!(message, Message::Close(_));
+                    sink.feed(message).await?;
+                }
                 drop(taken);
+                if !is_last {
+                    next = waiting.try_recv().ok();
+                }
             }
             sink.flush().await
         });

@@ -7,7 +7,7 @@ use engine::{Speech, WindowStream};
 use tokio::task::JoinHandle;
 use turn::{CallId, ChatId};
 use wire::chunk::Error;
-use wire::seeds::{ClientFrame, ServerFrame};
+use wire::seeds::{ClientFrame, ServerFrame, chunk_text};
 use wire::{Chunk, Trigger};
 
 use super::outbox::Outbox;
@@ -144,11 +144,9 @@ pub(super) async fn fail(socket: &Socket, error_text: String) {
 
 async fn forward(mut window: WindowStream, out: Outbox) {
     while let Some(chunks) = window.next().await {
-        for chunk in chunks {
-            let text = ServerFrame::Chunk(chunk).to_text();
-            if out.say(text).await.is_err() {
-                return;
-            }
+        let texts = chunks.iter().map(|chunk| chunk_text(chunk));
+        if out.say_all(texts).await.is_err() {
+            return;
         }
     }
     let _ = out.say(ServerFrame::Done.to_text()).await;

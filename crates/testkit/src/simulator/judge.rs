@@ -355,6 +355,6 @@ fn portrait(chat: &Chat) -> String {
         .flat_map(|turn| turn.calls().map(|call| turn.outcome(&call.id)))
         .collect();
     let (seq, epoch, status) = (chat.seq(), chat.epoch(), chat.status());
-    let path: Vec<_> = chat.path().iter().map(|turn| turn.id()).collect();
+    let path: Vec<_> = chat.path().map(|turn| turn.id()).collect();
     format!("{seq} {epoch} {status:?} {gates:?} {outcomes:?} {path:?}")
 }

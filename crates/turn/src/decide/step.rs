@@ -18,7 +18,7 @@ impl Chat {
     pub(super) fn agent_says(
         &mut self,
         output: &mut Output,
-        event: AgentEvent,
+        mut event: AgentEvent,
         ruling: Option<Ruling>,
         now: At,
     ) {
@@ -30,6 +30,10 @@ impl Chat {
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {
             return self.agent_says_later(output, event, ruling, now);
         };
+        let more = turn.live.as_mut();
+        if let Some(chunk) = more.and_then(|live| live.take_more(&mut event)) {
+            return turn.say(chunk);
+        }
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
             AgentEvent::Failed {

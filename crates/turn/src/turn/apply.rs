@@ -14,7 +14,7 @@ use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
 use crate::live;
 use crate::telling;
-use crate::transcript::{Closing, Item};
+use crate::transcript::{self, Closing, Item};
 
 impl Turn {
     /// Takes in one event of the journal.
@@ -302,6 +302,17 @@ impl Turn {
 
     pub(crate) fn say(&mut self, chunk: Chunk) {
         self.transcript.push(Item::Chunk(Arc::new(chunk)));
+    }
+
+    /// Draws the words of each block together, once the turn is over: as many chunks as there were
+    /// words are worth keeping only for those who read along. Says whether there was anything to do.
+    pub(crate) fn compact(&mut self) -> bool {
+        if self.end.is_none() || self.is_compact {
+            return false;
+        }
+        self.is_compact = true;
+        transcript::compact(&mut self.transcript);
+        true
     }
 
     pub(crate) fn say_all(&mut self, chunks: impl IntoIterator<Item = Chunk>) {

@@ -130,7 +130,7 @@ impl Driver {
     }
 
     pub(crate) fn outcome_in(&self, turn: usize, n: usize) -> Option<Outcome> {
-        let turn = self.chat.path()[turn];
+        let turn = self.chat.path().nth(turn).unwrap();
         let call = turn.calls().nth(n).unwrap().id.clone();
         turn.outcome(&call).cloned()
     }
@@ -160,7 +160,7 @@ impl Driver {
                 continue;
             };
             for chunk in window.read(transcript.as_deref().unwrap_or_default()) {
-                if let Chunk::ToolInputAvailable(available) = &chunk
+                if let Chunk::ToolInputAvailable(available) = &*chunk
                     && self.client_tools.contains(&available.tool_name)
                 {
                     client.announced.push(available.tool_name.clone());

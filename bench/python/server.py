@@ -1,0 +1,40 @@
+"""pydantic-ai on uvicorn, as its documentation says: the Vercel adapter over a function model.
+
+A message that says `deltas N` is answered with N deltas.
+"""
+
+import socket
+
+import uvicorn
+from pydantic_ai import Agent
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.ui.vercel_ai import VercelAIAdapter
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+DELTA = "8 bytes "
+
+
+async def said(messages, _info):
+    """What the last message asks for, all of it ready at once."""
+    text = messages[-1].parts[-1].content
+    for _ in range(int(text.split(" ")[1])):
+        yield DELTA
+
+
+agent = Agent(FunctionModel(stream_function=said))
+
+
+async def chat(request):
+    return await VercelAIAdapter.dispatch_request(request, agent=agent)
+
+
+app = Starlette(routes=[Route("/api/chat", chat, methods=["POST"])])
+
+if __name__ == "__main__":
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1024)
+    print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    config = uvicorn.Config(app, log_level="error", access_log=False)
+    uvicorn.Server(config).run(sockets=[listener])

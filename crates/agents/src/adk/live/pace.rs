@@ -1,0 +1,231 @@
+//! When the model has said all that it has to say.
+//!
+//! It hands over by `turnComplete`, which is not always the end. A model that does not wait for its
+//! calls hands over while they run, and speaks again for each result. One that was interrupted hands
+//! over what it did not finish, and then answers.
+
+use std::time::Duration;
+
+use gemini::Data;
+
+use super::super::event::Event;
+
+/// How long a model that was told something may say nothing. A socket that was good a while ago may
+/// have lost its model without a word, and is doubted earlier.
+const FIRST: Duration = Duration::from_secs(30);
+const DOUBT: Duration = Duration::from_secs(15);
+
+/// How long it may say nothing in the middle of what it says.
+const IDLE: Duration = Duration::from_secs(20);
+
+/// How long one that has handed over, and owes an answer, may say nothing before it is taken to have
+/// nothing to say.
+const REMARK: Duration = Duration::from_secs(5);
+
+/// How long one that has called tools, and has handed over, is listened to for more: what it says to
+/// a result may be a turn of its own.
+const GRACE: Duration = Duration::from_millis(400);
+
+/// What is known of the model's turn.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// Something came of what it says now.
+    is_talking: bool,
+    /// It was told something, and has not begun to answer that.
+    is_owed: bool,
+    /// It has handed over since it was told something.
+    has_handed_over: bool,
+    /// It has called tools since somebody spoke.
+    has_called: bool,
+    /// It has said that it is done.
+    is_done: bool,
+}
+
+/// How long to wait for a model, and what it means when nothing comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// It has said all.
+    Over,
+    /// If nothing comes, it has said all.
+    OverAfter(Duration),
+    /// If nothing comes, it is lost.
+    LostAfter(Duration),
+}
+
+impl Pace {
+    /// Somebody says something.
+    pub(super) fn ask(&mut self) {
+        *self = Self {
+            is_owed: true,
+            ..Self::default()
+        };
+    }
+
+    /// It is told what came of a call.
+    pub(super) fn tell(&mut self) {
+        self.is_owed = true;
+        self.has_handed_over = false;
+        self.is_done = false;
+    }
+
+    /// Whether it is in the middle of saying something.
+    pub(super) fn is_talking(&self) -> bool {
+        self.is_talking
+    }
+
+    pub(super) fn take(&mut self, event: &Event) {
+        if event.interrupted == Some(true) {
+            // What interrupted it is to be answered.
+            self.is_talking = false;
+            self.is_owed = true;
+        } else if event.calls().next().is_some() && !event.is_partial() {
+            self.is_talking = false;
+            self.is_owed = false;
+            self.has_handed_over = false;
+            self.has_called = true;
+        } else if event.responses().next().is_some() {
+            self.tell();
+        } else if is_speech(event) {
+            // What was begun before a result came is not about it.
+            self.is_owed &= self.is_talking;
+            self.is_talking = true;
+        }
+        if event.turn_complete == Some(true) {
+            self.is_talking = false;
+            match event.interaction_status.as_deref() {
+                Some("IN_PROGRESS") => self.tell(),
+                status => {
+                    self.has_handed_over = true;
+                    self.is_done = status == Some("IDLE");
+                }
+            }
+        }
+    }
+
+    pub(super) fn patience(&self, is_fresh: bool) -> Patience {
+        match (self.is_owed, self.has_handed_over) {
+            _ if self.is_talking => Patience::LostAfter(IDLE),
+            (false, true) if self.is_done || !self.has_called => Patience::Over,
+            (false, true) => Patience::OverAfter(GRACE),
+            (true, true) => Patience::OverAfter(REMARK),
+            (_, false) if is_fresh => Patience::LostAfter(FIRST),
+            (_, false) => Patience::LostAfter(DOUBT),
+        }
+    }
+}
+
+/// Whether the model speaks in it. The whole of a transcript may come late, and says nothing new.
+fn is_speech(event: &Event) -> bool {
+    let content = event.content.as_ref().filter(|_| !event.is_from_user());
+    let mut parts = content.into_iter().flat_map(|content| &content.parts);
+    let is_said = parts.any(|part| match &part.data {
+        Data::Text(text) => !text.is_empty(),
+        data => matches!(data, Data::InlineData(_)),
+    });
+    is_said || (event.is_partial() && event.output_transcription.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn after(events: &[Value]) -> Patience {
+        let mut pace = Pace::default();
+        pace.ask();
+        for event in events {
+            pace.take(&serde_json::from_value(event.clone()).unwrap());
+        }
+        pace.patience(true)
+    }
+
+    fn text(text: &str) -> Value {
+        json!({"author": "root", "partial": true, "content": {"role": "model", "parts": [{"text": text}]}})
+    }
+
+    fn call(id: &str) -> Value {
+        let call = json!({"functionCall": {"id": id, "name": "pay", "args": {}}});
+        json!({"author": "root", "content": {"role": "model", "parts": [call]}})
+    }
+
+    fn response(id: &str) -> Value {
+        let response = json!({"functionResponse": {"id": id, "name": "pay", "response": {}}});
+        json!({"author": "root", "content": {"role": "user", "parts": [response]}})
+    }
+
+    fn complete() -> Value {
+        json!({"author": "root", "turnComplete": true})
+    }
+
+    #[test]
+    fn answer_is_over_when_the_model_hands_over() {
+        assert_eq!(after(&[]), Patience::LostAfter(FIRST));
+        assert_eq!(after(&[text("Hi")]), Patience::LostAfter(IDLE));
+        assert_eq!(after(&[text("Hi"), complete()]), Patience::Over);
+        assert_eq!(after(&[complete()]), Patience::OverAfter(REMARK));
+    }
+
+    #[test]
+    fn model_that_waits_for_its_call_answers_once() {
+        let events = [text("Let me see."), call("1"), response("1")];
+        assert_eq!(after(&events), Patience::LostAfter(FIRST));
+        let events = [call("1"), response("1"), text("18."), complete()];
+        assert_eq!(after(&events), Patience::OverAfter(GRACE));
+    }
+
+    #[test]
+    fn model_that_does_not_wait_hands_over_before_it_answers() {
+        let events = [call("1"), complete(), response("1")];
+        assert_eq!(after(&events), Patience::LostAfter(FIRST));
+        let events = [call("1"), response("1"), complete()];
+        assert_eq!(after(&events), Patience::OverAfter(REMARK));
+        let events = [
+            call("1"),
+            complete(),
+            response("1"),
+            text("18."),
+            complete(),
+        ];
+        assert_eq!(after(&events), Patience::OverAfter(GRACE));
+    }
+
+    #[test]
+    fn what_is_said_while_a_result_comes_is_not_about_it() {
+        let busy = [
+            call("1"),
+            text("Meanwhile"),
+            response("1"),
+            text("…"),
+            complete(),
+        ];
+        assert_eq!(after(&busy), Patience::OverAfter(REMARK));
+        let done = [&busy[..], &[text("18."), complete()]].concat();
+        assert_eq!(after(&done), Patience::OverAfter(GRACE));
+    }
+
+    #[test]
+    fn interrupted_model_has_not_answered() {
+        let interrupted = json!({"author": "root", "interrupted": true});
+        let events = [text("Once upon"), interrupted, complete()];
+        assert_eq!(after(&events), Patience::OverAfter(REMARK));
+    }
+
+    #[test]
+    fn model_may_say_whether_it_is_done() {
+        let status = |status: &str| json!({"author": "root", "turnComplete": true, "interactionStatus": status});
+        let events = [text("Let me think."), status("IN_PROGRESS")];
+        assert_eq!(after(&events), Patience::LostAfter(FIRST));
+        let events = [call("1"), response("1"), text("18."), status("IDLE")];
+        assert_eq!(after(&events), Patience::Over);
+    }
+
+    #[test]
+    fn late_transcript_of_what_was_said_before_a_call_is_no_answer() {
+        let whole = json!({
+            "author": "root", "partial": false,
+            "outputTranscription": {"text": "Let me see.", "finished": true},
+        });
+        let events = [call("1"), response("1"), whole, complete()];
+        assert_eq!(after(&events), Patience::OverAfter(REMARK));
+    }
+}

@@ -1,0 +1,132 @@
+//! The hot paths, each as something that can be done so many times: their instructions are counted.
+//!
+//! A count does not know what else the machine does, so that a regression shows without a quiet one.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adk_stream::store::sqlite::SqliteStore;
+use adk_stream::store::{Journal, NewEntry};
+use adk_stream::turn::agent::AgentEvent;
+use adk_stream::turn::event::Finish;
+use adk_stream::turn::transcript::Item;
+use adk_stream::turn::{At, Chat, ChatId, Input, Window};
+use adk_stream::wire::chunk::BlockDelta;
+use adk_stream::wire::{Chunk, Profile, frame, sse};
+
+use crate::journals;
+use crate::stage::DELTA;
+
+/// A hot path: its name, and what does it so many times.
+pub type Path = (&'static str, fn(usize));
+
+/// The hot paths.
+pub const PATHS: [Path; 6] = [
+    ("encode a chunk for SSE", encode),
+    ("encode a chunk for a socket", frame),
+    ("turn.handle a delta", handle),
+    ("read a delta in a window", read),
+    ("append to memory", append_to_memory),
+    ("append to SQLite", append_to_sqlite),
+];
+
+fn delta() -> Chunk {
+    Chunk::TextDelta(BlockDelta {
+        id: "1".to_owned(),
+        delta: DELTA.to_owned(),
+        provider_metadata: None,
+    })
+}
+
+fn encode(times: usize) {
+    let chunk = delta();
+    let mut out = Vec::with_capacity(4096);
+    for _ in 0..times {
+        out.clear();
+        sse::write_chunk(&mut out, black_box(&chunk));
+        black_box(&out);
+    }
+}
+
+fn frame(times: usize) {
+    let chunk = delta();
+    for _ in 0..times {
+        black_box(frame::chunk_text("r", 42, black_box(&chunk)));
+    }
+}
+
+/// What an agent says in 200 deltas a turn.
+fn handle(times: usize) {
+    let mut chat = Chat::default();
+    for n in 0..times {
+        if n % 200 == 0 {
+            chat = Chat::default();
+            journals::say(&mut chat, journals::OWNER, "chat", "m");
+        }
+        let event = AgentEvent::Text {
+            delta: DELTA.to_owned(),
+            provider_metadata: None,
+        };
+        let input = Input::Agent {
+            event,
+            ruling: None,
+        };
+        black_box(chat.handle(input, At(1)));
+    }
+}
+
+/// What a window reads, 64 deltas in one go.
+fn read(times: usize) {
+    let items: Vec<Item> = (0..64).map(|_| Item::Chunk(Arc::new(delta()))).collect();
+    for _ in 0..times.div_ceil(64) {
+        let mut window = Window::replaying(Profile::Shared, "m", &[]);
+        black_box(window.read(black_box(&items)));
+    }
+}
+
+fn append_to_memory(times: usize) {
+    let journal = adk_stream::store::memory::MemoryJournal::default();
+    append(&journal, times);
+}
+
+fn append_to_sqlite(times: usize) {
+    let name = format!("bench-counts-{}.db", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let opened = runtime.map(|runtime| runtime.block_on(SqliteStore::open(file.clone())));
+    if let Ok(Ok(store)) = opened {
+        append(&store, times);
+    }
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(PathBuf::from(format!("{}{end}", file.display())));
+    }
+}
+
+/// Appends the end of a step, each to a chat of its own.
+fn append(journal: &dyn Journal, times: usize) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
+        return;
+    };
+    runtime.block_on(async {
+        for number in 0..times {
+            let name = format!("chat-{number}");
+            let mut chat = Chat::default();
+            let mut events = journals::say(&mut chat, journals::OWNER, &name, "m");
+            events.extend(journals::agent(
+                &mut chat,
+                AgentEvent::Ended(Finish::Stop),
+                None,
+            ));
+            let entry = NewEntry {
+                epoch: 0,
+                at: At(1),
+                actor: journals::OWNER.into(),
+                events,
+            };
+            let id = ChatId::from(name);
+            let appended = journal.append(&id, 0, entry).await;
+            debug_assert!(appended.is_ok());
+        }
+    });
+}

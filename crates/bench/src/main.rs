@@ -1,0 +1,262 @@
+//! Runs the same work through adk-stream, its peers and the limit, side by side, and reports.
+//!
+//! `make bench` prepares what this needs. `--quick` makes the run a short and rough one; a word chooses
+//! what is measured: `a`, `b`, `c`, `d`, `e`, `f`, `g`, all of them if none is given.
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bench::report::{Report, name};
+use bench::streaming::{self, Transport};
+use bench::subject::Subject;
+use bench::{approval, footprint, growth, parked, plot, windows};
+use testkit::postgres::Cluster;
+
+/// How a run is made.
+struct Plan {
+    root: PathBuf,
+    /// Where files live that are gone after the run: on a disk, since it is the disk that is measured.
+    folder: PathBuf,
+    binaries: PathBuf,
+    python: PathBuf,
+    is_quick: bool,
+    chosen: Vec<String>,
+}
+
+impl Plan {
+    fn of_process() -> io::Result<Self> {
+        let mut chosen: Vec<String> = std::env::args().skip(1).collect();
+        let is_quick = chosen.iter().any(|word| word == "--quick");
+        chosen.retain(|word| word != "--quick");
+        let binary = std::env::current_exe()?;
+        let binaries = binary.parent().unwrap_or(Path::new(".")).to_path_buf();
+        let root = std::env::current_dir()?;
+        let folder = root.join("target/bench");
+        std::fs::create_dir_all(&folder)?;
+        Ok(Self {
+            python: root.join("target/python-bench/bin/python"),
+            root,
+            folder,
+            binaries,
+            is_quick,
+            chosen,
+        })
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.chosen.is_empty() || self.chosen.iter().any(|word| word == part)
+    }
+
+    fn server(&self) -> PathBuf {
+        self.binaries.join("bench-server")
+    }
+
+    /// Starts one of those that are measured.
+    async fn start(&self, who: &str, postgres: Option<&Cluster>) -> io::Result<Subject> {
+        static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let server = self.server();
+        let own = |argument: String| Subject::start(server, [argument], &self.root);
+        match who {
+            name::BARE => own("bare".to_owned()).await,
+            name::SSE => own("sse".to_owned()).await,
+            name::MEMORY => own("memory".to_owned()).await,
+            name::SQLITE => {
+                let file = self.folder.join(format!("chats-{count}.db"));
+                own(format!("sqlite:{}", file.display())).await
+            }
+            name::POSTGRES => {
+                let cluster = postgres.ok_or(io::ErrorKind::NotFound)?;
+                own(cluster.database(&format!("bench_{count}"))).await
+            }
+            name::NODE => Subject::start("node", ["web/bench/server.js"], &self.root).await,
+            name::PYTHON => {
+                Subject::start(&self.python, ["bench/python/server.py"], &self.root).await
+            }
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Removes what was written to the disk.
+    fn sweep(&self) -> io::Result<()> {
+        for file in std::fs::read_dir(&self.folder)? {
+            std::fs::remove_file(file?.path())?;
+        }
+        Ok(())
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let plan = Plan::of_process()?;
+    plan.sweep()?;
+    let mut report = Report {
+        is_quick: plan.is_quick,
+        processors: std::thread::available_parallelism()?.get(),
+        ..Report::default()
+    };
+    let postgres = ["a", "c", "g"].iter().any(|part| plan.wants(part));
+    let postgres = postgres.then(Cluster::start);
+    if plan.wants("a") {
+        stream(&plan, &mut report, Transport::Sse, postgres.as_ref()).await?;
+    }
+    if plan.wants("g") {
+        stream(&plan, &mut report, Transport::WebSocket, postgres.as_ref()).await?;
+    }
+    if plan.wants("b") {
+        let count = if plan.is_quick { 2_000 } else { 10_000 };
+        for who in [name::BARE, name::MEMORY, name::SQLITE] {
+            let subject = plan.start(who, None).await?;
+            let waited = windows::measure(who, &subject, count).await?;
+            eprintln!("{waited:?}");
+            report.windows.push(waited);
+            subject.stop().await?;
+        }
+    }
+    if plan.wants("c") {
+        report.fsync = approval::fsync(&plan.folder, 500)?;
+        for who in [name::MEMORY, name::SQLITE, name::POSTGRES] {
+            let subject = plan.start(who, postgres.as_ref()).await?;
+            for (at_once, rounds) in [(1, 200), (64, 5)] {
+                let answered = approval::measure(who, &subject, at_once, rounds).await?;
+                eprintln!("{answered:?}");
+                report.approvals.push(answered);
+            }
+            subject.stop().await?;
+        }
+    }
+    drop(postgres);
+    if plan.wants("d") {
+        let count = if plan.is_quick { 50_000 } else { 1_000_000 };
+        let parked = parked::measure(&plan.server(), &plan.folder, count).await?;
+        eprintln!("{parked:?}");
+        report.parked = Some(parked);
+    }
+    if plan.wants("e") {
+        grow(&plan, &mut report).await?;
+    }
+    if plan.wants("f") {
+        start_up(&plan, &mut report).await?;
+    }
+    plan.sweep()?;
+    tell(&plan, &mut report)
+}
+
+async fn stream(
+    plan: &Plan,
+    report: &mut Report,
+    transport: Transport,
+    postgres: Option<&Cluster>,
+) -> io::Result<()> {
+    let all = [
+        name::BARE,
+        name::SSE,
+        name::MEMORY,
+        name::SQLITE,
+        name::POSTGRES,
+        name::NODE,
+        name::PYTHON,
+    ];
+    let over_socket = [name::BARE, name::MEMORY, name::SQLITE, name::POSTGRES];
+    let subjects = match transport {
+        Transport::Sse => &all[..],
+        Transport::WebSocket => &over_socket[..],
+    };
+    let span = Duration::from_millis(if plan.is_quick { 800 } else { 4_000 });
+    let clients = match plan.is_quick {
+        true => &[1, 64][..],
+        false => &[1, 16, 64, 512][..],
+    };
+    for clients in clients {
+        // Side by side: whatever else the machine does at this minute, it does to all of them.
+        for who in subjects {
+            let subject = plan.start(who, postgres).await?;
+            let streamed = streaming::measure(who, &subject, transport, *clients, span).await?;
+            eprintln!("{streamed:?}");
+            report.streaming.push(streamed);
+            subject.stop().await?;
+        }
+    }
+    let place = |who: &str| subjects.iter().position(|subject| *subject == who);
+    report.streaming.sort_by_key(|one| {
+        (
+            one.transport == Transport::WebSocket,
+            place(&one.subject),
+            one.clients,
+        )
+    });
+    Ok(())
+}
+
+async fn grow(plan: &Plan, report: &mut Report) -> io::Result<()> {
+    let times = if plan.is_quick { 50 } else { 400 };
+    let subject = plan.start(name::MEMORY, None).await?;
+    for (parts, times) in [(200, times * 10), (2_000, times)] {
+        report
+            .growth
+            .push(growth::resume(&subject, parts, times).await?);
+    }
+    subject.stop().await?;
+    for messages in [10, 1_000, 10_000] {
+        let server = plan.server();
+        let grown = growth::converse(&server, &plan.folder, messages, times * 2).await?;
+        report.first_turn_of_long_chat = grown.0;
+        report.growth.push(grown.1);
+    }
+    eprintln!("{:?}", report.growth);
+    Ok(())
+}
+
+async fn start_up(plan: &Plan, report: &mut Report) -> io::Result<()> {
+    let node = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .map(|folder| folder.join("node"))
+        .find(|path| path.is_file())
+        .ok_or(io::ErrorKind::NotFound)?;
+    let product = plan.binaries.join("adk-stream");
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let root = &plan.root;
+    let footprints = &mut report.footprints;
+    footprints.push(footprint::measure("adk-stream", &product, &serve, root, true).await?);
+    let server = plan.server();
+    footprints.push(footprint::measure(name::BARE, &server, &["bare"], root, false).await?);
+    let script = ["web/bench/server.js"];
+    footprints.push(footprint::measure(name::NODE, &node, &script, root, false).await?);
+    let script = ["bench/python/server.py"];
+    footprints.push(footprint::measure(name::PYTHON, &plan.python, &script, root, false).await?);
+    Ok(())
+}
+
+/// Prints the tables, and keeps a whole run where the documents show it.
+fn tell(plan: &Plan, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    report.judge();
+    let tables = report.tables();
+    println!("{tables}");
+    let results = plan.root.join("bench/results");
+    std::fs::create_dir_all(&results)?;
+    // A rough or partial run is not what the documents should show.
+    let is_whole = plan.chosen.is_empty() && !plan.is_quick;
+    let file = if is_whole {
+        "latest.json"
+    } else {
+        "partial.json"
+    };
+    let json = serde_json::to_string_pretty(&report)?;
+    std::fs::write(results.join(file), json + "\n")?;
+    if is_whole {
+        show(&plan.root.join("bench/README.md"), &tables)?;
+        let picture = plan.root.join("docs/images/bench.svg");
+        std::fs::write(picture, plot::svg(report))?;
+    }
+    Ok(())
+}
+
+/// Puts the tables of a run where the document has those of the last.
+fn show(document: &Path, tables: &str) -> io::Result<()> {
+    let (begin, end) = ("<!-- results -->\n", "<!-- /results -->");
+    let text = std::fs::read_to_string(document)?;
+    let parts = text.split_once(begin).zip(text.split_once(end));
+    let ((before, _), (_, after)) = parts.ok_or(io::ErrorKind::InvalidData)?;
+    std::fs::write(document, format!("{before}{begin}{tables}{end}{after}"))
+}

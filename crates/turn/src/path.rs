@@ -1,0 +1,75 @@
+//! The turns of a chat that were not cut off, kept as they are opened, so that a long chat costs no
+//! more than a short one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::agent::Past;
+use crate::turn::Turn;
+
+/// The turns that were not cut off, by their places among all turns of the chat.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Path {
+    turns: Vec<usize>,
+    /// Where on the path the user message of an id stands, the first of them.
+    asked: HashMap<String, usize>,
+    pub(crate) told: Told,
+}
+
+/// What an agent was told of the path, and how far that goes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Told {
+    pub(crate) past: Arc<Vec<Past>>,
+    /// How many turns it is of.
+    pub(crate) turns: usize,
+    /// How many steps it has of the last of them.
+    pub(crate) steps: usize,
+}
+
+impl Path {
+    /// The last of these turns was opened.
+    pub(crate) fn open(&mut self, turns: &[Turn]) {
+        let Some((opened, before)) = turns.split_last() else {
+            return;
+        };
+        let last = self.turns.last().map(|place| before[*place].id());
+        if opened.after() != last {
+            self.cut(turns);
+            return;
+        }
+        self.push(turns, before.len());
+    }
+
+    fn push(&mut self, turns: &[Turn], place: usize) {
+        let message = turns[place].user_message();
+        if let Some(id) = message.and_then(|message| message.id.clone()) {
+            self.asked.entry(id).or_insert(self.turns.len());
+        }
+        self.turns.push(place);
+    }
+
+    /// Follows the turns back from the last.
+    fn cut(&mut self, turns: &[Turn]) {
+        let mut path = Vec::new();
+        let mut next = turns.len().checked_sub(1);
+        while let Some(place) = next {
+            path.push(place);
+            let after = turns[place].after();
+            next = after.and_then(|id| turns[..place].iter().rposition(|turn| turn.id() == id));
+        }
+        *self = Self::default();
+        for place in path.into_iter().rev() {
+            self.push(turns, place);
+        }
+    }
+
+    /// The places, in order.
+    pub(crate) fn places(&self) -> &[usize] {
+        &self.turns
+    }
+
+    /// Where on the path the user message of an id stands.
+    pub(crate) fn asked(&self, message_id: &str) -> Option<usize> {
+        self.asked.get(message_id).copied()
+    }
+}
