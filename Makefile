@@ -94,6 +94,8 @@ test-python: ## the emulator and the Python package, with Google's own SDK and A
 test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
 	$(call say,Building what the TypeScript tests drive)
 	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+	@scripts/require-tools python
+	scripts/python-env adk
 	$(call say,TypeScript and browser tests)
 	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test
 

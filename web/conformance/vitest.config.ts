@@ -19,6 +19,7 @@ export default defineConfig({
             'tests/seeds/**',
             'tests/gemini/**',
             'tests/gemini-live/**',
+            'tests/adk/**',
             'tests/faults/**',
             'tests/journals.test.ts',
           ],
@@ -96,6 +97,43 @@ export default defineConfig({
           include: ['tests/gemini-live/*.test.ts'],
           provide: { transport: 'socket', agent: 'gemini-live' },
           testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'adk',
+          // Outages take their time, and have an ADK of their own.
+          include: ['tests/turn/*.test.ts', 'tests/adk/outages.test.ts'],
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
+          provide: { transport: 'sse', agent: 'adk' },
+          globalSetup: ['src/server/adk-setup.ts'],
+          testTimeout: 30_000,
+          // An ADK that a file has for itself takes seconds to start.
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'adk-own',
+          include: ['tests/adk/*.test.ts'],
+          exclude: ['tests/adk/outages.test.ts'],
+          // Pages of both transports. The tests tell the model what to say, and there is but one.
+          provide: { transport: 'sse', agent: 'adk' },
+          globalSetup: ['src/server/adk-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'adk-socket',
+          include: ['tests/turn/*.test.ts'],
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
+          provide: { transport: 'socket', agent: 'adk' },
+          globalSetup: ['src/server/adk-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
         },
       },
       {

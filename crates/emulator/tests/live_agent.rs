@@ -127,7 +127,11 @@ fn called(id: &str, output: Value) -> Past {
         outcome: Outcome::Output { output },
     };
     Past::Step {
-        parts: vec![Part::Call { call, held: false }],
+        parts: vec![Part::Call {
+            call,
+            held: false,
+            open: false,
+        }],
         results: vec![result],
     }
 }

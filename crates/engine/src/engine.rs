@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) tools: Tools,
     /// How long the task of a chat stays that nothing happens to.
     pub(crate) idle: Duration,
+    /// How long somebody is asked for an agent that runs its tools by itself and says nothing of it.
+    pub(crate) patience: Option<Duration>,
     /// The other servers, if there are any.
     pub(crate) replica: Option<Replica>,
     /// The chats that this server has, where there are others.
@@ -133,6 +135,7 @@ impl Engine {
             agent,
             tools,
             idle: Duration::from_secs(30),
+            patience: None,
             replica: None,
             held: Held::default(),
             left: Left::default(),
@@ -151,6 +154,16 @@ impl Engine {
     pub fn with_idle(mut self, idle: Duration) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
             shared.idle = idle;
+        }
+        self
+    }
+
+    /// The same, with questions of an agent that runs its tools by itself taken back after so long,
+    /// where it says nothing of it. To be said before the engine is cloned.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Option<Duration>) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.patience = patience;
         }
         self
     }
@@ -312,13 +325,14 @@ impl Engine {
         Ok(Answered { closed, agrees })
     }
 
-    /// A page ran a call, and gives its output, or why it failed, without a window.
+    /// A page, or whoever else, ran a call, and gives its output, or why it failed, without a window.
+    /// Whether it counts: the first one does.
     pub async fn output(
         &self,
         principal: &Principal,
         call: &CallId,
         output: Result<Value, String>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let chat = self.shared.journal.call(call).await?;
         let chat = chat.ok_or(EngineError::UnknownCall)?;
         let order = Order::Output {
@@ -327,10 +341,11 @@ impl Engine {
         };
         let given = self.ask(principal, &chat, order);
         // A call of somebody else's chat is as unknown as one that was never made.
-        given.await.map(drop).map_err(|error| match error {
-            EngineError::UnknownChat => EngineError::UnknownCall,
-            error => error,
-        })
+        match given.await {
+            Ok(done) => Ok(matches!(done, Done::Taken(true))),
+            Err(EngineError::UnknownChat) => Err(EngineError::UnknownCall),
+            Err(error) => Err(error),
+        }
     }
 
     /// A tool that the agent runs by itself asks somebody, in the middle of its work: what was

@@ -103,6 +103,7 @@ pub(crate) async fn receive(
             let decided = deciding.within(PULSE).await;
             Json(json!({"asked": decided})).into_response()
         }
+        Ok(Done::Taken(taken)) => Json(json!({"taken": taken})).into_response(),
         Ok(Done::Done) => Json(json!({"done": true})).into_response(),
         // One that leaves is not the owner for long.
         Err(EngineError::Elsewhere(_) | EngineError::Closed) => {
@@ -190,6 +191,7 @@ impl HttpPeers {
                 Done::Window(Some(WindowStream::elsewhere(message_id.clone(), chunks)))
             }
             Some(_) => Done::Window(None),
+            None if first.get("taken").is_some() => Done::Taken(first["taken"] == true),
             None if first.get("asked").is_some() => Done::Asked(deciding(&first["asked"])),
             None => match (first.get("stopped"), first.get("view")) {
                 (Some(stopped), _) => Done::Stopped(stopped.as_bool().unwrap_or_default()),

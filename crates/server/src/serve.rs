@@ -119,7 +119,7 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
         true => Tools::default(),
         false => demo::tools(&stores.ledger, timeout, pace),
     };
-    let engine = Engine::new(stores.journal, agent, tools);
+    let engine = Engine::new(stores.journal, agent, tools).with_patience(timeout);
     let engine = match config.linger.0 {
         Some(linger) => engine.with_idle(linger),
         None => engine,

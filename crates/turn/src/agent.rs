@@ -56,6 +56,24 @@ pub enum AgentEvent {
         /// What a person is to be asked before a page runs it.
         asks: Option<Asking>,
     },
+    /// A call that the agent made beside others, and may wait for a page to run. Once the others are
+    /// done it says so ([`AgentEvent::Waits`]), or has a person asked first ([`AgentEvent::Asks`]), or
+    /// says what came of it ([`AgentEvent::Settled`]); until then no page may run it.
+    OpenCall {
+        /// The id that the agent gave it.
+        provider_id: String,
+        /// The tool.
+        tool: String,
+        /// The input.
+        input: Value,
+        /// What the agent says of the call, to be sent back unchanged.
+        provider_metadata: Option<Value>,
+    },
+    /// A page is to run a call that was left open.
+    Waits {
+        /// The id that the agent gave it.
+        provider_id: String,
+    },
     /// A person is to be asked about a call that the agent runs by itself. The step that made it is
     /// over; once all that the step asks is answered, the agent is asked for the next one.
     Asks {
@@ -169,6 +187,9 @@ pub enum Part {
         /// call whose input is invalid.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         held: bool,
+        /// Whether it is not shown with its step at all: the agent will say later who runs it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        open: bool,
     },
     /// A file that the model made.
     File {
@@ -219,7 +240,8 @@ pub struct StepRequest {
     pub tools: Vec<ToolDeclaration>,
     /// What the agent noted last of its conversation: [`AgentEvent::Session`].
     pub session: Option<Value>,
-    /// The calls of the last step that the agent runs by itself, or that it asked about.
+    /// The calls of the last step that the agent runs by itself, that it asked about, or that it has
+    /// left open.
     pub own: Vec<OwnCall>,
 }
 

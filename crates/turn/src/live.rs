@@ -60,6 +60,8 @@ pub(crate) struct Made {
     pub(crate) ruling: Ruling,
     /// What an agent that asks wants back with the answer.
     pub(crate) token: Option<Value>,
+    /// Whether the agent will say later who runs it.
+    pub(crate) is_open: bool,
 }
 
 /// The running step.
@@ -70,6 +72,8 @@ pub(crate) struct Live {
     pub(crate) calls: Vec<Made>,
     pub(crate) metadata: Option<Value>,
     pub(crate) session: Option<Value>,
+    /// Whether clients were told that it has begun.
+    pub(crate) is_begun: bool,
     open: Option<Open>,
 }
 
@@ -156,6 +160,7 @@ impl Live {
                     input,
                     provider_metadata,
                     token: None,
+                    is_open: false,
                 });
                 chunks.into_iter().collect()
             }
@@ -168,6 +173,8 @@ impl Live {
                 asks,
             } => {
                 let (question, token) = asks.map(|asks| (asks.question, asks.token)).unzip();
+                let is_asked = question.is_some();
+                let timeout = ruling.and_then(|ruling| ruling.timeout);
                 let chunks = self.close();
                 self.parts.push(Said::Call(self.calls.len()));
                 self.calls.push(Made {
@@ -181,9 +188,34 @@ impl Live {
                             Some(question) => Verdict::Ask { question },
                             None => Verdict::Allow,
                         },
-                        timeout: None,
+                        // A page that is asked nothing has all the time.
+                        timeout: timeout.filter(|_| is_asked),
                     },
                     token: token.flatten(),
+                    is_open: false,
+                });
+                chunks.into_iter().collect()
+            }
+            AgentEvent::OpenCall {
+                provider_id,
+                tool,
+                input,
+                provider_metadata,
+            } => {
+                let chunks = self.close();
+                self.parts.push(Said::Call(self.calls.len()));
+                self.calls.push(Made {
+                    provider_id: Some(provider_id),
+                    tool,
+                    input,
+                    provider_metadata,
+                    ruling: Ruling {
+                        place: Place::Client,
+                        verdict: Verdict::Allow,
+                        timeout: None,
+                    },
+                    token: None,
+                    is_open: true,
                 });
                 chunks.into_iter().collect()
             }
@@ -214,9 +246,10 @@ impl Live {
                 self.cancel(&provider_ids);
                 Vec::new()
             }
-            AgentEvent::Signal { .. } | AgentEvent::Asks { .. } | AgentEvent::Settled { .. } => {
-                Vec::new()
-            }
+            AgentEvent::Signal { .. }
+            | AgentEvent::Asks { .. }
+            | AgentEvent::Waits { .. }
+            | AgentEvent::Settled { .. } => Vec::new(),
             AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
         }
     }

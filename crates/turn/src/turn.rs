@@ -77,6 +77,10 @@ pub(crate) struct CallState {
     pub(crate) step: Option<usize>,
     pub(crate) is_announced: bool,
     pub(crate) is_held: bool,
+    /// Whether its step was shown without it.
+    pub(crate) is_hidden: bool,
+    /// Whether the agent left it to say later who runs it.
+    pub(crate) is_open: bool,
     pub(crate) is_started: bool,
     pub(crate) edited_input: Option<Value>,
     pub(crate) records: Vec<(String, Value)>,
@@ -270,7 +274,32 @@ impl Turn {
 
     /// Whether a call is at work here, and not waiting at a gate.
     fn is_at_work(&self, state: &CallState) -> bool {
-        state.is_started && state.outcome.is_none() && !self.is_waiting(&state.call.id)
+        let id = &state.call.id;
+        state.is_started
+            && state.outcome.is_none()
+            && !self.is_waiting(id)
+            && !self.is_held_back(id)
+    }
+
+    /// Whether the agent has not been told yet that a call of its own may run: it is told once
+    /// everything that its step asks is answered.
+    fn is_held_back(&self, id: &CallId) -> bool {
+        let last = self.steps.last();
+        let mut calls = last.into_iter().flat_map(|step| &step.calls);
+        self.is_own(id)
+            && self.asked(id).is_some_and(|asked| asked.decision.is_some())
+            && calls.any(|id| self.is_waiting(id) || self.is_left_open(id))
+    }
+
+    /// Whether the agent waits for somebody to say whether it may run a call of a step. As long as it
+    /// does, no page is shown what it is to run: its client would send the output at once, and again
+    /// and again, since it takes no notice of what runs at the agent.
+    pub(crate) fn is_agent_waiting(&self, step: Option<usize>) -> bool {
+        let mut gates = self.open_gates().filter(|gate| !gate.is_within());
+        gates.any(|gate| {
+            let state = self.call_state(&gate.call);
+            state.is_some_and(|state| state.step == step && state.call.place == Place::Agent)
+        })
     }
 
     /// Whether a call, or one that it asked for, waits at a gate.
@@ -302,11 +331,14 @@ impl Turn {
         self.end.is_none() && (self.is_agent_asked || self.own_calls_at_work().next().is_some())
     }
 
-    /// The calls that the agent runs by itself and that wait for nothing that it has asked.
+    /// The calls that the agent runs by itself and that wait for nothing that it has asked, and those
+    /// of which it has not said yet who runs them.
     pub(crate) fn own_calls_at_work(&self) -> impl Iterator<Item = &CallId> {
         let calls = self.calls.iter().filter(|state| {
-            let is_asked = self.gates_of(&state.call.id).any(|gate| !gate.is_within());
-            state.call.place == Place::Agent && state.outcome.is_none() && !is_asked
+            let id = &state.call.id;
+            let is_asked = self.gates_of(id).any(|gate| !gate.is_within());
+            let is_own = state.call.place == Place::Agent && state.outcome.is_none();
+            is_own && !is_asked && !self.is_held_back(id) || self.is_left_open(id)
         });
         calls.map(|state| &state.call.id)
     }
@@ -344,10 +376,29 @@ impl Turn {
         })
     }
 
-    /// The call that the agent runs by itself under an id of its own, until it is settled.
+    /// The call that the agent runs by itself, or left open, under an id of its own, until it is
+    /// settled.
     pub(crate) fn own_call(&self, provider_id: &str) -> Option<CallId> {
-        let call = self.call_of_agent(provider_id)?;
-        self.outcome(&call).is_none().then_some(call)
+        let mut calls = self.calls.iter().rev();
+        let state = calls.find(|state| {
+            let id = &state.call.id;
+            let is_meant = state.call.provider_id.as_deref() == Some(provider_id);
+            is_meant && (self.is_own(id) || self.is_left_open(id))
+        })?;
+        state.outcome.is_none().then(|| state.call.id.clone())
+    }
+
+    /// Whether the agent has not said yet who runs a call.
+    pub(crate) fn is_left_open(&self, id: &CallId) -> bool {
+        let is_asked = || self.gates.iter().any(|state| state.gate.call == *id);
+        let state = self.call_state(id);
+        state.is_some_and(|state| state.is_open && state.outcome.is_none() && !is_asked())
+    }
+
+    /// Whether the agent has asked about a call, and was not told the answer yet.
+    pub(crate) fn is_asked_of(&self, id: &CallId) -> bool {
+        let mut gates = self.open_gates();
+        gates.any(|gate| gate.call == *id && !gate.is_within()) || self.is_held_back(id)
     }
 
     /// The call that the agent runs, or ran, by itself under an id of its own.
@@ -360,7 +411,8 @@ impl Turn {
         Some(call.call.id.clone())
     }
 
-    /// The calls of the last step that the agent runs by itself or asked about, and how they stand.
+    /// The calls of the last step that the agent runs by itself, asked about or left open, and how
+    /// they stand.
     pub fn own_calls(&self) -> Vec<OwnCall> {
         let calls = self.steps.last().into_iter().flat_map(|step| &step.calls);
         let states = calls.filter_map(|id| self.call_state(id));
@@ -368,7 +420,8 @@ impl Turn {
             let asked = self.asked(&state.call.id);
             let is_own = state.call.place == Place::Agent;
             let is_asked = asked.as_ref().is_some_and(|asked| asked.token.is_some());
-            (is_own || is_asked).then(|| OwnCall {
+            let is_open = self.is_left_open(&state.call.id);
+            (is_own || is_asked || is_open).then(|| OwnCall {
                 call: state.call.clone(),
                 asked,
                 outcome: state.outcome.clone(),
@@ -391,6 +444,16 @@ impl Turn {
         })
     }
 
+    /// Why somebody said no to what a call asked last in the middle of its work, if somebody did.
+    pub(crate) fn denial_within(&self, id: &CallId) -> Option<Option<String>> {
+        let mut gates = self.gates.iter().rev();
+        let asked = gates.find(|state| state.gate.call == *id && state.gate.is_within())?;
+        match &asked.decision {
+            Some(Decision::Denied { reason }) => Some(reason.clone()),
+            _ => None,
+        }
+    }
+
     fn is_own(&self, id: &CallId) -> bool {
         self.call(id).is_some_and(|call| call.place == Place::Agent)
     }
@@ -403,6 +466,10 @@ impl Turn {
         self.end.is_none()
             && !self.is_model_due()
             && self.calls_at_work().next().is_none()
+            && !self
+                .calls
+                .iter()
+                .any(|state| self.is_left_open(&state.call.id))
             && self.open_gates().next().is_some()
     }
 }

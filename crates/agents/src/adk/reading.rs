@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use gemini::{Data, FunctionCall, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
 use turn::agent::{AgentEvent, Asking};
-use turn::call::{Outcome, Place};
+use turn::call::{Call, Outcome, Place};
 use turn::event::Finish;
 use turn::live::OURS;
 
@@ -24,8 +24,9 @@ pub(super) struct Reading {
     asked: HashSet<String>,
     /// Long-running calls that have given a first answer already, and wait for their result.
     later: Vec<FunctionCall>,
-    /// Long-running calls that were made beside others, and are shown once those are done.
-    deferred: Vec<(FunctionCall, Part)>,
+    /// Long-running calls that were made beside others: once those are done it shows whether a page
+    /// runs them, and whether a person is asked.
+    undecided: Vec<FunctionCall>,
     /// What is asked of calls that are not shown yet.
     asking: HashMap<String, Asking>,
     /// Calls whose results come from outside.
@@ -74,9 +75,23 @@ impl Reading {
         self.waiting.clear();
     }
 
-    /// Notes calls that an earlier run made, and that this one is to settle.
-    pub(super) fn expect(&mut self, ids: impl IntoIterator<Item = String>) {
-        self.open.extend(ids);
+    /// Notes a call that an earlier run made, and that this one is to settle, or to say who runs it.
+    pub(super) fn expect(&mut self, call: &Call) {
+        let Some(id) = call.provider_id.clone() else {
+            return;
+        };
+        match call.place {
+            Place::Client => {
+                self.waiting.push((id.clone(), call.tool.clone()));
+                self.undecided.push(FunctionCall {
+                    id: Some(id),
+                    name: Some(call.tool.clone()),
+                    args: call.input.as_object().cloned(),
+                    ..FunctionCall::default()
+                });
+            }
+            _ => self.open.push(id),
+        }
     }
 
     /// Whether calls are at work at the agent.
@@ -94,25 +109,24 @@ impl Reading {
         self.settled.get(id)
     }
 
-    /// Whether long-running calls are to be shown with the next step.
-    pub(super) fn has_deferred(&self) -> bool {
-        !self.deferred.is_empty()
+    /// Whether it has not shown yet who runs some of the calls.
+    pub(super) fn is_undecided(&self) -> bool {
+        !self.undecided.is_empty()
     }
 
-    /// What is said of what came between steps, now that it can be shown, and whether the step is
-    /// over with it.
-    pub(super) fn begin(&mut self) -> (Vec<AgentEvent>, bool) {
-        let mut events = std::mem::take(&mut self.held);
-        let deferred = std::mem::take(&mut self.deferred);
-        let first = events.len();
-        for (call, part) in deferred {
-            events.extend(self.outside(call, Some(&part)));
-        }
-        let has_calls = events.len() > first;
-        if has_calls {
-            events.push(AgentEvent::Ended(Finish::Stop));
-        }
-        (events, has_calls)
+    /// What is said of calls that nobody asks about and that have no result: a page runs them.
+    pub(super) fn wait(&mut self) -> Vec<AgentEvent> {
+        let waits = std::mem::take(&mut self.undecided).into_iter();
+        let waits = waits.filter_map(|call| {
+            let provider_id = call.id?;
+            Some(AgentEvent::Waits { provider_id })
+        });
+        waits.collect()
+    }
+
+    /// What is said of what came between steps, now that it can be shown.
+    pub(super) fn begin(&mut self) -> Vec<AgentEvent> {
+        std::mem::take(&mut self.held)
     }
 
     /// Takes in what is said right after long-running calls, before they are shown: some give a first
@@ -199,21 +213,13 @@ impl Reading {
         for call in event.all_calls() {
             events.extend(self.asks(call));
         }
-        for response in event.responses() {
-            let id = response.id.as_ref();
-            let is_meant = |call: &FunctionCall| call.id.as_ref() == id;
-            let place = self.deferred.iter().position(|(call, _)| is_meant(call));
-            if let Some(place) = place.filter(|_| !event.is_placeholder(response)) {
-                // The model goes on speaking, and is told the rest later.
-                self.later.push(self.deferred.remove(place).0);
-            }
-        }
         events
     }
 
     /// What is left to say when the run is over in the middle of a step.
     pub(super) fn end(&mut self) -> Vec<AgentEvent> {
         let mut events = self.lose();
+        events.extend(self.wait());
         for call in std::mem::take(&mut self.later) {
             events.extend(self.outside(call, None));
         }
@@ -285,7 +291,10 @@ impl Reading {
         }
         let Some(id) = call.id.clone() else { return };
         if event.is_long_running(&call) && event.has_others() {
-            self.deferred.push((call, part.clone()));
+            let tool = call.name.clone().unwrap_or_default();
+            self.waiting.push((id.clone(), tool));
+            self.undecided.push(call.clone());
+            events.push(open_call(id, call, part));
             return;
         }
         if event.is_long_running(&call) && !answered.contains(&id) {
@@ -309,16 +318,13 @@ impl Reading {
 
     fn asks(&mut self, call: &FunctionCall) -> Option<AgentEvent> {
         let (provider_id, asking) = asking(call)?;
-        let is_meant = |call: &FunctionCall| call.id.as_ref() == Some(&provider_id);
-        if self.waiting.iter().any(|(id, _)| *id == provider_id) {
-            // It was shown with its question.
-            return None;
+        if self.decide(&provider_id).is_none() {
+            if self.waiting.iter().any(|(id, _)| *id == provider_id) {
+                // It was shown with its question.
+                return None;
+            }
+            self.asked.insert(provider_id.clone());
         }
-        if self.deferred.iter().any(|(call, _)| is_meant(call)) {
-            self.asking.insert(provider_id, asking);
-            return None;
-        }
-        self.asked.insert(provider_id.clone());
         Some(AgentEvent::Asks {
             provider_id,
             asking,
@@ -331,7 +337,14 @@ impl Reading {
             self.asked.insert(id.clone());
             return None;
         }
-        self.settle(id, outcome(event, response))
+        let outcome = outcome(event, response);
+        if let Some(call) = self.decide(id) {
+            // The model goes on speaking, and is told the rest later.
+            self.waiting.retain(|(waiting, _)| waiting != id);
+            self.later.push(call);
+            self.open.push(id.clone());
+        }
+        self.settle(id, outcome)
     }
 
     /// Settles a call at the agent, if it is not settled yet.
@@ -348,6 +361,13 @@ impl Reading {
     /// Notes something for the message's metadata.
     pub(super) fn put(&mut self, key: &str, value: Value) {
         self.metadata.insert(key.to_owned(), value);
+    }
+
+    /// Takes a call off those of which it is not known who runs them.
+    fn decide(&mut self, id: &str) -> Option<FunctionCall> {
+        let is_meant = |call: &FunctionCall| call.id.as_deref() == Some(id);
+        let place = self.undecided.iter().position(is_meant)?;
+        Some(self.undecided.remove(place))
     }
 
     fn note(&mut self, event: &Event) {
@@ -398,7 +418,10 @@ impl Reading {
 fn is_shown(event: &AgentEvent) -> bool {
     matches!(
         event,
-        AgentEvent::Text { .. } | AgentEvent::OwnCall { .. } | AgentEvent::File { .. }
+        AgentEvent::Text { .. }
+            | AgentEvent::OwnCall { .. }
+            | AgentEvent::OpenCall { .. }
+            | AgentEvent::File { .. }
     )
 }
 
@@ -426,24 +449,35 @@ fn own_call(
     part: Option<&Part>,
     asks: Option<Asking>,
 ) -> AgentEvent {
-    let mut kept = Vec::new();
-    if let Some(part) = part {
-        read_part(part.clone(), &mut kept);
-    }
-    let provider_metadata = kept.into_iter().find_map(|event| match event {
-        AgentEvent::Call {
-            provider_metadata, ..
-        } => provider_metadata,
-        _ => None,
-    });
     AgentEvent::OwnCall {
         provider_id: id,
         tool: call.name.unwrap_or_default(),
         input: call.args.map_or_else(|| json!({}), Value::Object),
-        provider_metadata,
+        provider_metadata: part.and_then(metadata),
         place,
         asks,
     }
+}
+
+fn open_call(id: String, call: FunctionCall, part: &Part) -> AgentEvent {
+    AgentEvent::OpenCall {
+        provider_id: id,
+        tool: call.name.unwrap_or_default(),
+        input: call.args.map_or_else(|| json!({}), Value::Object),
+        provider_metadata: metadata(part),
+    }
+}
+
+/// What the model says of a call besides, to be sent back unchanged.
+fn metadata(part: &Part) -> Option<Value> {
+    let mut kept = Vec::new();
+    read_part(part.clone(), &mut kept);
+    kept.into_iter().find_map(|event| match event {
+        AgentEvent::Call {
+            provider_metadata, ..
+        } => provider_metadata,
+        _ => None,
+    })
 }
 
 /// A text, with who says it.

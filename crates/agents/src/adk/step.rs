@@ -92,13 +92,8 @@ impl<'a> Step<'a> {
         let mut cuts = 0;
         loop {
             let open = line.open.as_mut().ok_or_else(failure::cut_off)?;
-            if open.reading.has_deferred() {
-                self.listen(open).await?;
-            }
-            let (events, is_over) = open.reading.begin();
-            self.note(open);
-            self.narrator.say_all(events);
-            if is_over || !self.speak(open).await? {
+            self.narrator.say_all(open.reading.begin());
+            if !self.speak(open).await? {
                 if self.listen(open).await? {
                     return Ok(());
                 }
@@ -188,6 +183,11 @@ impl<'a> Step<'a> {
     /// whether it has ended.
     async fn listen(&self, open: &mut Open) -> Result<bool, Failure> {
         while let Some(event) = open.run.next().await? {
+            if is_premature(&event) && open.reading.is_undecided() {
+                // An app that is not resumable asks its model before it has all results.
+                while let Ok(Some(_)) = open.run.next().await {}
+                break;
+            }
             let is_aborted = open.run.is_stored() && event.is_aborted();
             if event.is_said() && event.responses().next().is_none() && !is_aborted {
                 let failed = event.error_code.clone().filter(|_| event.content.is_none());
@@ -196,12 +196,15 @@ impl<'a> Step<'a> {
                     return Err(failure::of_error(&code, said));
                 }
                 open.run.put_back([event]);
+                // What it says before it has all results is shown with the next step.
+                self.narrator.say_all(open.reading.wait());
                 return Ok(false);
             }
             self.narrator.say_all(open.reading.hear(&event));
             open.last = Some(event);
         }
         self.narrator.say_all(open.reading.lose());
+        self.narrator.say_all(open.reading.wait());
         Ok(true)
     }
 
@@ -321,7 +324,7 @@ impl<'a> Step<'a> {
         self.narrator.say(note.event());
         let mut reading = Reading::default();
         let own = self.request.own.iter().filter(|own| own.outcome.is_none());
-        reading.expect(own.filter_map(|own| own.call.provider_id.clone()));
+        own.for_each(|own| reading.expect(&own.call));
         Open {
             turn: self.request.turn.to_string(),
             run,
@@ -344,4 +347,9 @@ impl<'a> Step<'a> {
         });
         settled.collect()
     }
+}
+
+/// Whether a model says that it was not told the results of all its calls.
+fn is_premature(event: &Event) -> bool {
+    event.error_code.as_deref() == Some("INVALID_ARGUMENT") && event.content.is_none()
 }

@@ -95,6 +95,7 @@ impl Dialogue {
         let parts = calls.iter().map(|call| Part::Call {
             call: call.clone(),
             held: false,
+            open: false,
         });
         self.history.push(Past::Step {
             parts: parts.collect(),

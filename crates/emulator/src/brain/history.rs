@@ -55,6 +55,7 @@ impl Teller {
                 Data::FunctionCall(call) => Part::Call {
                     call: self.call(call),
                     held: false,
+                    open: false,
                 },
                 _ => continue,
             };

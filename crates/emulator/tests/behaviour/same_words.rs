@@ -142,7 +142,11 @@ async fn step(agent: &dyn Agent, history: &[Past], calls: usize) -> (Vec<Part>, 
                     provider_metadata,
                 };
                 made.push(call.clone());
-                parts.push(Part::Call { call, held: false });
+                parts.push(Part::Call {
+                    call,
+                    held: false,
+                    open: false,
+                });
             }
             AgentEvent::Failed { code, message, .. } => panic!("{code}: {message}"),
             _ => {}

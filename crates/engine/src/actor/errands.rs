@@ -49,8 +49,7 @@ impl Actor {
                 Done::Done
             }
             Order::Output { call, output } => {
-                self.output(principal, &call, output).await?;
-                Done::Done
+                Done::Taken(self.output(principal, &call, output).await?)
             }
             Order::Ask {
                 provider_id,
@@ -248,15 +247,16 @@ impl Actor {
         principal: &Principal,
         call: &CallId,
         output: Result<Value, String>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let chat = self.chat_of(principal).await?;
         match chat.take_output(call, output)? {
             Some((gate, decision)) => {
                 let input = Input::Answer { gate, decision };
-                self.perform(input, Some(principal)).await
+                self.perform(input, Some(principal)).await?;
+                Ok(true)
             }
             // Somebody else was first.
-            None => Ok(()),
+            None => Ok(false),
         }
     }
 
@@ -282,6 +282,13 @@ impl Actor {
                 return Ok(Deciding::Decided(Decision::Cancelled));
             }
             None => None,
+        };
+        let ask = match ask {
+            Ask::Approval { question, timeout } => Ask::Approval {
+                question,
+                timeout: timeout.or(self.engine.shared.patience),
+            },
+            page => page,
         };
         let (answer, decided) = oneshot::channel();
         self.tool_asks(None, call, gate, ask, answer).await?;

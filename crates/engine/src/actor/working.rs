@@ -3,7 +3,9 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::agent::AgentEvent;
+use turn::call::Place;
 use turn::gate::Decision;
+use turn::live::{Ruling, Verdict};
 use turn::{At, CallId, Chat, GateId, Input, Status};
 use wire::chunk::Data;
 
@@ -167,9 +169,20 @@ impl Actor {
             (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
                 Some(self.engine.shared.tools.rule(tool, input, owner))
             }
+            // It runs the call, and asks, by itself: only how long is for us to say.
+            (AgentEvent::OwnCall { place, .. }, _) => Some(self.agents_own(*place)),
+            (AgentEvent::Asks { .. }, _) => Some(self.agents_own(Place::Agent)),
             _ => None,
         };
         self.perform(Input::Agent { event, ruling }, None).await
+    }
+
+    fn agents_own(&self, place: Place) -> Ruling {
+        Ruling {
+            place,
+            verdict: Verdict::Allow,
+            timeout: self.engine.shared.patience,
+        }
     }
 
     /// Shows something to those who watch just now.

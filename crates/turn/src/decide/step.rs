@@ -12,6 +12,7 @@ use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
 use crate::live::{Live, Made, Ruling, Said, Verdict};
 use crate::time::At;
+use crate::window::denial;
 
 impl Chat {
     pub(super) fn agent_says(
@@ -21,10 +22,13 @@ impl Chat {
         ruling: Option<Ruling>,
         now: At,
     ) {
-        let is_of_earlier = matches!(event, AgentEvent::Asks { .. } | AgentEvent::Settled { .. });
+        let is_of_earlier = matches!(
+            event,
+            AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }
+        );
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {
-            return self.agent_says_later(output, event, now);
+            return self.agent_says_later(output, event, ruling, now);
         };
         let more = turn.live.as_mut();
         if let Some(chunk) = more.and_then(|live| live.take_more(&mut event)) {
@@ -42,10 +46,12 @@ impl Chat {
             }
             _ => None,
         };
-        let is_first = turn.live.is_none();
+        // What no page is shown begins nothing: the agent may fail before it says a word.
+        let is_silent = matches!(event, AgentEvent::Session(_) | AgentEvent::Metadata(_));
         let mut live = turn.live.take().unwrap_or_default();
         let chunks = live.take(event, ruling, &mut turn.blocks);
-        if is_first {
+        if !live.is_begun && !is_silent {
+            live.is_begun = true;
             turn.enter_step();
         }
         turn.say_all(chunks);
@@ -56,7 +62,13 @@ impl Chat {
     }
 
     /// What an agent says that holds its conversation open when it is not its turn to speak.
-    fn agent_says_later(&mut self, output: &mut Output, event: AgentEvent, now: At) {
+    fn agent_says_later(
+        &mut self,
+        output: &mut Output,
+        event: AgentEvent,
+        ruling: Option<Ruling>,
+        now: At,
+    ) {
         let Some(turn) = self.current() else {
             return;
         };
@@ -82,15 +94,26 @@ impl Chat {
                 provider_id,
                 asking,
             } => {
-                if let Some(call) = turn.own_call(&provider_id) {
+                // Whoever takes the turn up asks the agent again, and hears what is asked already.
+                let call = turn.own_call(&provider_id);
+                if let Some(call) = call.filter(|call| !turn.is_asked_of(call)) {
                     let kind = GateKind::Approval {
                         question: asking.question,
                         within: false,
                     };
+                    let timeout = ruling.and_then(|ruling| ruling.timeout);
+                    let expires = timeout.map(|timeout| now + timeout);
                     let gate = Gate {
                         token: asking.token,
-                        ..gate(turn, call, kind, None)
+                        ..gate(turn, call, kind, expires)
                     };
+                    self.open_gate(output, gate);
+                }
+            }
+            AgentEvent::Waits { provider_id } => {
+                let call = turn.own_call(&provider_id);
+                if let Some(call) = call.filter(|call| turn.is_left_open(call)) {
+                    let gate = gate(turn, call, GateKind::ClientCall, None);
                     self.open_gate(output, gate);
                 }
             }
@@ -133,6 +156,15 @@ impl Chat {
 
     /// Settles a call that the agent ran by itself. Nobody need answer what it still asks.
     fn settle_own_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
+        let turn = self.current();
+        let denied = turn.and_then(|turn| turn.denial_within(&call));
+        let outcome = match (outcome, denied) {
+            // The tool has asked, and tells no more than what it was told.
+            (Outcome::Error { error }, Some(reason)) if error == denial(reason.as_deref()) => {
+                Outcome::Denied { reason }
+            }
+            (outcome, _) => outcome,
+        };
         self.cancel_questions(output, &call);
         self.settle_call(output, call, outcome);
     }
@@ -174,6 +206,9 @@ impl Chat {
         };
         let id = turn.id().clone();
         let expires = made.ruling.timeout.map(|timeout| now + timeout);
+        if made.is_open {
+            return;
+        }
         match made.ruling.verdict {
             Verdict::Invalid { error } => {
                 self.settle_call(output, call, Outcome::Invalid { error });
@@ -245,8 +280,10 @@ impl Chat {
         };
         live.calls.clear();
         live.parts.retain(|said| matches!(said, Said::Part(_)));
-        let step = step_ended(&id, &live, &[], Finish::Cut);
-        self.decide(output, [step]);
+        if live.is_begun {
+            let step = step_ended(&id, &live, &[], Finish::Cut);
+            self.decide(output, [step]);
+        }
         self.note_session(output, &id, live.session);
     }
 
@@ -275,6 +312,7 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
         Said::Part(part) => part.clone(),
         Said::Call(n) => {
             let held = match live.calls[*n].ruling.verdict {
+                _ if live.calls[*n].is_open => true,
                 Verdict::Invalid { .. } => true,
                 Verdict::Ask { .. } => calls[*n].place == Place::Client,
                 _ => false,
@@ -282,6 +320,7 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
             Part::Call {
                 call: calls[*n].clone(),
                 held,
+                open: live.calls[*n].is_open,
             }
         }
     });

@@ -31,7 +31,7 @@ impl Turn {
                 ..
             } => self.apply_step(parts, *finish, metadata.as_ref()),
             Event::CallNested { call, .. } => {
-                self.register(call.clone(), None, false);
+                self.register(call.clone(), None, false, false);
             }
             Event::GateOpened { gate, .. } => self.apply_gate(gate),
             Event::GateClosed { gate, decision, .. } => self.apply_decision(gate, decision),
@@ -62,13 +62,15 @@ impl Turn {
         }
     }
 
-    fn register(&mut self, call: Call, step: Option<usize>, is_held: bool) {
+    fn register(&mut self, call: Call, step: Option<usize>, is_held: bool, is_open: bool) {
         self.index.insert(call.id.clone(), self.calls.len());
         self.calls.push(CallState {
             call,
             step,
             is_announced: false,
             is_held,
+            is_hidden: is_open,
+            is_open,
             is_started: false,
             edited_input: None,
             records: Vec::new(),
@@ -98,10 +100,12 @@ impl Turn {
         let step = self.steps.len();
         let mut calls = Vec::new();
         for part in parts {
-            if let Part::Call { call, held } = part {
+            if let Part::Call { call, held, open } = part {
                 calls.push(call.id.clone());
-                self.register(call.clone(), Some(step), *held);
-                self.say(telling::input_start(call));
+                self.register(call.clone(), Some(step), *held, *open);
+                if !open {
+                    self.say(telling::input_start(call));
+                }
                 if !held {
                     self.announce(&call.id);
                 }
@@ -120,6 +124,10 @@ impl Turn {
         };
         match &gate.kind {
             GateKind::Approval { question, .. } => {
+                self.show(&gate.call);
+                let Some(state) = self.call_state(&gate.call) else {
+                    return;
+                };
                 // A held call is shown with its input, and yet no page takes it for announced.
                 let held = state.is_held && !state.is_announced;
                 let delta = held.then(|| telling::input_delta(&state.call));
@@ -133,6 +141,7 @@ impl Turn {
                 self.say(start);
                 self.announce(&gate.call);
             }
+            GateKind::ClientCall if self.is_agent_waiting(state.step) => {}
             GateKind::ClientCall => self.announce(&gate.call),
         }
         self.gates.push(GateState {
@@ -157,6 +166,38 @@ impl Turn {
         {
             state.edited_input = Some(input.clone());
         }
+        let step = self.call_state(&gate.call).and_then(|state| state.step);
+        if !self.is_agent_waiting(step) {
+            self.announce_pages(step);
+        }
+    }
+
+    /// Shows the page what it is to run of a step, now that the agent waits for nobody.
+    fn announce_pages(&mut self, step: Option<usize>) {
+        let gates = self.open_gates();
+        let pages = gates.filter(|gate| gate.kind == GateKind::ClientCall);
+        let calls: Vec<CallId> = pages.map(|gate| gate.call.clone()).collect();
+        for call in calls {
+            if self
+                .call_state(&call)
+                .is_some_and(|state| state.step == step)
+            {
+                self.announce(&call);
+            }
+        }
+    }
+
+    /// Shows a call without which its step was shown, in a step of its own if that is over.
+    fn show(&mut self, id: &CallId) {
+        let Some(state) = self.call_state_mut(id).filter(|state| state.is_hidden) else {
+            return;
+        };
+        state.is_hidden = false;
+        let start = telling::input_start(&state.call);
+        if !self.in_step {
+            self.enter_step();
+        }
+        self.say(start);
     }
 
     fn apply_outcome(&mut self, id: &CallId, outcome: &Outcome) {
@@ -164,7 +205,10 @@ impl Turn {
             return;
         };
         self.calls[index].outcome = Some(outcome.clone());
-        if !matches!(outcome, Outcome::Invalid { .. }) && !self.calls[index].is_held {
+        self.show(id);
+        let is_output = matches!(outcome, Outcome::Output { .. });
+        let is_held = self.calls[index].is_held && !is_output;
+        if !matches!(outcome, Outcome::Invalid { .. }) && !is_held {
             self.announce(id);
         }
         let state = &self.calls[index];
@@ -235,6 +279,7 @@ impl Turn {
 
     /// Shows a call with its whole input, at which a page's tool runs.
     fn announce(&mut self, id: &CallId) {
+        self.show(id);
         let Some(state) = self.call_state_mut(id).filter(|state| !state.is_announced) else {
             return;
         };

@@ -119,6 +119,11 @@ impl Driver {
         decision.cloned()
     }
 
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let messages = self.chat.messages();
+        messages.iter().map(|message| message.role).collect()
+    }
+
     pub(crate) fn outcome(&self, n: usize) -> Option<Outcome> {
         let turn = self.chat.current().unwrap();
         turn.outcome(&self.call_id(n)).cloned()
@@ -310,6 +315,26 @@ impl Driver {
     }
 
     /// How the calls stand that the agent runs by itself.
+    /// The agent calls a tool beside others, and will say later who runs it.
+    pub(crate) fn open_call(&mut self, provider_id: &str, tool: &str) {
+        let event = AgentEvent::OpenCall {
+            provider_id: provider_id.to_owned(),
+            tool: tool.to_owned(),
+            input: json!({}),
+            provider_metadata: None,
+        };
+        let ruling = None;
+        self.perform(Input::Agent { event, ruling });
+    }
+
+    /// The agent waits for a page to run a call.
+    pub(crate) fn agent_waits(&mut self, provider_id: &str) -> Vec<Effect> {
+        let provider_id = provider_id.to_owned();
+        let event = AgentEvent::Waits { provider_id };
+        let ruling = None;
+        self.perform(Input::Agent { event, ruling })
+    }
+
     pub(crate) fn own_calls(&self) -> Vec<OwnCall> {
         self.chat.current().unwrap().own_calls()
     }

@@ -5,6 +5,7 @@ import { done } from '../event-stream.ts';
 import type { Json } from '../stream.ts';
 import type { Transport } from './connection.ts';
 import { type ReceivedFrame, refusalIn } from './frame.ts';
+import { walletIn } from './ledger.ts';
 import { SeedsSocket } from './seeds-socket.ts';
 import type { Principal } from './server.ts';
 
@@ -18,6 +19,9 @@ export type ServedChat = {
 };
 
 export type JournalEvent = { event: string; [field: string]: Json };
+
+/** A part of a step; calls have names. */
+type JournalPart = { part: string; id?: string; providerId?: string };
 
 export type OpenApproval = {
   approvalId: string;
@@ -55,15 +59,20 @@ export class Api {
   readonly #origin: () => string;
   readonly #principal: Principal | undefined;
   readonly #transport: Transport;
+  readonly #ledger: string | undefined;
+  /** The chats that it was asked about. */
+  readonly #chats = new Set<string>();
 
   constructor(
     origin: () => string,
     principal: Principal | undefined,
     transport: Transport = 'sse',
+    ledger?: string,
   ) {
     this.#origin = origin;
     this.#principal = principal;
     this.#transport = transport;
+    this.#ledger = ledger;
   }
 
   /** As `fetch`, at this server and as this principal. */
@@ -80,6 +89,9 @@ export class Api {
    * socket is told as it would be over HTTP; only that a refusal there has no status of its own.
    */
   ask(body: object): Promise<Response> {
+    if ('id' in body) {
+      this.note(String(body.id));
+    }
     switch (this.#transport) {
       case 'sse':
         return this.post(body);
@@ -88,6 +100,11 @@ export class Api {
       case 'seeds':
         return this.#speak(body as { id: string; messages: unknown[] });
     }
+  }
+
+  /** Takes note of a chat. */
+  note(id: string): void {
+    this.#chats.add(id);
   }
 
   /** Posts a body to the chat, whatever is in it. */
@@ -101,6 +118,7 @@ export class Api {
 
   /** The chat as the server has it, or nothing where it has none. */
   async chat(id: string): Promise<ServedChat | undefined> {
+    this.note(id);
     const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}`);
     return response.status === 404
       ? this.#nothing(response)
@@ -151,6 +169,9 @@ export class Api {
   }
 
   async wallet(): Promise<Wallet> {
+    if (this.#ledger !== undefined) {
+      return walletIn(this.#ledger, this.#principal?.name ?? 'local', await this.#callsOfAgent());
+    }
     return this.#expect<Wallet>(await this.fetch('/api/wallet'), 200);
   }
 
@@ -168,6 +189,23 @@ export class Api {
     if (response.status !== 204) {
       throw new Error(`DELETE answered ${response.status}`);
     }
+  }
+
+  /** What the agent calls the calls that it ran itself, and what they are called here. */
+  async #callsOfAgent(): Promise<Map<string, string>> {
+    const calls = new Map<string, string>();
+    for (const id of this.#chats) {
+      const isThere = (await this.chat(id)) !== undefined;
+      for (const event of isThere ? await this.journal(id) : []) {
+        const parts = event.event === 'step-ended' ? (event.parts as JournalPart[]) : [];
+        for (const { providerId, id } of parts) {
+          if (providerId !== undefined && id !== undefined) {
+            calls.set(providerId, id);
+          }
+        }
+      }
+    }
+    return calls;
   }
 
   async #expect<T>(response: Response, status: number): Promise<T> {

@@ -1,14 +1,12 @@
 /** The real binary, on a free port, with a journal that outlives it. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { projectRoot } from '../corpus.ts';
+import { Adk, type AdkPlace, agentKey } from './adk.ts';
+import { tellDesk } from './desk.ts';
 import { Emulator } from './emulator.ts';
-
-const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
+import { end, expectEndedWell, launch, type Running } from './process.ts';
 
 /** Where the journals are left for other tests, if anybody wants them. */
 const recordFolder =
@@ -18,10 +16,10 @@ const recordFolder =
 const principalCount = 256;
 
 /**
- * The demo, its second personality, which calls one tool at a time, or Gemini, by either of its two
- * APIs: then it is the demo that answers behind an emulator.
+ * The demo, its second personality, which calls one tool at a time, Gemini, by either of its two
+ * APIs, or ADK: then it is the demo that answers behind an emulator.
  */
-export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live';
+export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live' | 'adk';
 
 export type ServerOptions = {
   agent?: Agent;
@@ -44,23 +42,39 @@ export type ServerOptions = {
   geminiKey?: string;
   /** In what Gemini Live answers: `text`, if nothing is said. */
   modality?: 'text' | 'audio';
+  /** An ADK that runs already. Without one, or where its pace does not suit, one is started. */
+  adk?: AdkPlace | undefined;
+  /** The app of ADK: the example's, if nothing is said. */
+  adkApp?: string;
 };
 
-export type Principal = { name: string; key: string };
+/** Counted over all servers: some share a store. */
+let chats = 0;
 
-type Running = { child: ChildProcess; complaints: string[] };
+export type Principal = { name: string; key: string };
 
 export class Server {
   readonly #options: ServerOptions;
   readonly #folder: string;
   #running: Running | undefined;
-  #emulator: (Running & { url: string }) | undefined;
+  #emulator: Running | undefined;
+  /** The ADK that was started for this server alone. */
+  #ownAdk: Adk | undefined;
+  #adk: AdkPlace | undefined;
   #url = '';
   #principalsTaken = 0;
+  readonly #principals: readonly Principal[];
+  readonly #mark: string;
 
   private constructor(options: ServerOptions) {
     this.#options = options;
     this.#folder = folder();
+    // One ADK serves many servers, and must not take the people and chats of one for another's.
+    this.#mark = options.agent === 'adk' ? `${randomBytes(4).toString('hex')}-` : '';
+    this.#principals = Array.from({ length: principalCount }, (_, index) => ({
+      name: `person-${this.#mark}${index + 1}`,
+      key: `secret-of-${index + 1}`,
+    }));
   }
 
   static async start(options: ServerOptions = {}): Promise<Server> {
@@ -70,6 +84,11 @@ export class Server {
       const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
       args.push(...(options.emulatorFlags ?? []));
       server.#emulator = await launch(args, server.#folder, {});
+    }
+    if (agent === 'adk') {
+      const isMeant = options.adk !== undefined && pace <= options.adk.pace;
+      server.#ownAdk = isMeant ? undefined : await Adk.start({ pace });
+      server.#adk = server.#ownAdk?.place ?? options.adk;
     }
     server.#running = await server.#launch();
     return server;
@@ -94,11 +113,25 @@ export class Server {
     if (this.#options.isOpen === true) {
       return undefined;
     }
-    const principal = principals[this.#principalsTaken++];
+    const principal = this.#principals[this.#principalsTaken++];
     if (principal === undefined) {
       throw new Error('there are no more principals: raise their number');
     }
     return principal;
+  }
+
+  /** The name of a chat that nobody has opened yet. */
+  newChat(): string {
+    return `${this.#chatsBegin}${++chats}`;
+  }
+
+  get #chatsBegin(): string {
+    return `chat-${this.#mark}`;
+  }
+
+  /** Where its agent notes what was paid, if that is not the demo's wallet. */
+  get ledger(): string | undefined {
+    return this.#adk?.ledger;
   }
 
   /** Ends it in the middle of whatever it does, and starts it again on the same journal. */
@@ -117,14 +150,13 @@ export class Server {
   async stop(): Promise<void> {
     const running = await this.#end('SIGTERM');
     await end(this.#emulator, 'SIGTERM');
+    await this.#ownAdk?.stop();
     if (recordFolder === undefined) {
       rmSync(this.#folder, { recursive: true, force: true });
     }
-    for (const { child, complaints } of [running, this.#emulator].filter(
-      one => one !== undefined,
-    )) {
-      if (child.exitCode !== 0 || complaints.some(line => /panicked/.test(line))) {
-        throw new Error(`it ended with ${child.exitCode}, saying:\n${complaints.join('\n')}`);
+    for (const one of [running, this.#emulator]) {
+      if (one !== undefined) {
+        expectEndedWell(one);
       }
     }
   }
@@ -138,9 +170,9 @@ export class Server {
 
   /** The emulator behind the server. */
   get emulator(): Emulator {
-    const url = this.#emulatorUrl;
+    const url = this.#emulatorUrl ?? this.#adk?.emulator;
     if (url === undefined) {
-      throw new Error('only Gemini has an emulator');
+      throw new Error('the demo has no emulator');
     }
     return new Emulator(url);
   }
@@ -168,7 +200,7 @@ export class Server {
     args.push(...(this.#options.flags ?? []));
     const env: Record<string, string> = { ...this.#options.variables };
     if (this.#options.isOpen !== true) {
-      env.ADK_STREAM_KEYS = principals.map(({ name, key }) => `${name}=${key}`).join(',');
+      env.ADK_STREAM_KEYS = this.#principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }
     const gemini = this.#emulatorUrl;
     if (gemini !== undefined) {
@@ -180,60 +212,18 @@ export class Server {
       // The demo's questions wait as long as they do elsewhere.
       args.push(...(approvalTimeout === undefined ? ['--approval-timeout', 'never'] : []));
     }
+    if (this.#adk !== undefined) {
+      args.push('--adk-url', this.#adk.url, '--adk-app', this.#options.adkApp ?? 'assistant');
+      env.ADK_STREAM_AGENT_KEY = agentKey;
+    }
     const running = await launch(args, this.#folder, env);
     this.#url = running.url;
+    if (this.#adk !== undefined) {
+      await tellDesk(this.#adk.desk, this.#chatsBegin, running.url);
+    }
     return running;
   }
 }
-
-/** Starts the binary, and waits until it listens. */
-async function launch(
-  args: string[],
-  cwd: string,
-  variables: Record<string, string>,
-): Promise<Running & { url: string }> {
-  // In a folder of its own and without our variables, so that nobody's configuration has a say.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^ADK_STREAM_|^(GEMINI|GOOGLE)_/.test(name)),
-  );
-  const child = spawn(binary, args, {
-    cwd,
-    env: { ...env, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  // A test run that is cut short must not leave servers behind.
-  const killWithUs = () => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
-  child.once('exit', () => process.off('exit', killWithUs));
-
-  const complaints: string[] = [];
-  createInterface({ input: child.stderr }).on('line', line => complaints.push(line));
-  // Without a listener, a binary that is missing would end the whole test run.
-  const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-  const listening = (async () => {
-    for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^listening on (http:\S+)$/.exec(line)?.[1];
-      if (url !== undefined) {
-        return url;
-      }
-    }
-    throw new Error(`${binary} ended before it listened, saying:\n${complaints.join('\n')}`);
-  })();
-  return { child, complaints, url: await Promise.race([listening, failed]) };
-}
-
-async function end(running: Running | undefined, signal: NodeJS.Signals): Promise<void> {
-  if (running?.child.exitCode === null && running.child.signalCode === null) {
-    const ended = once(running.child, 'exit');
-    running.child.kill(signal);
-    await ended;
-  }
-}
-
-const principals: readonly Principal[] = Array.from({ length: principalCount }, (_, index) => ({
-  name: `person-${index + 1}`,
-  key: `secret-of-${index + 1}`,
-}));
 
 function folder(): string {
   if (recordFolder === undefined) {

@@ -39,8 +39,6 @@ export type TabOptions = {
 /** Longer than any window stays open here; the turn of a server that died is taken over in 5 s. */
 const patienceMilliseconds = 16_000;
 
-let chats = 0;
-
 export class Tab {
   readonly id: string;
   readonly major: Major;
@@ -61,8 +59,10 @@ export class Tab {
     const { server, major, messages, tools = {}, transport = 'sse' } = options;
     this.#options = options;
     this.major = major;
-    this.id = options.id ?? `chat-${++chats}`;
-    this.api = options.api ?? new Api(() => server.url, server.newPrincipal(), transport);
+    this.id = options.id ?? server.newChat();
+    this.api =
+      options.api ?? new Api(() => server.url, server.newPrincipal(), transport, server.ledger);
+    this.api.note(this.id);
     if (messages !== undefined) {
       this.#script.note({ messages: structuredClone(messages) });
     }

@@ -9,8 +9,9 @@ const patienceMilliseconds = 10_000;
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
+  { patience = patienceMilliseconds }: { patience?: number } = {},
 ): Promise<Exclude<T, undefined | false>> {
-  const deadline = performance.now() + patienceMilliseconds;
+  const deadline = performance.now() + patience;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) {

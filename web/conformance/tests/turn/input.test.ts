@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
 import type { Json } from '../../src/stream.ts';
+import { toolParts } from '../../src/tool-part.ts';
 import { serve } from './served.ts';
 import {
   expectLastWord,
@@ -23,9 +24,7 @@ test.each(majors)(
     await tab.say('call with bad input');
 
     await expectSound(tab, { posts: 1 });
-    const [part] = tab.messages.flatMap(message =>
-      message.parts.filter(part => part.type.startsWith('tool-')),
-    );
+    const [part] = tab.messages.flatMap(toolParts);
     expect(part).toMatchObject({ state: 'output-error', errorText: expect.stringMatching(/\S/) });
     expectLastWord(tab);
     await expectServed(tab);

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { pageTools } from './page-tools.ts';
-import { asksTogether, serve, transport } from './served.ts';
+import { asksTogether, runsBeside, serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
 
 const served = serve();
@@ -55,12 +55,12 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
   test.each(majors)('on version %s', async major => {
     const tab = served.open(major, { tools: pageTools });
     await tab.say('Pay Ann $5 and play track 2');
-    // The page need not wait for the person; an agent that asks one thing at a time does.
-    expect(tab.ran).toHaveLength(asksTogether ? 1 : 0);
+    // The page need not wait for the person, but where the agent does.
+    expect(tab.ran).toHaveLength(runsBeside ? 1 : 0);
     expect(outline(tab.messages)).toEqual([
       [
         'process_payment: approval-requested',
-        ...(asksTogether ? ['change_bgm: output-available'] : []),
+        ...(runsBeside ? ['change_bgm: output-available'] : []),
       ],
     ]);
     expect(tab.posts).toBe(1);
@@ -68,7 +68,7 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
       ? tab.approve(tab.call('process_payment'))
       : tab.deny(tab.call('process_payment'), 'too much'));
 
-    await expectSound(tab, { posts: asksTogether ? 2 : 3 });
+    await expectSound(tab, { posts: runsBeside ? 2 : 3 });
     expect(outline(tab.messages)).toEqual([
       [`process_payment: output-${pay ? 'available' : 'denied'}`, 'change_bgm: output-available'],
     ]);
@@ -79,7 +79,7 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
   });
 });
 
-describe.runIf(asksTogether)(
+describe.runIf(runsBeside)(
   'a payment that is denied elsewhere while the page runs its tool',
   () => {
     test.each(majors)('on version %s', async major => {

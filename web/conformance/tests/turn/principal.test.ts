@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { Api } from '../../src/server/api.ts';
-import { continuation, expectRefused, userMessage } from './forged.ts';
+import { callIn, continuation, expectRefused, userMessage } from './forged.ts';
 import { serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound } from './sound.ts';
 
@@ -34,8 +34,7 @@ test.each(majors)('nobody else sees or answers a question, on version %s', async
     });
   }
   const answered = continuation(tab, messages => {
-    const part = messages.at(-1)?.parts.find(part => part.type === 'tool-process_payment');
-    Object.assign(part ?? {}, {
+    Object.assign(callIn(messages, 'process_payment'), {
       state: 'approval-responded',
       approval: { id: approvalId, approved: true },
     });
@@ -84,10 +83,10 @@ describe.runIf(transport === 'sse')('without a key', () => {
   test('a key may come in a header of its own', async () => {
     const { server } = served;
     const principal = server.newPrincipal();
-    const response = await fetch(new URL('/api/wallet', server.url), {
+    const response = await fetch(new URL('/api/approvals', server.url), {
       headers: { 'x-api-key': principal?.key ?? '' },
     });
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ balance: 1000, currency: 'USD', payments: [] });
+    expect(await response.json()).toEqual({ approvals: [] });
   });
 });

@@ -1,4 +1,4 @@
-/** Two people answer one question at the same time, a thousand times. */
+/** Two people answer one question at the same time, many times. */
 import type { UIMessage } from 'ai-7';
 import { describe, expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
@@ -9,9 +9,10 @@ import { agent, serve, transport } from './served.ts';
 
 const served = serve();
 
-const races = agent.startsWith('gemini') ? 100 : 1000;
+// Whoever is asked over HTTP takes his time, and ADK most of all.
+const races = agent === 'adk' ? 30 : agent.startsWith('gemini') ? 100 : 1000;
 
-const racesWithPages = 100;
+const racesWithPages = agent === 'adk' ? 30 : 100;
 
 const sideBySide = 8;
 

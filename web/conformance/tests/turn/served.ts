@@ -1,16 +1,21 @@
 /** The server of a test file, and tabs on it. */
 import { afterAll, beforeAll, inject, onTestFailed } from 'vitest';
 import type { Major } from '../../src/sdk.ts';
+import type { AdkPlace } from '../../src/server/adk.ts';
 import { Api } from '../../src/server/api.ts';
 import type { Transport } from '../../src/server/connection.ts';
 import { type Agent, Server, type ServerOptions } from '../../src/server/server.ts';
 import { Tab, type TabOptions } from '../../src/server/tab.ts';
-import { leaveOut } from './not-in-seeds.ts';
+import { leaveOut } from './left-out.ts';
+import { notInAdk } from './not-in-adk.ts';
+import { notInSeeds } from './not-in-seeds.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     transport: Transport;
     agent: Agent;
+    /** The ADK that the files of a project share. */
+    adk: AdkPlace | undefined;
   }
 }
 
@@ -21,7 +26,14 @@ export const transport = inject('transport');
 export const agent = inject('agent');
 
 /** Whether the agent asks all that it wants to know at once, or one question after the other. */
-export const asksTogether = agent === 'demo' || agent === 'gemini';
+export const asksTogether = agent === 'demo' || agent === 'gemini' || agent === 'adk';
+
+/**
+ * Whether a page runs its tool while somebody is asked about another call of the same step. Where the
+ * agent runs that call, it can't: its client takes no notice of what runs there, and would send the
+ * output for ever.
+ */
+export const runsBeside = asksTogether && agent !== 'adk';
 
 export type Served = {
   readonly server: Server;
@@ -36,10 +48,13 @@ export type Served = {
 export function serve(options: ServerOptions = {}): Served {
   let server: Server | undefined;
   if (transport === 'seeds') {
-    leaveOut();
+    leaveOut(notInSeeds);
+  }
+  if (agent === 'adk') {
+    leaveOut(notInAdk);
   }
   beforeAll(async () => {
-    server = await Server.start({ agent, ...options });
+    server = await Server.start({ agent, adk: inject('adk'), ...options });
   });
   afterAll(async () => {
     await server?.stop();
@@ -53,7 +68,7 @@ export function serve(options: ServerOptions = {}): Served {
     },
     meet() {
       const { server } = this;
-      return new Api(() => server.url, server.newPrincipal(), transport);
+      return new Api(() => server.url, server.newPrincipal(), transport, server.ledger);
     },
     open(major, tabOptions = {}) {
       return told(new Tab({ server: this.server, major, transport, ...tabOptions }));

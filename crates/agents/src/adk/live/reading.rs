@@ -117,8 +117,7 @@ impl Reading {
     pub(super) fn begin(&mut self) -> Vec<AgentEvent> {
         self.sound = Sound::default();
         self.voice = Voice::Nobody;
-        // No call is put off: a live model takes results one by one.
-        self.read.begin().0
+        self.read.begin()
     }
 
     /// What is said when the step is over.
@@ -126,7 +125,10 @@ impl Reading {
         if let Some(audio) = self.sound.metadata() {
             self.read.put("audio", audio);
         }
-        self.read.hand_over()
+        let mut events = self.read.hand_over();
+        // Nobody is asked about calls here, and a live model takes results one by one.
+        events.extend(self.read.wait());
+        events
     }
 
     /// What is said of the calls that were at work when the agent failed.

@@ -175,6 +175,7 @@ mod tests {
         let parts = made.iter().map(|call| agent::Part::Call {
             call: call.clone(),
             held: false,
+            open: false,
         });
         let said = (!text.is_empty()).then_some(said);
         Past::Step {

@@ -1,0 +1,114 @@
+/** The real ADK: `adk api_server` on the emulator of Gemini, with sessions that outlive it. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { projectRoot } from '../corpus.ts';
+import { gatherApps } from './adk-apps.ts';
+import { Desk } from './desk.ts';
+import { end, expectEndedWell, launch, launchProgram, type Running } from './process.ts';
+
+const python = join(projectRoot, 'target', 'python-adk', 'bin', 'python');
+
+/** What its tools are known by at the desk. */
+export const agentKey = 'the-key-of-the-tools-at-adk';
+
+export type AdkOptions = {
+  /** Milliseconds between two words of the model. */
+  pace?: number;
+};
+
+/** Where everything is, for whoever did not start it. */
+export type AdkPlace = {
+  url: string;
+  emulator: string;
+  /** Where its tools ask. */
+  desk: string;
+  /** A line of JSON for every payment of the example's. */
+  ledger: string;
+  /** A line of JSON for everything that the tools of the other apps did. */
+  notes: string;
+  pace: number;
+};
+
+export class Adk {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'adk-'));
+  readonly #options: AdkOptions;
+  readonly #emulator: Running;
+  readonly #desk: Desk;
+  readonly #apps = gatherApps(this.#folder);
+  #running: Running | undefined;
+  #url = '';
+
+  private constructor(options: AdkOptions, emulator: Running, desk: Desk) {
+    this.#options = options;
+    this.#emulator = emulator;
+    this.#desk = desk;
+  }
+
+  static async start(options: AdkOptions = {}): Promise<Adk> {
+    if (!existsSync(python)) {
+      throw new Error(`there is no ADK: scripts/python-env adk makes ${python}`);
+    }
+    const { pace = 0 } = options;
+    const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
+    const emulator = await launch(args, tmpdir(), {});
+    const adk = new Adk(options, emulator, await Desk.start());
+    await adk.begin();
+    return adk;
+  }
+
+  get place(): AdkPlace {
+    return {
+      url: this.#url,
+      emulator: this.#emulator.url,
+      desk: this.#desk.url,
+      ledger: join(this.#folder, 'ledger.jsonl'),
+      notes: join(this.#folder, 'notes.jsonl'),
+      pace: this.#options.pace ?? 0,
+    };
+  }
+
+  /** Starts it, at the address that it had before, with the sessions that it had. */
+  async begin(): Promise<void> {
+    const { ledger, notes } = this.place;
+    const sessions = `sqlite:///${join(this.#folder, 'sessions.db')}`;
+    const port = this.#url === '' ? '0' : new URL(this.#url).port;
+    this.#running = await launchProgram({
+      command: python,
+      args: [
+        ...['-m', 'google.adk.cli', 'api_server', '--port', port],
+        // Nothing is to be written beside the agents.
+        ...['--session_service_uri', sessions, '--artifact_service_uri', 'memory://'],
+        this.#apps,
+      ],
+      cwd: this.#folder,
+      variables: {
+        GOOGLE_API_KEY: 'a-key',
+        GOOGLE_GEMINI_BASE_URL: this.#emulator.url,
+        PYTHONPATH: join(projectRoot, 'python', 'adk_stream', 'src'),
+        PYTHONDONTWRITEBYTECODE: '1',
+        ADK_STREAM_URL: this.#desk.url,
+        ADK_STREAM_AGENT_KEY: agentKey,
+        ASSISTANT_LEDGER: ledger,
+        LEDGER: notes,
+      },
+      listening: /running on (http:\S+)/,
+    });
+    this.#url = this.#running.url;
+  }
+
+  /** Ends it in the middle of whatever it does. */
+  async kill(): Promise<void> {
+    await end(this.#running, 'SIGKILL');
+    this.#running = undefined;
+  }
+
+  async stop(): Promise<void> {
+    // It waits for its clients to hang up, and they may be gone already.
+    await this.kill();
+    await end(this.#emulator, 'SIGTERM');
+    await this.#desk.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+    expectEndedWell(this.#emulator);
+  }
+}
