@@ -295,7 +295,7 @@ impl Turn {
     /// does, no page is shown what it is to run: its client would send the output at once, and again
     /// and again, since it takes no notice of what runs at the agent.
     pub(crate) fn is_agent_waiting(&self, step: Option<usize>) -> bool {
-        let mut gates = self.open_gates().filter(|gate| !gate.is_within());
+        let mut gates = self.open_gates();
         gates.any(|gate| {
             let state = self.call_state(&gate.call);
             state.is_some_and(|state| state.step == step && state.call.place == Place::Agent)

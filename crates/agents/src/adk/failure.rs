@@ -12,6 +12,18 @@ pub(super) fn unreachable() -> Failure {
     }
 }
 
+/// The error by which ADK says that two runs write to one session.
+pub(super) const STALE: &str = "StaleSessionError";
+
+/// The code of [`busy`].
+pub(super) const BUSY: &str = "agent_busy";
+
+/// Another run of it is still at work on the chat.
+pub(super) fn busy() -> Failure {
+    let message = "The agent is still busy with what was said before. Try again.";
+    Failure::new(BUSY, message)
+}
+
 /// It took too long.
 pub(super) fn timed_out() -> Failure {
     Failure::new("agent_timed_out", "The agent took too long to answer.")
@@ -98,6 +110,7 @@ pub(super) fn of_error(kind: &str, said: &str) -> Failure {
             with("The agent's model can't answer this", said),
         ),
         "INVOCATION_ABORTED" => cut_off(),
+        STALE => busy(),
         "" => Failure::new("agent_failed", with("The agent failed", said)),
         _ if is_blocked(kind) => Failure::new(
             "agent_blocked",

@@ -337,20 +337,18 @@ impl Reading {
             self.asked.insert(id.clone());
             return None;
         }
-        let outcome = outcome(event, response);
+        self.settle(id, outcome(event, response))
+    }
+
+    /// Settles a call at the agent, if it is not settled yet.
+    pub(super) fn settle(&mut self, id: &str, outcome: Outcome) -> Option<AgentEvent> {
         if let Some(call) = self.decide(id) {
             // The model goes on speaking, and is told the rest later.
             self.waiting.retain(|(waiting, _)| waiting != id);
             self.later.push(call);
             self.open.push(id.clone());
         }
-        self.settle(id, outcome)
-    }
-
-    /// Settles a call at the agent, if it is not settled yet.
-    pub(super) fn settle(&mut self, id: &str, outcome: Outcome) -> Option<AgentEvent> {
-        let place = self.open.iter().position(|open| open == id)?;
-        let provider_id = self.open.remove(place);
+        let provider_id = id.to_owned();
         self.settled.insert(provider_id.clone(), outcome.clone());
         Some(AgentEvent::Settled {
             provider_id,
@@ -358,16 +356,16 @@ impl Reading {
         })
     }
 
-    /// Notes something for the message's metadata.
-    pub(super) fn put(&mut self, key: &str, value: Value) {
-        self.metadata.insert(key.to_owned(), value);
-    }
-
     /// Takes a call off those of which it is not known who runs them.
     fn decide(&mut self, id: &str) -> Option<FunctionCall> {
         let is_meant = |call: &FunctionCall| call.id.as_deref() == Some(id);
         let place = self.undecided.iter().position(is_meant)?;
         Some(self.undecided.remove(place))
+    }
+
+    /// Notes something for the message's metadata.
+    pub(super) fn put(&mut self, key: &str, value: Value) {
+        self.metadata.insert(key.to_owned(), value);
     }
 
     fn note(&mut self, event: &Event) {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tokio::time::timeout;
-use turn::agent::{AgentEvent, StepRequest};
+use tokio::time::{sleep, timeout};
+use turn::agent::{AgentEvent, OwnCall, StepRequest};
 use turn::call::Outcome;
 
 use super::event::Event;
@@ -19,6 +19,12 @@ use crate::narrated::Narrator;
 
 /// How long the model may be silent.
 const SILENCE: Duration = Duration::from_secs(180);
+
+/// How often a session is looked at again that another run writes to.
+const MOST_BUSY: usize = 20;
+
+/// How long to wait before that.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
 /// is let go.
@@ -242,36 +248,72 @@ impl<'a> Step<'a> {
         note.cause = note::last_cause(request);
         note.open.clear();
         let patience = if steps > 0 { LONG } else { SHORT };
-        if known.as_ref() != Some(&note.session) {
-            let user = request.principal.as_str();
-            let Some(session) = self.server.session(user, &note.session, patience).await? else {
-                return self.forgotten(known, telling.as_ref()).await;
+        let mut busy = 0;
+        loop {
+            if known.as_ref() != Some(&note.session) {
+                let user = request.principal.as_str();
+                let session = self.server.session(user, &note.session, patience).await?;
+                let Some(session) = session else {
+                    return self.forgotten(known, telling.as_ref()).await;
+                };
+                *known = Some(note.session.clone());
+                if let Some(rest) = stored::rest(session, request, &note, telling.as_ref()) {
+                    return Ok(self.open(Run::stored(rest), note));
+                }
+            }
+            let Some(telling) = &telling else {
+                // ADK has heard it all, and was cut off before it said more.
+                return self.ask_anew(known, 0).await;
             };
-            *known = Some(note.session.clone());
-            if let Some(rest) = stored::rest(session, request, &note, telling.as_ref()) {
-                return Ok(self.open(Run::stored(rest), note));
+            match self.tell(&note.session, telling, patience).await {
+                Ok(Some(run)) => return Ok(self.open(run, note)),
+                Ok(None) => return self.forgotten(known, Some(telling)).await,
+                Err(failure) if failure.code == failure::BUSY && busy < MOST_BUSY => {
+                    // A run that somebody hung up on is ending. It may have heard the same.
+                    busy += 1;
+                    *known = None;
+                    sleep(PAUSE).await;
+                }
+                Err(failure) => return Err(failure),
             }
         }
-        let Some(telling) = telling else {
-            // ADK has heard it all, and was cut off before it said more.
-            return self.ask_anew(known, 0).await;
-        };
+    }
+
+    /// Tells ADK what is new; nothing comes of it if the session is not there.
+    async fn tell(
+        &self,
+        session: &str,
+        telling: &Telling,
+        patience: Duration,
+    ) -> Result<Option<Run>, Failure> {
+        let server = self.server;
         if let Some(before) = &telling.before {
-            let run = self
-                .server
-                .run(request, &note.session, before, patience)
-                .await?;
+            let run = server.run(self.request, session, before, patience).await?;
             if let Some(mut run) = run {
                 while run.next().await?.is_some() {}
             }
         }
-        let run = self
-            .server
-            .run(request, &note.session, &telling.message, patience)
-            .await?;
-        match run {
-            Some(run) => Ok(self.open(run, note)),
-            None => self.forgotten(known, Some(&telling)).await,
+        let message = &telling.message;
+        let run = server.run(self.request, session, message, patience).await?;
+        let Some(mut run) = run else {
+            return Ok(None);
+        };
+        // A run that is refused ends at once; a tool that may run at last takes as long as it likes.
+        let is_approved = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
+        let first = match self.request.own.iter().any(is_approved) {
+            true => run.next().await,
+            false => timeout(SILENCE, run.next())
+                .await
+                .unwrap_or_else(|_| Err(failure::timed_out())),
+        };
+        match first? {
+            Some(event) if event.error_code.as_deref() == Some(failure::STALE) => {
+                Err(failure::busy())
+            }
+            first => {
+                run.put_back(first);
+                Ok(Some(run))
+            }
         }
     }
 
@@ -281,7 +323,7 @@ impl<'a> Step<'a> {
         known: &mut Option<String>,
         telling: Option<&Telling>,
     ) -> Result<Open, Failure> {
-        let is_asked = |own: &turn::agent::OwnCall| own.outcome.is_none() && own.asked.is_some();
+        let is_asked = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
         if telling.is_some() && self.request.own.iter().any(is_asked) {
             return Err(failure::forgotten());
         }

@@ -1,7 +1,7 @@
 /** A server tool that asks: the window closes on the question, the answer opens the next. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
-import { serve } from './served.ts';
+import { agent, serve } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
 
 const served = serve();
@@ -29,6 +29,8 @@ test.each(majors)('nothing is paid before the answer, on version %s', async majo
       input: call.input,
       question: expect.stringMatching(/\S/),
       askedAt: expect.any(Number),
+      // What ADK runs it runs with the input of the model.
+      ...(agent === 'adk' && { editable: false }),
     },
   ]);
 });

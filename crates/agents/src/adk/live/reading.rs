@@ -86,6 +86,8 @@ impl Reading {
                 }
                 events.push(event);
             }
+            // Nobody is asked about calls in live mode, so that there is nothing to wait for.
+            events.extend(self.read.wait());
         }
         if is_complete {
             // What is said next is a text of its own.
