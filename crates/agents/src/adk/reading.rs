@@ -346,7 +346,9 @@ impl Reading {
             // The model goes on speaking, and is told the rest later.
             self.waiting.retain(|(waiting, _)| waiting != id);
             self.later.push(call);
-            self.open.push(id.clone());
+        } else {
+            let place = self.open.iter().position(|open| open == id)?;
+            self.open.remove(place);
         }
         let provider_id = id.to_owned();
         self.settled.insert(provider_id.clone(), outcome.clone());

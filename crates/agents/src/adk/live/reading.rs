@@ -127,10 +127,7 @@ impl Reading {
         if let Some(audio) = self.sound.metadata() {
             self.read.put("audio", audio);
         }
-        let mut events = self.read.hand_over();
-        // Nobody is asked about calls here, and a live model takes results one by one.
-        events.extend(self.read.wait());
-        events
+        self.read.hand_over()
     }
 
     /// What is said of the calls that were at work when the agent failed.
