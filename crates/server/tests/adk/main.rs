@@ -433,9 +433,8 @@ fn what_a_page_runs_is_announced_once_its_siblings_at_the_agent_are_done() {
     let server = Process::start(address, journal);
     server.say_and_leave("1", "both");
     adk.block_on(fake.held.notified());
-    // It is there, and no page takes it for its own yet.
-    let waiting = [ToolState::InputAvailable, ToolState::InputStreaming];
-    while states(&server.view()) != waiting {}
+    // The other is there; of this one no page is told yet.
+    while states(&server.view()) != [ToolState::InputAvailable] {}
     fake.release.notify_one();
     let view = server.settled();
     assert_eq!(
