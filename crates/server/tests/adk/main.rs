@@ -428,12 +428,11 @@ fn agent_that_answers_at_once_speaks_on_and_its_result_comes_later() {
 }
 
 #[test]
-fn what_a_page_runs_is_announced_once_its_siblings_at_the_agent_are_done() {
+fn what_a_page_runs_is_shown_once_its_siblings_at_the_agent_are_done() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "both");
     adk.block_on(fake.held.notified());
-    // The other is there; of this one no page is told yet.
     while states(&server.view()) != [ToolState::InputAvailable] {}
     fake.release.notify_one();
     let view = server.settled();
