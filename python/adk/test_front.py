@@ -15,7 +15,7 @@ RACES = 20
 @pytest.fixture(scope="session")
 def fronted(servers):
     server = servers["fronted"].ready()
-    with front(server.front_port, server, "resumable", KEY) as served:
+    with front(server, "resumable", port=server.front_port, agent_key=KEY) as served:
         yield served
 
 
