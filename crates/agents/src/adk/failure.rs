@@ -74,7 +74,8 @@ pub(super) fn of_error(kind: &str, said: &str) -> Failure {
             "agent_bad_request",
             with("The agent's model can't answer this", said),
         ),
-        "INVOCATION_ABORTED" => cut_off(),
+        // Whoever finds that another wrote into its session may have done its work.
+        "INVOCATION_ABORTED" | "StaleSessionError" => cut_off(),
         "" => Failure::new("agent_failed", with("The agent failed", said)),
         _ if is_blocked(kind) => Failure::new(
             "agent_blocked",

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
 use turn::call::Outcome;
 
-use super::event::Event;
+use super::event::{Event, Session};
 use super::failure;
 use super::note::{self, Note};
 use super::reading::Reading;
@@ -19,6 +19,9 @@ use crate::narrated::Narrator;
 
 /// How long the model may be silent.
 const SILENCE: Duration = Duration::from_secs(180);
+
+/// How long what a server sent before it died may take to be stored.
+const ON_ITS_WAY: Duration = Duration::from_secs(2);
 
 /// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
 /// is let go.
@@ -153,7 +156,7 @@ impl<'a> Step<'a> {
             let Some(event) = next? else {
                 return Ok(true);
             };
-            open.last = Some(event.clone());
+            stored::heed(&mut open.last, &event);
             if event.is_from_user() {
                 continue;
             }
@@ -216,7 +219,7 @@ impl<'a> Step<'a> {
                 return Ok(false);
             }
             self.narrator.say_all(open.reading.hear(&event));
-            open.last = Some(event);
+            stored::heed(&mut open.last, &event);
         }
         self.narrator.say_all(open.reading.lose());
         Ok(true)
@@ -257,8 +260,8 @@ impl<'a> Step<'a> {
         note.open.clear();
         let patience = if steps > 0 { LONG } else { SHORT };
         if known.as_ref() != Some(&note.session) {
-            let user = request.principal.as_str();
-            let Some(session) = self.server.session(user, &note.session, patience).await? else {
+            let is_told = telling.is_some();
+            let Some(session) = self.look(&note.session, is_told, patience).await? else {
                 return self.forgotten(known, telling.as_ref()).await;
             };
             *known = Some(note.session.clone());
@@ -286,6 +289,33 @@ impl<'a> Step<'a> {
         match run {
             Some(run) => Ok(self.open(run, note)),
             None => self.forgotten(known, Some(&telling)).await,
+        }
+    }
+
+    /// What a session holds; nothing, if there is none.
+    ///
+    /// A server that is gone may have sent what is to be told: it may be on its way yet, and ADK
+    /// notices only after a while that nobody listens. So the session is looked at until the run is
+    /// over, or until none can come any more. To send it again while it is on its way would run a
+    /// tool twice.
+    async fn look(
+        &self,
+        session: &str,
+        is_told: bool,
+        patience: Duration,
+    ) -> Result<Option<Session>, Failure> {
+        let user = self.request.principal.as_str();
+        // Only from the first answer on: ADK may stand still, with all that lies before it.
+        let mut until = None;
+        loop {
+            let found = self.server.session(user, session, patience).await?;
+            let Some(found) = found else { return Ok(None) };
+            let until = *until.get_or_insert_with(|| Instant::now() + ON_ITS_WAY);
+            let is_over = stored::is_over(&found, self.request, is_told);
+            if !self.request.is_again || is_over || Instant::now() >= until {
+                return Ok(Some(found));
+            }
+            sleep(Duration::from_millis(100)).await;
         }
     }
 
@@ -322,8 +352,7 @@ impl<'a> Step<'a> {
         *known = Some(session.clone());
         if !is_new {
             // Whoever made it may have asked, too.
-            let user = request.principal.as_str();
-            let stored = self.server.session(user, &session, SHORT).await?;
+            let stored = self.look(&session, true, SHORT).await?;
             let stored = stored.unwrap_or_default();
             if let Some(rest) = stored::rest(stored, request, &note, None) {
                 return Ok(self.open(Run::stored(rest), note));

@@ -321,6 +321,27 @@ fn approval_that_the_agent_has_heard_is_not_sent_again() {
 }
 
 #[test]
+fn approval_that_is_on_its_way_to_the_agent_is_not_sent_again() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say("1", "pay");
+    fake.stand_still();
+    server.answer(yes());
+    while fake.runs().len() < 2 {}
+    server.die();
+    let server = Process::start(address, journal);
+    let view = server.settled();
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(last(&view), "I see.");
+    let confirmations = fake
+        .runs()
+        .iter()
+        .filter(|run| run["newMessage"]["parts"][0]["functionResponse"]["id"] == "conf")
+        .count();
+    assert_eq!((confirmations, fake.paid()), (1, 0));
+}
+
+#[test]
 fn agent_that_forgot_its_sessions_is_told_the_journal() {
     let (_adk, fake, address, journal) = house();
     let server = Process::start(address, journal);

@@ -304,6 +304,10 @@ impl Driver {
     }
 
     /// How the calls stand that the agent runs by itself.
+    pub(crate) fn is_asked_again(&self) -> bool {
+        self.chat.current().unwrap().is_asked_again()
+    }
+
     pub(crate) fn own_calls(&self) -> Vec<OwnCall> {
         self.chat.current().unwrap().own_calls()
     }
