@@ -26,7 +26,7 @@ mod tls;
 pub use agent::{Agent, AgentStream, Conversation, Heard};
 pub use demo::Demo;
 pub use error::Error;
-pub use tls::http_client;
+pub use tls::config as tls_config;
 
 pub use self::adk::Adk;
 pub use self::gemini::Gemini;

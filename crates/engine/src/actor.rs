@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Appended, NewEntry};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use turn::call::{Outcome, Place};
 use turn::transcript::{Closing, Item};
@@ -40,13 +40,14 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Command> {
         chat: None,
         log: None,
         results: Vec::new(),
+        leaving: None,
     };
     tokio::spawn(actor.run(commands, work));
     sender
 }
 
 /// Why windows close whose chat goes on in another server: their clients come back.
-fn moved() -> Closing {
+pub(crate) fn moved() -> Closing {
     Closing::Failed {
         code: "moved".to_owned(),
         message: "The chat goes on elsewhere; come back to it.".to_owned(),
@@ -63,6 +64,8 @@ struct Actor {
     tasks: Tasks,
     /// Results of long-running calls that wait for the turn to end.
     results: Vec<(CallId, Outcome)>,
+    /// Where the server leaves, and waits for what is at work: dropped when nothing is.
+    leaving: Option<oneshot::Sender<()>>,
 }
 
 impl Actor {
@@ -75,6 +78,7 @@ impl Actor {
                     Some(command) => {
                         active = Instant::now();
                         self.command(command).await;
+                        self.depart().await;
                     }
                     None => return,
                 },
@@ -84,6 +88,7 @@ impl Actor {
                         self.work(work).await;
                     }
                     self.publish();
+                    self.depart().await;
                 }
                 () = tokio::time::sleep(self.patience()), if self.is_idle() => {
                     let is_kept = self.tasks.is_conversing()
@@ -141,19 +146,38 @@ impl Actor {
                 self.note(done);
             }
             Command::Lost => self.let_go(moved()),
+            Command::Compare => {
+                let done = self.compare().await;
+                self.note(done);
+            }
+            Command::Leave { done } => self.leaving = Some(done),
         }
+        let done = self.open_result().await;
+        self.note(done);
     }
 
-    /// What nobody waits to hear is at least written down.
+    /// What nobody waits to hear is at least written down, and tried again where that may help.
     fn note(&self, done: Result<(), EngineError>) {
-        if let Err(error) = done {
-            tracing::error!(chat = %self.id, %error, "a chat could not go on");
+        match done {
+            Ok(()) => {}
+            // Whoever has it, or takes it up, goes on with it.
+            Err(EngineError::Elsewhere(_)) => {}
+            Err(EngineError::Closed) if self.engine.is_leaving() => {}
+            Err(error) => {
+                if matches!(error, EngineError::Store(_)) {
+                    self.engine.shared.left.add(&self.id);
+                }
+                tracing::error!(chat = %self.id, %error, "a chat could not go on");
+            }
         }
     }
 
     /// The chat, read from its journal where it is not at hand.
     async fn chat(&mut self) -> Result<&mut Chat, EngineError> {
         if self.chat.is_none() {
+            if self.engine.is_leaving() {
+                return Err(EngineError::Closed);
+            }
             self.require_free().await?;
             let entries = self.engine.shared.journal.read(&self.id, 0).await?;
             self.chat = Some(Chat::replay(&entries));
@@ -167,9 +191,13 @@ impl Actor {
             Box::pin(self.perform(Input::Recover { idempotent, by }, None)).await?;
             Box::pin(self.hold()).await?;
             // What went on in another process has ended with it, and nobody knows how.
-            let lost = awaited.unwrap_or_default().into_iter();
-            self.results
-                .extend(lost.map(|call| (call, Outcome::Unknown)));
+            let mut lost = awaited.unwrap_or_default();
+            lost.retain(|call| {
+                let is_here = self.results.iter().any(|(here, _)| here == call);
+                !is_here && !self.tasks.goes_on(call)
+            });
+            let lost = lost.into_iter().map(|call| (call, Outcome::Unknown));
+            self.results.extend(lost);
             Box::pin(self.open_result()).await?;
         }
         self.chat.as_mut().ok_or(EngineError::Closed)
@@ -192,9 +220,17 @@ impl Actor {
         input: Input,
         actor: Option<&Principal>,
     ) -> Result<(), EngineError> {
-        // What the agent says is not worth a copy: should it conflict, the step is run again.
+        // What the agent says is not worth a copy: should it conflict, the step is run again. So it is
+        // with what a tool asks or records: should it conflict, the tool is let go.
         // Nor is a message decided on again before it was seen what is new in it.
-        let is_retried = !matches!(input, Input::Agent { .. } | Input::Message { .. });
+        let is_retried = !matches!(
+            input,
+            Input::Agent { .. }
+                | Input::ToolAsks { .. }
+                | Input::ToolCalls { .. }
+                | Input::ToolRecords { .. }
+                | Input::Message { .. }
+        );
         let is_message = matches!(input, Input::Message { .. });
         let again = is_retried.then(|| input.clone());
         let mut next = Some(input);
@@ -209,12 +245,16 @@ impl Actor {
                 let actor = actor.or(chat.owner()).cloned();
                 let entry = NewEntry {
                     at,
+                    epoch: chat.epoch(),
                     actor: actor.unwrap_or_else(|| Principal::from("engine")),
                     events: output.append,
                 };
                 let journal = &self.engine.shared.journal;
                 match journal.append(&self.id, chat.seq(), entry).await {
-                    Ok(Appended::Ok { seq }) => chat.appended(seq),
+                    Ok(Appended::Ok { seq }) => {
+                        chat.appended(seq);
+                        self.engine.shared.held.grew(&self.id, seq);
+                    }
                     Ok(Appended::Conflict { .. }) if is_message => {
                         self.let_go(moved());
                         return Err(EngineError::Conflict);
@@ -229,6 +269,7 @@ impl Actor {
                             code: "store_unavailable".to_owned(),
                             message: "The journal can't be reached.".to_owned(),
                         });
+                        self.engine.shared.left.add(&self.id);
                         return Err(error.into());
                     }
                 }
@@ -287,6 +328,8 @@ impl Actor {
         let owner = chat.owner().cloned();
         let owner = owner.unwrap_or_else(|| Principal::from("nobody"));
         match effect {
+            // Whoever takes the chat up calls it.
+            Effect::CallModel if self.engine.is_leaving() => {}
             Effect::CallModel => {
                 self.tasks.call_model(owner, chat);
             }
@@ -296,10 +339,12 @@ impl Actor {
                 call,
                 decision,
             } => {
-                let made = chat.call(&call).map(|(_, call)| call.place);
-                // A tool that ran in an earlier process is run again, and finds the answer recorded;
-                // one at the agent asks again.
-                if !self.tasks.wake(&gate, decision) && made == Some(Place::Server) {
+                let place = chat.call(&call).map(|(_, call)| call.place);
+                // A tool that ran in an earlier process is run again, and finds the answer recorded.
+                // One that runs, and does not wait at the gate any more, goes on without it; and one
+                // at the agent asks again.
+                let is_waiting = self.tasks.wake(&gate, decision);
+                if !is_waiting && place == Some(Place::Server) && !self.tasks.is_running(&call) {
                     self.run_tool(&call, owner);
                 }
             }

@@ -27,6 +27,8 @@ use crate::work::{Ask, Work};
 #[derive(Clone)]
 pub struct Context {
     chat: ChatId,
+    /// Which run of the call this is.
+    run: u64,
     call: CallId,
     principal: Principal,
     work: mpsc::Sender<Work>,
@@ -86,6 +88,7 @@ impl Refused {
 impl Context {
     pub(crate) fn new(
         chat: ChatId,
+        run: u64,
         call: CallId,
         principal: Principal,
         work: mpsc::Sender<Work>,
@@ -93,6 +96,7 @@ impl Context {
     ) -> Self {
         Self {
             chat,
+            run,
             call,
             principal,
             work,
@@ -177,6 +181,7 @@ impl Context {
         let value = value.map_err(|error| ToolError::new(error.to_string()))?;
         let (done, is_done) = oneshot::channel();
         let record = Work::Record {
+            run: self.run,
             call: self.call.clone(),
             name: name.to_owned(),
             value,
@@ -191,9 +196,9 @@ impl Context {
     /// Shows how far the work has come: an output that is not final.
     pub async fn progress(&self, output: impl Serialize) {
         if let Ok(output) = serde_json::to_value(output) {
-            let call = self.call.clone();
+            let (run, call) = (self.run, self.call.clone());
             // A turn that is over has nobody left to show it to.
-            let _ = self.work.send(Work::Progress { call, output }).await;
+            let _ = self.work.send(Work::Progress { run, call, output }).await;
         }
     }
 
@@ -206,6 +211,7 @@ impl Context {
         };
         let (answer, decided) = oneshot::channel();
         let ask = Work::Ask {
+            run: self.run,
             call: self.call.clone(),
             gate,
             ask,

@@ -1,6 +1,7 @@
 //! The engine: what a server does with chats.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,10 +13,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
-use turn::{At, CallId, ChatId, Entry, GateId, Principal, Status};
+use turn::{At, CallId, Chat, ChatId, Entry, GateId, Principal, Status};
 use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
+use crate::beat::Left;
 use crate::errand::{Done, Errand, Order};
 use crate::error::EngineError;
 use crate::replica::{Held, Replica};
@@ -36,10 +38,16 @@ pub(crate) struct Shared {
     pub(crate) tools: Tools,
     /// How long the task of a chat stays that nothing happens to.
     pub(crate) idle: Duration,
+    /// How long somebody is asked for an agent that runs its tools by itself and says nothing of it.
+    pub(crate) patience: Option<Duration>,
     /// The other servers, if there are any.
     pub(crate) replica: Option<Replica>,
     /// The chats that this server has, where there are others.
     pub(crate) held: Held,
+    /// The chats that were let go in the middle of something.
+    pub(crate) left: Left,
+    /// Whether this server is about to end.
+    pub(crate) is_leaving: AtomicBool,
     /// The task of each chat that something happens to.
     chats: Mutex<HashMap<ChatId, mpsc::Sender<Command>>>,
     /// How many are there for a chat.
@@ -68,6 +76,17 @@ pub struct View {
     pub end: Option<End>,
     /// Its messages.
     pub messages: Vec<Message>,
+}
+
+impl View {
+    /// Of a chat that has had a turn.
+    pub(crate) fn of(chat: &Chat) -> Option<Self> {
+        Some(Self {
+            status: chat.status()?,
+            end: chat.current().and_then(|turn| turn.end().cloned()),
+            messages: chat.messages(),
+        })
+    }
 }
 
 /// Somebody who is there for a chat: [`Engine::attend`].
@@ -116,8 +135,11 @@ impl Engine {
             agent,
             tools,
             idle: Duration::from_secs(30),
+            patience: None,
             replica: None,
             held: Held::default(),
+            left: Left::default(),
+            is_leaving: AtomicBool::new(false),
             chats: Mutex::default(),
             attending: Mutex::default(),
         };
@@ -132,6 +154,16 @@ impl Engine {
     pub fn with_idle(mut self, idle: Duration) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
             shared.idle = idle;
+        }
+        self
+    }
+
+    /// The same, with questions of an agent that runs its tools by itself taken back after so long,
+    /// where it says nothing of it. To be said before the engine is cloned.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Option<Duration>) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.patience = patience;
         }
         self
     }
@@ -174,7 +206,8 @@ impl Engine {
         self.ask(principal, chat, hear).await.map(drop)
     }
 
-    /// Takes up what an earlier process left: turns that were running, and gates with deadlines.
+    /// Takes up turns that were running when an earlier process ended. Gates whose time is up are for
+    /// [`Engine::keep`].
     pub async fn recover(&self) -> Result<(), EngineError> {
         // Among other servers, what nobody runs may be what another is about to run.
         if self.shared.replica.is_none() {
@@ -183,8 +216,6 @@ impl Engine {
                 self.command(&chat, Command::Wake).await?;
             }
         }
-        let gates = self.shared.journal.expiring_gates().await?;
-        tokio::spawn(watch_the_clock(self.clone(), gates));
         Ok(())
     }
 
@@ -294,13 +325,14 @@ impl Engine {
         Ok(Answered { closed, agrees })
     }
 
-    /// A page ran a call, and gives its output, or why it failed, without a window.
+    /// A page, or whoever else, ran a call, and gives its output, or why it failed, without a window.
+    /// Whether it counts: the first one does.
     pub async fn output(
         &self,
         principal: &Principal,
         call: &CallId,
         output: Result<Value, String>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let chat = self.shared.journal.call(call).await?;
         let chat = chat.ok_or(EngineError::UnknownCall)?;
         let order = Order::Output {
@@ -309,10 +341,11 @@ impl Engine {
         };
         let given = self.ask(principal, &chat, order);
         // A call of somebody else's chat is as unknown as one that was never made.
-        given.await.map(drop).map_err(|error| match error {
-            EngineError::UnknownChat => EngineError::UnknownCall,
-            error => error,
-        })
+        match given.await {
+            Ok(done) => Ok(matches!(done, Done::Taken(true))),
+            Err(EngineError::UnknownChat) => Err(EngineError::UnknownCall),
+            Err(error) => Err(error),
+        }
     }
 
     /// A tool that the agent runs by itself asks somebody, in the middle of its work: what was
@@ -394,6 +427,11 @@ impl Engine {
             .clone()
     }
 
+    /// The tasks of all chats that something happens to.
+    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Command>> {
+        self.chats().values().cloned().collect()
+    }
+
     /// Lets the task of a chat go, unless it has something to do.
     pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Command>) -> bool {
         let mut chats = self.chats();
@@ -422,16 +460,6 @@ fn input(decision: &Decision) -> Option<&Value> {
 pub(crate) fn now() -> At {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
-}
-
-/// Brings it to their chats when gates' times are up, the nearest first.
-async fn watch_the_clock(engine: Engine, gates: Vec<(ChatId, GateId, At)>) {
-    for (chat, gate, at) in gates {
-        tokio::time::sleep(until(at)).await;
-        if let Err(error) = engine.command(&chat, Command::TimedOut { gate }).await {
-            tracing::error!(%chat, %error, "a gate's time is up, and its chat can't be reached");
-        }
-    }
 }
 
 /// How long it is until a moment.

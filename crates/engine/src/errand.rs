@@ -113,6 +113,8 @@ pub enum Done {
     View(View),
     /// Somebody is asked.
     Asked(Deciding),
+    /// Whether an output counts: nobody else was first.
+    Taken(bool),
     /// It is done, and there is nothing to say of it.
     Done,
 }

@@ -11,15 +11,20 @@
 //! - [`mod@tool`]: a typed function with a schema and a policy; [`tools`]: all that an agent may call.
 //! - [`context`]: what a tool can do while it runs: ask, record, report, have a page do something.
 //! - [`engine`]: what a server does with chats; `actor` is the task of one chat.
-//! - [`errand`]: what is asked of a chat, here or elsewhere; [`replica`]: one of several servers.
+//! - `beat`: what a server does by itself; `drain`: how it leaves.
+//! - [`errand`]: what is asked of a chat, here or elsewhere; [`replica`]: one of several servers;
+//!   `follower`: what is read where the owner of a chat can't be reached.
 //! - [`stream`]: a window as it is read; `log` is what all windows of a turn read from.
 //! - [`error`]: why something can't be done.
 
 mod actor;
+mod beat;
 pub mod context;
+mod drain;
 pub mod engine;
 pub mod errand;
 pub mod error;
+mod follower;
 mod id;
 mod log;
 pub mod replica;

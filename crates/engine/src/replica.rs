@@ -15,8 +15,7 @@ use store::Holder;
 use tokio::time::Instant;
 use turn::ChatId;
 
-use crate::actor::Command;
-use crate::engine::{Engine, now};
+use crate::engine::Engine;
 use crate::errand::{Done, Errand};
 use crate::error::EngineError;
 
@@ -51,12 +50,6 @@ pub enum Carried {
     Refused(EngineError),
 }
 
-/// How many turns that nobody runs are taken up at a time.
-const TAKEN_OVER: usize = 64;
-
-/// How late a timer must be for its server to be taken for dead.
-const LATE: Duration = Duration::from_secs(2);
-
 impl Engine {
     /// The same as one of several servers over one store. To be said before the engine is cloned.
     #[must_use]
@@ -74,109 +67,64 @@ impl Engine {
         };
         // Whoever had the chat and died is believed in until its lease is over.
         let patience = Instant::now() + replica.lease * 2;
-        loop {
-            let address = match self.run_here(errand.clone()).await {
-                Err(EngineError::Elsewhere(address)) => address,
-                done => return done,
-            };
-            match replica.peers.carry(&address, &errand).await {
-                Ok(done) => return Ok(done),
-                Err(Carried::Refused(error)) => return Err(error),
-                Err(Carried::Nowhere) if Instant::now() > patience => {
-                    return Err(EngineError::OwnerAway);
-                }
-                Err(Carried::Nowhere) => tokio::time::sleep(replica.lease / 20).await,
+        let mut tries = 0;
+        while Instant::now() <= patience {
+            if let Some(done) = self.attempt(&errand).await? {
+                return Ok(done);
             }
-        }
-    }
-
-    /// Among other servers: keeps the leases of this one's chats, and takes up what others left, until
-    /// the engine is dropped. To be spawned once.
-    pub async fn keep(self) {
-        let Some(replica) = self.shared.replica.clone() else {
-            return;
-        };
-        let mut beat = tokio::time::interval(replica.lease / 4);
-        let mut beats = 0_u64;
-        let mut suspects = HashMap::new();
-        loop {
-            beat.tick().await;
-            beats += 1;
-            if let Err(error) = self.renew(&replica).await {
-                tracing::warn!(%error, "leases could not be renewed");
-            }
-            if let Err(error) = self.take_over(&replica, &mut suspects).await {
-                tracing::warn!(%error, "what others left could not be taken over");
-            }
-            // The timers of a server that died.
-            if beats.is_multiple_of(4)
-                && let Ok(gates) = self.shared.journal.expiring_gates().await
+            tries += 1;
+            // It may just have changed hands. If not, what can be read is better than nothing.
+            if tries > 1
+                && let Some(done) = self.read_along(&errand).await?
             {
-                let late = now().0.saturating_sub(LATE.as_millis() as u64);
-                for (chat, gate, _) in gates.into_iter().take_while(|(.., at)| at.0 < late) {
-                    let _ = self.command(&chat, Command::TimedOut { gate }).await;
-                }
+                return Ok(done);
             }
+            tokio::time::sleep(replica.lease / 20).await;
         }
+        Err(EngineError::OwnerAway)
     }
 
-    async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
-        let chats = self.shared.held.all();
-        if chats.is_empty() {
-            return Ok(());
-        }
-        let (at, expires) = (now(), now() + replica.lease);
-        let journal = &self.shared.journal;
-        for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
-            self.command(&lost, Command::Lost).await?;
-        }
-        Ok(())
-    }
-
-    /// Among other servers: gives all chats back, so that others take them up at once.
-    pub async fn leave(&self) -> Result<(), EngineError> {
-        let Some(replica) = &self.shared.replica else {
-            return Ok(());
+    /// Does an errand, here or where its chat is. Nothing comes of it where the owner can't be reached,
+    /// or has just lost the chat.
+    pub(crate) async fn attempt(&self, errand: &Errand) -> Result<Option<Done>, EngineError> {
+        let address = match self.run_here(errand.clone()).await {
+            Err(EngineError::Elsewhere(address)) => address,
+            done => return done.map(Some),
         };
-        let held = self.shared.held.all();
-        for (chat, _) in &held {
-            self.command(chat, Command::Lost).await?;
+        let Some(replica) = &self.shared.replica else {
+            return Ok(None);
+        };
+        match replica.peers.carry(&address, errand).await {
+            Ok(done) => Ok(Some(done)),
+            Err(Carried::Refused(error)) => Err(error),
+            Err(Carried::Nowhere) => Ok(None),
         }
-        // Leases that are over say that somebody left; none at all would say that nobody came.
-        let at = now();
-        let journal = &self.shared.journal;
-        journal.hold(&replica.holder, &held, at, at).await?;
-        Ok(())
-    }
-
-    /// Takes up turns that others left. One whose lease is over is taken at once. One that never had
-    /// a lease may have been opened a moment ago, and is given the time to get one.
-    async fn take_over(
-        &self,
-        replica: &Replica,
-        suspects: &mut HashMap<ChatId, Instant>,
-    ) -> Result<(), EngineError> {
-        let journal = &self.shared.journal;
-        let ownerless = journal.ownerless(now(), TAKEN_OVER).await?;
-        suspects.retain(|chat, _| ownerless.contains(chat));
-        for chat in ownerless {
-            let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
-            let was_left = journal.lease(&chat).await?.is_some();
-            if was_left || seen.elapsed() > replica.lease / 2 {
-                self.command(&chat, Command::Wake).await?;
-            }
-        }
-        Ok(())
     }
 }
 
-/// The chats that this server has the leases of, with the epochs of its claims.
+/// The chats that this server has the leases of.
 #[derive(Debug, Default)]
-pub(crate) struct Held(Mutex<HashMap<ChatId, u64>>);
+pub(crate) struct Held(Mutex<HashMap<ChatId, Place>>);
+
+/// How far this server has come with a chat.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Of its claim.
+    epoch: u64,
+    /// Of the last entry that it has seen.
+    seq: u64,
+}
 
 impl Held {
-    pub(crate) fn add(&self, chat: &ChatId, epoch: u64) {
-        self.chats().insert(chat.clone(), epoch);
+    pub(crate) fn add(&self, chat: &ChatId, epoch: u64, seq: u64) {
+        self.chats().insert(chat.clone(), Place { epoch, seq });
+    }
+
+    /// Notes that the chat's journal has grown by what was decided here.
+    pub(crate) fn grew(&self, chat: &ChatId, seq: u64) {
+        if let Some(place) = self.chats().get_mut(chat) {
+            place.seq = seq;
+        }
     }
 
     pub(crate) fn has(&self, chat: &ChatId) -> bool {
@@ -187,13 +135,23 @@ impl Held {
         self.chats().remove(chat).is_some()
     }
 
-    pub(crate) fn all(&self) -> Vec<(ChatId, u64)> {
+    /// All, with the epochs of this server's claims.
+    pub(crate) fn epochs(&self) -> Vec<(ChatId, u64)> {
         let chats = self.chats();
-        let chats = chats.iter().map(|(chat, epoch)| (chat.clone(), *epoch));
+        let chats = chats
+            .iter()
+            .map(|(chat, place)| (chat.clone(), place.epoch));
         chats.collect()
     }
 
-    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, u64>> {
+    /// All, with how far this server has seen their journals.
+    pub(crate) fn seen(&self) -> Vec<(ChatId, u64)> {
+        let chats = self.chats();
+        let chats = chats.iter().map(|(chat, place)| (chat.clone(), place.seq));
+        chats.collect()
+    }
+
+    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, Place>> {
         // Nothing that holds the lock can panic half-way through a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -47,7 +47,6 @@ pub struct Tool<I> {
     policy: Policy<I>,
     timeout: Option<Duration>,
     is_idempotent: bool,
-    is_long_running: bool,
     behavior: Behavior,
     run: Option<Run>,
     input: PhantomData<fn(I)>,
@@ -97,11 +96,7 @@ where
         };
         Box::pin(std::future::ready(returned))
     };
-    let tool = Tool::new(name, description, Place::Server, Some(Arc::new(run)));
-    Tool {
-        is_long_running: true,
-        ..tool
-    }
+    Tool::new(name, description, Place::Server, Some(Arc::new(run)))
 }
 
 /// What a [`long_running`] tool gives: something for now, and the work that goes on.
@@ -121,7 +116,6 @@ impl<I> Tool<I> {
             policy: Arc::new(|_, _| Verdict::Allow),
             timeout: None,
             is_idempotent: false,
-            is_long_running: false,
             behavior: Behavior::Blocking,
             run,
             input: PhantomData,
@@ -177,7 +171,6 @@ pub struct AnyTool {
     pub(crate) place: Place,
     pub(crate) timeout: Option<Duration>,
     pub(crate) is_idempotent: bool,
-    pub(crate) is_long_running: bool,
     pub(crate) behavior: Behavior,
     pub(crate) run: Option<Run>,
     judge: Judge,
@@ -208,7 +201,6 @@ impl<I: DeserializeOwned + JsonSchema + 'static> From<Tool<I>> for AnyTool {
             place: tool.place,
             timeout: tool.timeout,
             is_idempotent: tool.is_idempotent,
-            is_long_running: tool.is_long_running,
             behavior: tool.behavior,
             run: tool.run,
             // Models leave the input out where a tool takes nothing.

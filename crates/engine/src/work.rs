@@ -21,6 +21,8 @@ pub(crate) enum Work {
     },
     /// A tool asks somebody.
     Ask {
+        /// Which of the chat's runs of tools asks: one that was let go is not heard. So with the rest.
+        run: u64,
         call: CallId,
         /// The gate, if it was opened before the tool was run again.
         gate: Option<GateId>,
@@ -29,15 +31,24 @@ pub(crate) enum Work {
     },
     /// A tool records a step.
     Record {
+        run: u64,
         call: CallId,
         name: String,
         value: Value,
         done: oneshot::Sender<()>,
     },
     /// A tool shows how far it has come.
-    Progress { call: CallId, output: Value },
+    Progress {
+        run: u64,
+        call: CallId,
+        output: Value,
+    },
     /// A tool is done.
-    Done { call: CallId, outcome: Outcome },
+    Done {
+        run: u64,
+        call: CallId,
+        outcome: Outcome,
+    },
     /// A long-running call is done.
     Result { call: CallId, outcome: Outcome },
 }

@@ -46,6 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Tools::new().with(pay),
     );
     engine.recover().await?;
+    tokio::spawn(engine.clone().keep());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     println!("listening on http://{}", listener.local_addr()?);
     Ok(Api::new(engine).serve(listener).await?)

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use turn::call::Place;
 use turn::event::End;
 use turn::gate::{Decision, GateKind};
-use turn::{ChatId, GateId, Status};
+use turn::{CallId, ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
 use crate::asks::{self, AgentKey};
@@ -96,6 +96,7 @@ impl Api {
             .route("/api/ticket", post(live::issue))
             .route("/api/approvals", get(approvals))
             .route("/api/approvals/{id}", post(answer))
+            .route("/api/calls/{id}", post(output))
             .route("/api/wallet", get(wallet))
             .route("/api/info", get(info))
             .route("/api/agent/asks", post(asks::ask))
@@ -326,6 +327,33 @@ fn decided(gate: &GateId, answered: &Answered) -> Value {
         _ => told["decision"] = "cancelled".into(),
     }
     told
+}
+
+/// What came of a page's call, from anywhere.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum OutputBody {
+    Output(Value),
+    Error(String),
+}
+
+async fn output(
+    State(api): State<Api>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let bytes = read(&headers, body, api.limits.bytes).await?;
+    let body: OutputBody =
+        serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(error.to_string()))?;
+    let given = match body {
+        OutputBody::Output(output) => Ok(output),
+        OutputBody::Error(error) => Err(error),
+    };
+    let call = CallId::from(id);
+    let taken = api.engine.output(&principal, &call, given).await?;
+    Ok(fresh(json!({"toolCallId": call, "taken": taken})))
 }
 
 /// What a page has to know of the server before anything is said.

@@ -103,8 +103,12 @@ pub(crate) async fn receive(
             let decided = deciding.within(PULSE).await;
             Json(json!({"asked": decided})).into_response()
         }
+        Ok(Done::Taken(taken)) => Json(json!({"taken": taken})).into_response(),
         Ok(Done::Done) => Json(json!({"done": true})).into_response(),
-        Err(EngineError::Elsewhere(_)) => StatusCode::MISDIRECTED_REQUEST.into_response(),
+        // One that leaves is not the owner for long.
+        Err(EngineError::Elsewhere(_) | EngineError::Closed) => {
+            StatusCode::MISDIRECTED_REQUEST.into_response()
+        }
         Err(error) => {
             let told = json!({"error": {"code": error.code(), "message": error.to_string()}});
             (StatusCode::CONFLICT, Json(told)).into_response()
@@ -141,8 +145,17 @@ pub(crate) struct HttpPeers {
 }
 
 impl HttpPeers {
-    pub(crate) fn new(client: Client, key: ClusterKey) -> Self {
-        Self { client, key }
+    /// For servers of one's own: without proxies, and with patience for none.
+    pub(crate) fn new(key: ClusterKey) -> Result<Self, String> {
+        let tls = agents::tls_config().map_err(|error| error.to_string())?;
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(Duration::from_secs(2))
+            .no_proxy()
+            .tcp_nodelay(true);
+        let client = client.build().map_err(|error| error.to_string())?;
+        Ok(Self { client, key })
     }
 
     async fn bring(&self, address: &str, errand: &Errand) -> Result<Done, Carried> {
@@ -175,6 +188,7 @@ impl HttpPeers {
                 Done::Window(Some(WindowStream::elsewhere(message_id.clone(), chunks)))
             }
             Some(_) => Done::Window(None),
+            None if first.get("taken").is_some() => Done::Taken(first["taken"] == true),
             None if first.get("asked").is_some() => Done::Asked(deciding(&first["asked"])),
             None => match (first.get("stopped"), first.get("view")) {
                 (Some(stopped), _) => Done::Stopped(stopped.as_bool().unwrap_or_default()),

@@ -50,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) cluster: Option<Cluster>,
     /// How long a chat is kept open that nobody watches.
     pub(crate) linger: Seconds,
+    /// How long tools at work are waited for when the server is told to stop.
+    pub(crate) drain: Seconds,
     /// How fast the demo speaks.
     pub(crate) pace: Milliseconds,
     /// Where the page lies, if not in the binary.
@@ -171,6 +173,9 @@ pub(crate) struct Settings {
     /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) linger: Option<String>,
+    /// How long tools that are at work may take to end once the server is told to stop, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) drain: Option<String>,
     /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
     #[arg(long, value_name = "SAFETY")]
     pub(crate) safety: Option<String>,
@@ -247,6 +252,7 @@ impl Config {
             advertise: environment.text("ADVERTISE")?,
             lease: environment.text("LEASE")?,
             linger: environment.text("LINGER")?,
+            drain: environment.text("DRAIN")?,
             safety: environment.text("SAFETY")?,
         };
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
@@ -270,6 +276,7 @@ impl Config {
             agent_key: adk::agent_key(&layers)?,
             cluster: cluster(&layers)?,
             linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
+            drain: pick(&layers, "drain", |layer| layer.drain.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,

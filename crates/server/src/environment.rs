@@ -7,7 +7,7 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 38] = [
+const KNOWN: [&str; 39] = [
     "ADK_APP",
     "ADK_HEADERS",
     "ADK_URL",
@@ -17,6 +17,7 @@ const KNOWN: [&str; 38] = [
     "APPROVAL_TIMEOUT",
     "CLUSTER_KEY",
     "CONFIG",
+    "DRAIN",
     "EMULATOR_CALL_IDS",
     "EMULATOR_CERTIFICATE",
     "EMULATOR_FRAMES",

@@ -27,8 +27,11 @@ use crate::signals;
 use crate::store_url::StoreUrl;
 use crate::ticket::Secret;
 
-/// How long open connections may take to end once the server was told to. Container runtimes kill
-/// after 10 seconds; a turn that is cut goes on from its journal.
+/// How long tools at work are waited for once the server was told to end, unless the operator says
+/// otherwise. With the grace below, it ends before orchestrators that wait 30 seconds kill it.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// How long open connections may take to end after that. A turn that is cut goes on from its journal.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How long approvals wait where a live model waits for them, unless the operator says otherwise.
@@ -82,7 +85,8 @@ async fn start(config: &Config) -> Result<(), Error> {
     }
     announce(address);
     let router = routes::router(api, config.page.page());
-    let served = serve(listener, router, signals, closing, engine);
+    let drain = config.drain.0.unwrap_or(DRAIN);
+    let served = serve(listener, router, signals, closing, (engine, drain));
     served.await.map_err(|source| Error::System {
         attempt: "go on serving",
         source,
@@ -114,7 +118,7 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
         true => Tools::default(),
         false => demo::tools(&stores.ledger, timeout, pace),
     };
-    let engine = Engine::new(stores.journal, agent, tools);
+    let engine = Engine::new(stores.journal, agent, tools).with_patience(timeout);
     let engine = match config.linger.0 {
         Some(linger) => engine.with_idle(linger),
         None => engine,
@@ -140,9 +144,9 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
 
 /// This server as one of several over one store.
 fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
-    let client = agents::http_client().map_err(|error| Error::Setting {
+    let peers = HttpPeers::new(cluster.key.clone()).map_err(|problem| Error::Setting {
         origin: "the cluster".to_owned(),
-        problem: error.to_string(),
+        problem,
     })?;
     let here = || format!("http://{address}");
     Ok(Replica {
@@ -150,7 +154,7 @@ fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
             owner: demo::random("server_"),
             address: cluster.advertise.clone().unwrap_or_else(here),
         },
-        peers: Arc::new(HttpPeers::new(client, cluster.key.clone())),
+        peers: Arc::new(peers),
         lease: cluster.lease.0.unwrap_or(LEASE),
     })
 }
@@ -166,14 +170,15 @@ pub(crate) fn announce(address: SocketAddr) {
     }
 }
 
-/// Serves until the first signal, then lets open connections end: until all have, until the second
-/// signal, or until the grace is over. Each is a good end, since no turn lives in a connection.
+/// Serves until the first signal, then lets tools at work and open connections end: until all have,
+/// until the second signal, or until their time is over. Each is a good end, since no turn lives in a
+/// connection, and what a tool was doing is then said to be unknown.
 async fn serve(
     listener: TcpListener,
     router: Router,
     mut signals: mpsc::Receiver<&'static str>,
     closing: watch::Sender<bool>,
-    engine: Engine,
+    (engine, drain_time): (Engine, Duration),
 ) -> io::Result<()> {
     let listener = listener.tap_io(|stream| {
         // Deltas are small and must leave at once.
@@ -194,27 +199,40 @@ async fn serve(
         signal = signals.recv() => signal.unwrap_or("no signal"),
     };
     info!(
-        "{signal}: no new connections; open ones have {} s to end",
+        "{signal}: no new connections; tools at work have {} s to end, and open connections {} s after that",
+        drain_time.as_secs_f32(),
         GRACE.as_secs()
     );
     drop(drain);
     // Sockets would stay for ever; they tell their clients to come back.
     closing.send_replace(true);
-    // Other servers take its chats up at once.
-    if let Err(error) = engine.leave().await {
-        warn!("chats could not be given back: {error}");
-    }
+    let (left, mut has_left) = watch::channel(false);
+    tokio::spawn(async move {
+        match engine.drain(drain_time).await {
+            Ok(true) => {}
+            Ok(false) => warn!("the time is over: tools at work are cut"),
+            Err(error) => warn!("chats could not be given back: {error}"),
+        }
+        left.send_replace(true);
+    });
+    let mut is_over = has_left.clone();
     let drained = async {
         let result = (&mut server).await;
         // What is left holds on to `closing`: the sockets that still say farewell.
         drop(server);
         closing.closed().await;
+        // It fails only if the task above has ended without a word.
+        let _ = has_left.wait_for(|left| *left).await;
         result
+    };
+    let over = async {
+        let _ = is_over.wait_for(|left| *left).await;
+        tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
         result = drained => return result,
         signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
-        () = tokio::time::sleep(GRACE) => warn!("the time is over: cut what was open"),
+        () = over => warn!("the time is over: cut what was open"),
     }
     Ok(())
 }
@@ -264,7 +282,7 @@ mod tests {
             router,
             received,
             watch::Sender::new(false),
-            engine().await,
+            (engine().await, DRAIN),
         ));
         client
             .write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")

@@ -128,6 +128,7 @@ fn entry(writer: usize, seen: u64) -> Result<NewEntry, serde_json::Error> {
     }
     Ok(NewEntry {
         at: At(seen),
+        epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events.into())?,
     })

@@ -54,12 +54,13 @@ pub trait Journal: Leases {
     /// The chat that a call is in.
     fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>>;
 
-    /// All open gates that have a deadline, the nearest first: the timers to set after a restart.
-    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>>;
+    /// Open gates whose time is up by a moment, the longest overdue first, so many at most: what a
+    /// timer that was lost with its server would have closed.
+    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>>;
 
-    /// The chats whose last turn has not ended, the longest untouched first, also those that wait for
-    /// people and need nobody. What to take over is [`Leases::ownerless`].
-    fn unfinished(&self) -> Reply<'_, Vec<ChatId>>;
+    /// Those of the chats whose journals are not where the caller has seen them last, in no order:
+    /// somebody else appended, or deleted the chat.
+    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>>;
 
     /// Whose chat it is.
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>>;
@@ -76,6 +77,8 @@ pub trait Journal: Leases {
 pub struct NewEntry {
     /// When it is written.
     pub at: At,
+    /// How often turns of the chat were claimed by then: under which claim it is written.
+    pub epoch: u64,
     /// Who causes it.
     pub actor: Principal,
     /// What happened.

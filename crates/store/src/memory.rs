@@ -181,21 +181,30 @@ impl State {
         open.collect()
     }
 
-    fn expiring_gates(&self) -> Vec<(ChatId, GateId, At)> {
+    fn overdue_gates(&self, by: At, limit: usize) -> Vec<(ChatId, GateId)> {
         let open = self.gates.values().map(|asked| &asked.record);
         let open = open.filter(|record| record.closed.is_none());
-        let mut expiring: Vec<_> = open
+        let mut overdue: Vec<_> = open
             .filter_map(|record| {
-                let gate = &record.gate;
-                Some((record.chat.clone(), gate.id.clone(), gate.expires?))
+                let expires = record.gate.expires?;
+                // The last moment of all stands for "never".
+                let is_due = expires <= by && expires != At(u64::MAX);
+                is_due.then_some((expires, record))
             })
             .collect();
-        expiring.sort_by_key(|(_, _, expires)| *expires);
-        expiring
+        overdue.sort_by_key(|(expires, _)| *expires);
+        let overdue = overdue.into_iter().take(limit);
+        let overdue = overdue.map(|(_, record)| (record.chat.clone(), record.gate.id.clone()));
+        overdue.collect()
     }
 
-    fn unfinished(&self) -> Vec<ChatId> {
-        self.longest_untouched(|_, chat| chat.standing.turn().is_some())
+    fn outdated(&self, seen: &[(ChatId, u64)]) -> Vec<ChatId> {
+        let last = |chat| {
+            let chat = self.chats.get(chat);
+            chat.map_or(0, |chat: &Chat| chat.entries.len() as u64)
+        };
+        let outdated = seen.iter().filter(|(chat, seq)| last(chat) != *seq);
+        outdated.map(|(chat, _)| chat.clone()).collect()
     }
 
     fn longest_untouched(&self, wanted: impl Fn(&ChatId, &Chat) -> bool) -> Vec<ChatId> {
@@ -280,12 +289,12 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>> {
-        Box::pin(async move { Ok(lock(&self.state).expiring_gates()) })
+    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
+        Box::pin(async move { Ok(lock(&self.state).overdue_gates(by, limit)) })
     }
 
-    fn unfinished(&self) -> Reply<'_, Vec<ChatId>> {
-        Box::pin(async move { Ok(lock(&self.state).unfinished()) })
+    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
+        Box::pin(async move { Ok(lock(&self.state).outdated(seen)) })
     }
 
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {

@@ -153,13 +153,15 @@ impl Journal for PostgresStore {
         Box::pin(self.pool.run(read))
     }
 
-    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>> {
-        let read = |session: Arc<Session>| async move { read::expiring_gates(&session).await };
+    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
+        let read = move |session: Arc<Session>| async move {
+            read::overdue_gates(&session, by, limit).await
+        };
         Box::pin(self.pool.run(read))
     }
 
-    fn unfinished(&self) -> Reply<'_, Vec<ChatId>> {
-        let read = |session: Arc<Session>| async move { read::unfinished(&session).await };
+    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
+        let read = move |session: Arc<Session>| async move { read::outdated(&session, seen).await };
         Box::pin(self.pool.run(read))
     }
 

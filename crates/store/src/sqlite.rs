@@ -130,12 +130,15 @@ impl Journal for SqliteStore {
         Box::pin(self.readers.read(read))
     }
 
-    fn expiring_gates(&self) -> Reply<'_, Vec<(ChatId, GateId, At)>> {
-        Box::pin(self.readers.read(read::expiring_gates))
+    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
+        let read = move |connection: &_| read::overdue_gates(connection, by, limit);
+        Box::pin(self.readers.read(read))
     }
 
-    fn unfinished(&self) -> Reply<'_, Vec<ChatId>> {
-        Box::pin(self.readers.read(read::unfinished))
+    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
+        let seen = seen.to_vec();
+        let read = move |connection: &_| read::outdated(connection, &seen);
+        Box::pin(self.readers.read(read))
     }
 
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {

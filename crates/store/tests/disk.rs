@@ -33,6 +33,7 @@ fn entry(seq: u64) -> NewEntry {
     ]);
     NewEntry {
         at: At(seq),
+        epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
     }

@@ -22,6 +22,7 @@ async fn open_url(url: &str) -> Result<Stores, StoreError> {
 fn entry(events: Value) -> NewEntry {
     NewEntry {
         at: At(1),
+        epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
     }
@@ -37,6 +38,19 @@ fn grew(seq: u64) -> Result<Appended, StoreError> {
 
 async fn next_seq(tail: &mut Tail) -> Option<u64> {
     tail.next().await.unwrap().map(|entry| entry.seq)
+}
+
+#[tokio::test]
+async fn an_entry_says_under_which_claim_it_was_written() {
+    let cluster = Cluster::start();
+    let journal = open_url(&cluster.database("chats")).await.unwrap().journal;
+    let chat = ChatId::from("c");
+    for (seen, epoch) in [(0, 0), (1, 3)] {
+        let entry = NewEntry { epoch, ..opened() };
+        assert_eq!(journal.append(&chat, seen, entry).await, grew(seen + 1));
+    }
+    let epochs = "SELECT string_agg(epoch::text, ' ' ORDER BY seq) FROM adk_stream.entry";
+    assert_eq!(cluster.sql("chats", epochs).trim(), "0 3");
 }
 
 #[tokio::test]
@@ -240,7 +254,7 @@ async fn what_can_not_be_opened_is_named() {
 
     cluster.sql("chats", "UPDATE adk_stream.version SET number = 99");
     let newer = refused(url.clone()).await;
-    let (place, found, known) = (format!("chats {at}"), 99, 1);
+    let (place, found, known) = (format!("chats {at}"), 99, 2);
     let expected = StoreError::TooNew {
         place,
         found,

@@ -159,6 +159,7 @@ fn entry(mark: u64) -> NewEntry {
     let events = json!([{"event": "chat-opened", "owner": "ann"}]);
     NewEntry {
         at: At(mark),
+        epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
     }

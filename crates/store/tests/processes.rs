@@ -39,6 +39,7 @@ async fn open_file(path: &Path) -> Stores {
 fn entry(at: u64, events: serde_json::Value) -> NewEntry {
     NewEntry {
         at: At(at),
+        epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
     }
@@ -334,8 +335,8 @@ async fn look(stores: &Stores, chat: &ChatId, owner: &Principal) -> String {
         journal.open_gates(owner).await,
         journal.gate(&gate(chat, 1)).await,
         journal.call(&format!("c-{chat}-1").as_str().into()).await,
-        journal.expiring_gates().await,
-        journal.unfinished().await,
+        journal.overdue_gates(At(u64::MAX), 99).await,
+        journal.ownerless(At(u64::MAX), 99).await,
         journal.chats(owner).await,
         stores.ledger.wallet(owner).await,
     );

@@ -133,6 +133,7 @@ impl Chat {
             }
             Input::ToolDone { call, outcome } => {
                 if self.at_work(&call).is_some() {
+                    self.cancel_questions(&mut output, &call);
                     self.settle_call(&mut output, call, outcome);
                     self.go_on(&mut output);
                 }
@@ -205,6 +206,30 @@ impl Chat {
                 outcome,
             };
             self.decide(output, [event]);
+        }
+    }
+
+    /// Closes what a call asked in the middle of its work: one that is over waits for no answer.
+    fn cancel_questions(&mut self, output: &mut Output, call: &CallId) {
+        let Some(turn) = self.current() else { return };
+        let id = turn.id().clone();
+        let questions = turn.open_gates().filter_map(|gate| {
+            let parent = turn.call(&gate.call).and_then(|made| made.parent.as_ref());
+            let nested = (parent == Some(call)).then(|| gate.call.clone());
+            (gate.call == *call || nested.is_some()).then(|| (gate.id.clone(), nested))
+        });
+        for (gate, nested) in questions.collect::<Vec<_>>() {
+            let (turn, decision) = (id.clone(), Decision::Cancelled);
+            let closed = Event::GateClosed {
+                turn,
+                gate,
+                decision,
+            };
+            self.decide(output, [closed]);
+            if let Some(nested) = nested {
+                let error = telling::NOT_NEEDED.to_owned();
+                self.settle_call(output, nested, Outcome::Error { error });
+            }
         }
     }
 

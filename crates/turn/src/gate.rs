@@ -80,7 +80,7 @@ pub enum Decision {
     TimedOut,
     /// The person wrote something else instead.
     Superseded,
-    /// The turn was stopped, or the model took the call back.
+    /// The turn was stopped, the model took the call back, or the tool that asked went on without it.
     Cancelled,
 }
 

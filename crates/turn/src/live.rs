@@ -70,6 +70,8 @@ pub(crate) struct Live {
     pub(crate) calls: Vec<Made>,
     pub(crate) metadata: Option<Value>,
     pub(crate) session: Option<Value>,
+    /// Whether clients were told that it has begun.
+    pub(crate) is_begun: bool,
     open: Option<Open>,
 }
 
@@ -168,6 +170,8 @@ impl Live {
                 asks,
             } => {
                 let (question, token) = asks.map(|asks| (asks.question, asks.token)).unzip();
+                let is_asked = question.is_some();
+                let timeout = ruling.and_then(|ruling| ruling.timeout);
                 let chunks = self.close();
                 self.parts.push(Said::Call(self.calls.len()));
                 self.calls.push(Made {
@@ -181,7 +185,8 @@ impl Live {
                             Some(question) => Verdict::Ask { question },
                             None => Verdict::Allow,
                         },
-                        timeout: None,
+                        // A page that is asked nothing has all the time.
+                        timeout: timeout.filter(|_| is_asked),
                     },
                     token: token.flatten(),
                 });

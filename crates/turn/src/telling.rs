@@ -82,6 +82,9 @@ pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<Chun
 /// What is said of a call that the model took back.
 pub(crate) const CANCELLED: &str = "The model took the call back.";
 
+/// What is said of a page's call whose tool went on without it.
+pub(crate) const NOT_NEEDED: &str = "The tool went on without it.";
+
 /// Why a gate is closed that the person typed over.
 pub(crate) const SUPERSEDED: &str = "superseded: the user wrote something else";
 

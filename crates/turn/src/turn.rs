@@ -274,7 +274,21 @@ impl Turn {
 
     /// Whether a call is at work here, and not waiting at a gate.
     fn is_at_work(&self, state: &CallState) -> bool {
-        state.is_started && state.outcome.is_none() && !self.is_waiting(&state.call.id)
+        let id = &state.call.id;
+        state.is_started
+            && state.outcome.is_none()
+            && !self.is_waiting(id)
+            && !self.is_held_back(id)
+    }
+
+    /// Whether the agent has not been told yet that a call of its own may run: it is told once
+    /// everything that its step asks is answered.
+    fn is_held_back(&self, id: &CallId) -> bool {
+        let last = self.steps.last();
+        let mut calls = last.into_iter().flat_map(|step| &step.calls);
+        self.is_own(id)
+            && self.asked(id).is_some_and(|asked| asked.decision.is_some())
+            && calls.any(|id| self.is_waiting(id))
     }
 
     /// Whether a call, or one that it asked for, waits at a gate.
@@ -309,8 +323,10 @@ impl Turn {
     /// The calls that the agent runs by itself and that wait for nothing that it has asked.
     pub(crate) fn own_calls_at_work(&self) -> impl Iterator<Item = &CallId> {
         let calls = self.calls.iter().filter(|state| {
-            let is_asked = self.gates_of(&state.call.id).any(|gate| !gate.is_within());
-            state.call.place == Place::Agent && state.outcome.is_none() && !is_asked
+            let id = &state.call.id;
+            let is_asked = self.gates_of(id).any(|gate| !gate.is_within());
+            let is_open = state.call.place == Place::Agent && state.outcome.is_none();
+            is_open && !is_asked && !self.is_held_back(id)
         });
         calls.map(|state| &state.call.id)
     }
@@ -330,6 +346,11 @@ impl Turn {
         gates.map(|gate| &gate.id)
     }
 
+    /// Whether the agent runs a call by itself, and waits for no answer to it.
+    pub fn has_own_calls_at_work(&self) -> bool {
+        self.own_calls_at_work().next().is_some()
+    }
+
     /// Whether a tool that the agent runs by itself has asked somebody, and waits.
     pub fn is_asked_within_own_calls(&self) -> bool {
         self.gates_within_own_calls().next().is_some()
@@ -341,15 +362,6 @@ impl Turn {
             let parent = self.call(&gate.call).and_then(|call| call.parent.as_ref());
             gate.call == *id || parent == Some(id)
         })
-    }
-
-    /// The calls that were asked for inside of one, and are not settled.
-    pub(crate) fn nested_calls(&self, id: &CallId) -> impl Iterator<Item = &CallId> {
-        let nested = self
-            .calls
-            .iter()
-            .filter(move |state| state.call.parent.as_ref() == Some(id) && state.outcome.is_none());
-        nested.map(|state| &state.call.id)
     }
 
     /// The call that the agent runs by itself under an id of its own, until it is settled.
@@ -402,6 +414,16 @@ impl Turn {
             token: state.gate.token.clone(),
             decision: state.decision.clone(),
         })
+    }
+
+    /// Why somebody said no to what a call asked last in the middle of its work, if somebody did.
+    pub(crate) fn denial_within(&self, id: &CallId) -> Option<Option<String>> {
+        let mut gates = self.gates.iter().rev();
+        let asked = gates.find(|state| state.gate.call == *id && state.gate.is_within())?;
+        match &asked.decision {
+            Some(Decision::Denied { reason }) => Some(reason.clone()),
+            _ => None,
+        }
     }
 
     fn is_own(&self, id: &CallId) -> bool {

@@ -1,5 +1,7 @@
 //! What went wrong with an ADK server, in the codes of docs/errors.md.
 
+use std::time::Duration;
+
 use crate::gemini::Failure;
 
 /// It could not be connected to: nothing was asked of it.
@@ -57,10 +59,11 @@ pub(super) fn of_status(status: u16, said: &str) -> Failure {
 pub(super) fn of_error(kind: &str, said: &str) -> Failure {
     let is_about = |word: &str| kind.contains(word) || said.contains(word);
     if is_about("RESOURCE_EXHAUSTED") || is_about("ResourceExhausted") {
-        return Failure::new(
-            "rate_limited",
-            "The agent's model is asked too often. Try again later.",
-        );
+        let message = "The agent's model is asked too often. Try again later.";
+        return Failure {
+            retry_after: retry_after(said),
+            ..Failure::new("rate_limited", message)
+        };
     }
     match kind {
         "PERMISSION_DENIED" | "UNAUTHENTICATED" => {
@@ -88,6 +91,13 @@ pub(super) fn of_error(kind: &str, said: &str) -> Failure {
     }
 }
 
+/// When the model wants to be asked again. ADK prints what the model said, as Python does.
+fn retry_after(said: &str) -> Option<Duration> {
+    let (_, delay) = said.split_once("'retryDelay': '")?;
+    let (seconds, _) = delay.split_once("s'")?;
+    Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
+}
+
 /// Whether a reason to stop is a filter's.
 pub(super) fn is_blocked(reason: &str) -> bool {
     matches!(
@@ -111,5 +121,22 @@ fn with(sentence: &str, said: &str) -> String {
     match said.is_empty() {
         true => format!("{sentence}."),
         false => format!("{sentence}: {said}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_to_ask_again_is_read_from_what_python_prints() {
+        let said = "429 RESOURCE_EXHAUSTED. {'error': {'code': 429, 'details': [{'@type': \
+            'type.googleapis.com/google.rpc.RetryInfo', 'retryDelay': '1.5s'}]}}";
+        let failure = of_error("RESOURCE_EXHAUSTED", said);
+        assert_eq!(failure.code, "rate_limited");
+        assert_eq!(failure.retry_after, Some(Duration::from_millis(1500)));
+        let failure = of_error("_ResourceExhaustedError", "too much");
+        assert_eq!(failure.code, "rate_limited");
+        assert_eq!(failure.retry_after, None);
     }
 }

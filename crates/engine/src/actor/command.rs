@@ -20,4 +20,9 @@ pub(crate) enum Command {
     Wake,
     /// The chat is somebody else's now.
     Lost,
+    /// Looks whether somebody else wrote to the journal.
+    Compare,
+    /// The server leaves: the chat is let go as soon as nothing of it is at work. What is sent is
+    /// dropped then.
+    Leave { done: oneshot::Sender<()> },
 }

@@ -49,8 +49,7 @@ impl Actor {
                 Done::Done
             }
             Order::Output { call, output } => {
-                self.output(principal, &call, output).await?;
-                Done::Done
+                Done::Taken(self.output(principal, &call, output).await?)
             }
             Order::Ask {
                 provider_id,
@@ -109,6 +108,8 @@ impl Actor {
             Intake::Open { message, .. } if is_speech(&message) && !self.engine.hears() => {
                 Err(EngineError::Deaf)
             }
+            // Whoever is asked next takes it in.
+            Intake::Open { .. } if self.engine.is_leaving() => Err(EngineError::Closed),
             Intake::Open { message, after } => {
                 let input = Input::Message {
                     message,
@@ -194,17 +195,14 @@ impl Actor {
 
     async fn view(&mut self, principal: &Principal) -> Result<View, EngineError> {
         let chat = self.chat_of(principal).await?;
-        Ok(View {
-            status: chat.status().ok_or(EngineError::UnknownChat)?,
-            end: chat.current().and_then(|turn| turn.end().cloned()),
-            messages: chat.messages(),
-        })
+        View::of(chat).ok_or(EngineError::UnknownChat)
     }
 
     async fn forget(&mut self, principal: &Principal) -> Result<(), EngineError> {
         self.chat_of(principal).await?;
         self.perform(Input::Stop, Some(principal)).await?;
         self.engine.shared.journal.delete(&self.id).await?;
+        self.engine.shared.held.remove(&self.id);
         self.tasks.stop();
         self.results.clear();
         self.chat = None;
@@ -249,15 +247,16 @@ impl Actor {
         principal: &Principal,
         call: &CallId,
         output: Result<Value, String>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let chat = self.chat_of(principal).await?;
         match chat.take_output(call, output)? {
             Some((gate, decision)) => {
                 let input = Input::Answer { gate, decision };
-                self.perform(input, Some(principal)).await
+                self.perform(input, Some(principal)).await?;
+                Ok(true)
             }
             // Somebody else was first.
-            None => Ok(()),
+            None => Ok(false),
         }
     }
 
@@ -284,8 +283,15 @@ impl Actor {
             }
             None => None,
         };
+        let ask = match ask {
+            Ask::Approval { question, timeout } => Ask::Approval {
+                question,
+                timeout: timeout.or(self.engine.shared.patience),
+            },
+            page => page,
+        };
         let (answer, decided) = oneshot::channel();
-        self.tool_asks(call, gate, ask, answer).await?;
+        self.tool_asks(None, call, gate, ask, answer).await?;
         Ok(Deciding::Open(decided))
     }
 

@@ -1,6 +1,7 @@
 //! The tasks that a chat has running: the model, tools, timers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agents::{AgentStream, Conversation, Heard};
 use serde_json::Value;
@@ -30,11 +31,14 @@ pub(super) struct Tasks {
     is_speaking: bool,
     /// What the agent keeps open for the chat.
     conversation: Option<Box<dyn Conversation>>,
-    tools: HashMap<CallId, AbortHandle>,
+    /// Counts runs of tools, for the same reason.
+    tool_run: u64,
+    /// The run of each call that is listened to.
+    tools: HashMap<CallId, (u64, AbortHandle)>,
     /// Tools that wait at gates.
     waiting: HashMap<GateId, oneshot::Sender<Decision>>,
-    /// How many long-running calls go on.
-    later: usize,
+    /// Long-running calls that go on, whatever becomes of the turn that made them.
+    later: Arc<Mutex<HashSet<CallId>>>,
 }
 
 impl Tasks {
@@ -47,15 +51,16 @@ impl Tasks {
             model: None,
             is_speaking: false,
             conversation: None,
+            tool_run: 0,
             tools: HashMap::new(),
             waiting: HashMap::new(),
-            later: 0,
+            later: Arc::default(),
         }
     }
 
     /// Whether nothing runs.
     pub(super) fn is_quiet(&self) -> bool {
-        !self.is_speaking && self.tools.is_empty() && self.later == 0
+        !self.is_speaking && self.tools.is_empty() && lock(&self.later).is_empty()
     }
 
     /// Whether the agent keeps something open.
@@ -78,17 +83,55 @@ impl Tasks {
         self.is_speaking = false;
     }
 
-    pub(super) fn done(&mut self, call: &CallId) {
-        self.tools.remove(call);
+    /// Whether a run of a tool is one that is listened to.
+    pub(super) fn is_heard(&self, call: &CallId, run: u64) -> bool {
+        self.tools.get(call).is_some_and(|(known, _)| *known == run)
     }
 
-    pub(super) fn later_done(&mut self) {
-        self.later = self.later.saturating_sub(1);
+    /// Whether a tool runs for a call.
+    pub(super) fn is_running(&self, call: &CallId) -> bool {
+        self.tools.contains_key(call)
+    }
+
+    /// Whether the model has not ended its step yet.
+    pub(super) fn is_speaking(&self) -> bool {
+        self.is_speaking
+    }
+
+    /// Whether any tool runs, also one that waits at a gate.
+    pub(super) fn are_tools_running(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
+    /// Whether any long-running call goes on.
+    pub(super) fn is_any_going_on(&self) -> bool {
+        !lock(&self.later).is_empty()
+    }
+
+    pub(super) fn done(&mut self, call: &CallId) {
+        self.tools.remove(call);
+        self.waiting.retain(|_, answer| !answer.is_closed());
+    }
+
+    /// Lets go of a tool.
+    pub(super) fn end(&mut self, call: &CallId) {
+        if let Some((_, tool)) = self.tools.remove(call) {
+            tool.abort();
+        }
+    }
+
+    pub(super) fn later_done(&mut self, call: &CallId) {
+        lock(&self.later).remove(call);
+    }
+
+    /// Whether a long-running call goes on in this process.
+    pub(super) fn goes_on(&self, call: &CallId) -> bool {
+        lock(&self.later).contains(call)
     }
 
     /// Lets go of the model and of all tools.
     pub(super) fn stop(&mut self) {
-        let tools = self.tools.drain().map(|(_, tool)| tool);
+        let tools = self.tools.drain().map(|(_, (_, tool))| tool);
         self.model
             .take()
             .into_iter()
@@ -148,59 +191,64 @@ impl Tasks {
         recorded: Recorded,
     ) {
         let id = call.id.clone();
-        let run = self.engine.shared.tools.get(&call.tool);
-        let Some(run) = run.and_then(|tool| tool.run.clone()) else {
+        // What an earlier run of it still says is not heard, so it had better say nothing.
+        self.end(&id);
+        self.tool_run += 1;
+        let run = self.tool_run;
+        let work = self.work.clone();
+        let function = self.engine.shared.tools.get(&call.tool);
+        let Some(function) = function.and_then(|tool| tool.run.clone()) else {
             // The tool was there when the call was made, and is not in this process.
             let error = format!("There is no tool {} any more.", call.tool);
             let outcome = Outcome::Error { error };
-            let work = self.work.clone();
-            tokio::spawn(async move { work.send(Work::Done { call: id, outcome }).await });
+            let call = id.clone();
+            let done = Work::Done { run, call, outcome };
+            let task = tokio::spawn(async move { drop(work.send(done).await) });
+            self.tools.insert(id, (run, task.abort_handle()));
             return;
         };
-        let work = self.work.clone();
         let context = Context::new(
             self.chat.clone(),
+            run,
             id.clone(),
             principal,
             work.clone(),
             recorded,
         );
-        let may_go_on = self.engine.shared.tools.get(&call.tool);
-        if may_go_on.is_some_and(|tool| tool.is_long_running) {
-            self.later += 1;
-        }
+        let later = self.later.clone();
         let call = id.clone();
         let task = tokio::spawn(async move {
             // In a set, so that the tool ends with this task, and a panic of it does not.
             let mut tool = JoinSet::new();
-            tool.spawn(async move { run(context, input).await });
+            tool.spawn(async move { function(context, input).await });
             match tool.join_next().await {
                 Some(Ok(Returned::Done(outcome))) => {
-                    let _ = work.send(Work::Done { call, outcome }).await;
+                    let _ = work.send(Work::Done { run, call, outcome }).await;
                 }
                 Some(Ok(Returned::Later(output, rest))) => {
                     let outcome = Outcome::Pending { output };
+                    lock(&later).insert(call.clone());
                     let done = Work::Done {
+                        run,
                         call: call.clone(),
                         outcome,
                     };
                     // A turn of its own must not end with this one.
                     tokio::spawn(async move {
                         let sent = work.send(done).await;
-                        let outcome = rest.await;
+                        let outcome = tokio::spawn(rest).await.unwrap_or_else(|_| crashed());
                         if sent.is_ok() {
                             let _ = work.send(Work::Result { call, outcome }).await;
                         }
                     });
                 }
                 Some(Err(_)) | None => {
-                    let error = "The tool crashed.".to_owned();
-                    let outcome = Outcome::Error { error };
-                    let _ = work.send(Work::Done { call, outcome }).await;
+                    let outcome = crashed();
+                    let _ = work.send(Work::Done { run, call, outcome }).await;
                 }
             }
         });
-        self.tools.insert(id, task.abort_handle());
+        self.tools.insert(id, (run, task.abort_handle()));
     }
 
     pub(super) fn set_timer(&mut self, gate: GateId, at: At) {
@@ -213,6 +261,16 @@ impl Tasks {
             }
         });
     }
+}
+
+fn crashed() -> Outcome {
+    let error = "The tool crashed.".to_owned();
+    Outcome::Error { error }
+}
+
+fn lock(calls: &Mutex<HashSet<CallId>>) -> MutexGuard<'_, HashSet<CallId>> {
+    // Nothing that holds the lock can panic half-way through a change.
+    calls.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An agent that is listened to beyond its step is let go with the chat.

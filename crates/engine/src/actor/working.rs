@@ -3,7 +3,9 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::agent::AgentEvent;
+use turn::call::Place;
 use turn::gate::Decision;
+use turn::live::{Ruling, Verdict};
 use turn::{CallId, Chat, GateId, Input, Status};
 use wire::chunk::Data;
 
@@ -16,36 +18,61 @@ impl Actor {
     pub(super) async fn work(&mut self, work: Work) {
         let done = match work {
             Work::Agent { run, event } => self.agent_says(run, event).await,
+            Work::Ask { run, call, .. }
+            | Work::Record { run, call, .. }
+            | Work::Progress { run, call, .. }
+            | Work::Done { run, call, .. }
+                if !self.tasks.is_heard(&call, run) =>
+            {
+                // It was let go, and what it was doing was decided on without it.
+                Ok(())
+            }
             Work::Ask {
+                run,
                 call,
                 gate,
                 ask,
                 answer,
-            } => self.tool_asks(call, gate, ask, answer).await,
+            } => self.tool_asks(Some(run), call, gate, ask, answer).await,
             Work::Record {
+                run,
                 call,
                 name,
                 value,
                 done,
             } => {
-                let input = Input::ToolRecords { call, name, value };
+                let input = Input::ToolRecords {
+                    call: call.clone(),
+                    name,
+                    value,
+                };
                 let performed = self.perform(input, None).await;
                 // The tool goes on only once it is recorded.
-                if performed.is_ok() {
+                if performed.is_ok() && self.tasks.is_heard(&call, run) {
                     let _ = done.send(());
                 }
                 performed
             }
-            Work::Progress { call, output } => {
+            Work::Progress { call, output, .. } => {
                 self.perform(Input::ToolProgress { call, output }, None)
                     .await
             }
-            Work::Done { call, outcome } => {
+            Work::Done { call, outcome, .. } => {
                 self.tasks.done(&call);
-                self.perform(Input::ToolDone { call, outcome }, None).await
+                let input = Input::ToolDone {
+                    call: call.clone(),
+                    outcome,
+                };
+                let performed = self.perform(input, None).await;
+                // After a conflict it may have been run again before this was heard.
+                let turn = self.chat.as_ref().and_then(Chat::current);
+                if turn.is_some_and(|turn| turn.outcome(&call).is_some()) {
+                    self.tasks.end(&call);
+                }
+                performed
             }
             Work::Result { call, outcome } => {
-                self.tasks.later_done();
+                self.tasks.later_done(&call);
                 self.results.push((call, outcome));
                 Ok(())
             }
@@ -55,17 +82,32 @@ impl Actor {
         self.note(done);
     }
 
-    /// The result of a long-running call opens a turn once no other is open.
+    /// The results of long-running calls open turns, one after the other, while no other is open.
     pub(super) async fn open_result(&mut self) -> Result<(), EngineError> {
-        let status = self.chat.as_ref().and_then(Chat::status);
-        let is_open = matches!(status, Some(Status::Running | Status::Parked));
-        if is_open || self.results.is_empty() {
-            return Ok(());
+        while let Some((call, outcome)) = self.results.first().cloned() {
+            // It may have been let go since, and what stands in its journal is not known then.
+            let status = match Box::pin(self.chat()).await {
+                Ok(chat) => chat.status(),
+                // Whoever has it now has called them unknown.
+                Err(EngineError::Elsewhere(_)) => {
+                    self.results.clear();
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
+            if matches!(status, Some(Status::Running | Status::Parked)) {
+                return Ok(());
+            }
+            let input = Input::Result {
+                call: call.clone(),
+                outcome,
+                ids: id::fresh(),
+            };
+            self.perform(input, None).await?;
+            // Not before: what is not in the journal yet is not called unknown while it waits here.
+            self.results.retain(|(waiting, _)| *waiting != call);
         }
-        let (call, outcome) = self.results.remove(0);
-        let ids = id::fresh();
-        let input = Input::Result { call, outcome, ids };
-        self.perform(input, None).await
+        Ok(())
     }
 
     async fn agent_says(&mut self, run: u64, event: Option<AgentEvent>) -> Result<(), EngineError> {
@@ -87,9 +129,20 @@ impl Actor {
             (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
                 Some(self.engine.shared.tools.rule(tool, input, owner))
             }
+            // It runs the call, and asks, by itself: only how long is for us to say.
+            (AgentEvent::OwnCall { place, .. }, _) => Some(self.agents_own(*place)),
+            (AgentEvent::Asks { .. }, _) => Some(self.agents_own(Place::Agent)),
             _ => None,
         };
         self.perform(Input::Agent { event, ruling }, None).await
+    }
+
+    fn agents_own(&self, place: Place) -> Ruling {
+        Ruling {
+            place,
+            verdict: Verdict::Allow,
+            timeout: self.engine.shared.patience,
+        }
     }
 
     /// Shows something to those who watch just now.
@@ -107,8 +160,10 @@ impl Actor {
         }
     }
 
+    /// Somebody is asked for a tool: one of a run here, or one at the agent.
     pub(super) async fn tool_asks(
         &mut self,
+        run: Option<u64>,
         call: CallId,
         gate: Option<GateId>,
         ask: Ask,
@@ -118,6 +173,7 @@ impl Actor {
             Some(gate) => Some(gate),
             None => {
                 let before = self.last_gate();
+                let call = call.clone();
                 let input = match ask {
                     Ask::Approval { question, timeout } => Input::ToolAsks {
                         call,
@@ -140,8 +196,15 @@ impl Actor {
                     .filter(|gate| Some(gate) != before.as_ref())
             }
         };
-        let chat = self.chat().await?;
-        let Some(gate) = gate else { return Ok(()) };
+        self.chat().await?;
+        // The chat may have been let go over it, and with it the tool that asked.
+        let is_heard = run.is_none_or(|run| self.tasks.is_heard(&call, run));
+        let Some(gate) = gate.filter(|_| is_heard) else {
+            return Ok(());
+        };
+        let Some(chat) = &self.chat else {
+            return Ok(());
+        };
         match chat.gate(&gate) {
             Some((_, _, Some(decision))) => drop(answer.send(decision.clone())),
             Some((_, _, None)) => self.tasks.wait(gate, answer),

@@ -6,14 +6,14 @@ use adk_stream_engine::engine::{Request, View};
 use adk_stream_engine::{Engine, Speech, Tools, WindowStream};
 use agents::{Agent, AgentStream};
 use serde_json::Value;
-use store::{Journal, Location};
+use store::{Appended, Journal, Location, NewEntry};
 use turn::agent::{AgentEvent, Past, StepRequest};
 use turn::event::Finish;
 use turn::gate::Decision;
-use turn::{ChatId, Principal, Status};
+use turn::{At, Chat, ChatId, Event, Principal, Status};
 use wire::{Message, Part, Profile, Role, Trigger};
 
-type Script = Arc<dyn Fn(&StepRequest) -> Vec<AgentEvent> + Send + Sync>;
+pub(crate) type Script = Arc<dyn Fn(&StepRequest) -> Vec<AgentEvent> + Send + Sync>;
 
 /// Says what its script says, all at once.
 struct Scripted(Script);
@@ -96,7 +96,7 @@ impl House {
         Self::over(Tools::new(), Arc::new(script), memory())
     }
 
-    fn over(tools: Tools, script: Script, journal: Arc<dyn Journal>) -> Self {
+    pub(crate) fn over(tools: Tools, script: Script, journal: Arc<dyn Journal>) -> Self {
         let agent = Arc::new(Scripted(script.clone()));
         Self {
             engine: Engine::new(journal.clone(), agent, tools.clone()),
@@ -128,9 +128,48 @@ impl House {
     }
 
     pub(crate) async fn say(&self, words: &str) {
-        let message = Message::new("user-1", Role::User, vec![Part::text(words)]);
+        self.say_as("user-1", words).await;
+    }
+
+    /// Says something in a message of this id.
+    pub(crate) async fn say_as(&self, id: &str, words: &str) {
+        let message = Message::new(id, Role::User, vec![Part::text(words)]);
         // The window is dropped: nobody need watch.
         self.send(Trigger::SubmitMessage, vec![message]).await;
+    }
+
+    /// Somebody else writes to the journal, so that whoever has the chat in hand conflicts.
+    pub(crate) async fn intrude(&self) {
+        let entries = self.journal.read(&self.chat, 0).await.unwrap();
+        let seq = entries.last().unwrap().seq;
+        let turn = Chat::replay(&entries).current().unwrap().id().clone();
+        let session = Value::Null;
+        let entry = NewEntry {
+            at: At(1),
+            epoch: 0,
+            actor: Principal::from("somebody else"),
+            events: vec![Event::SessionNoted { turn, session }],
+        };
+        let appended = self.journal.append(&self.chat, seq, entry).await;
+        assert_eq!(appended, Ok(Appended::Ok { seq: seq + 1 }));
+    }
+
+    /// Waits for an event, without a look at the chat, which would wake it.
+    pub(crate) async fn until_event(&self, is_it: impl Fn(&Event) -> bool) {
+        let mut tail = self.journal.tail(&self.chat, 0);
+        loop {
+            let entry = tail.next().await.unwrap().unwrap();
+            if entry.events.iter().any(&is_it) {
+                return;
+            }
+        }
+    }
+
+    /// How many events there are of a kind.
+    pub(crate) async fn count(&self, is_it: impl Fn(&Event) -> bool) -> usize {
+        let entries = self.journal.read(&self.chat, 0).await.unwrap();
+        let events = entries.iter().flat_map(|entry| &entry.events);
+        events.filter(|event| is_it(event)).count()
     }
 
     pub(crate) async fn regenerate(&self) {
@@ -214,7 +253,7 @@ impl House {
     }
 }
 
-fn memory() -> Arc<dyn Journal> {
+pub(crate) fn memory() -> Arc<dyn Journal> {
     let opened = store::open(Location::Memory);
     // A store in memory opens at once.
     let mut opened = std::pin::pin!(opened);

@@ -3,8 +3,12 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod drain;
+mod entries;
+mod faulty;
 mod house;
 mod live;
+mod recovery;
 mod replicas;
 
 use std::sync::Arc;

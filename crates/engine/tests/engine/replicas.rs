@@ -10,7 +10,7 @@ use std::time::Duration;
 use adk_stream_engine::engine::Request;
 use adk_stream_engine::errand::{Done, Errand};
 use adk_stream_engine::replica::{Carried, Peers, Replica};
-use adk_stream_engine::{Engine, EngineError, Speech, Tools, tool};
+use adk_stream_engine::{Engine, EngineError, Speech, Tools, WindowStream, tool};
 use agents::{Agent, AgentStream};
 use serde_json::{Value, json};
 use store::{Holder, Journal, Location};
@@ -44,7 +44,7 @@ impl Agent for Payer {
 
 /// Servers in this process, by their addresses.
 #[derive(Default)]
-struct Network(Mutex<HashMap<String, Engine>>);
+pub(crate) struct Network(Mutex<HashMap<String, Engine>>);
 
 impl Peers for Network {
     fn carry<'a>(
@@ -59,29 +59,31 @@ impl Peers for Network {
             let peer = peer.ok_or(Carried::Nowhere)?;
             match peer.run_here(errand).await {
                 Ok(done) => Ok(done),
-                Err(EngineError::Elsewhere(_)) => Err(Carried::Nowhere),
+                Err(EngineError::Elsewhere(_) | EngineError::Closed) => Err(Carried::Nowhere),
                 Err(error) => Err(Carried::Refused(error)),
             }
         })
     }
 }
 
-struct Cluster {
+pub(crate) struct Cluster {
     network: Arc<Network>,
-    journal: Arc<dyn Journal>,
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) journal: Arc<dyn Journal>,
     paid: Arc<AtomicUsize>,
     keeps: Mutex<HashMap<String, AbortHandle>>,
-    lease: Duration,
-    ann: Principal,
-    chat: ChatId,
+    pub(crate) lease: Duration,
+    pub(crate) ann: Principal,
+    pub(crate) chat: ChatId,
 }
 
 /// Longer than any test lasts.
 const LONG: Duration = Duration::from_secs(3600);
 
 impl Cluster {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self {
+            agent: Arc::new(Payer),
             lease: LONG,
             keeps: Mutex::default(),
             network: Arc::default(),
@@ -93,7 +95,7 @@ impl Cluster {
     }
 
     /// One more server.
-    fn server(&self, name: &str) -> Engine {
+    pub(crate) fn server(&self, name: &str) -> Engine {
         let paid = self.paid.clone();
         let pay = tool("pay", "Pays", move |_, _: Value| {
             let paid = paid.clone();
@@ -104,7 +106,7 @@ impl Cluster {
             owner: name.to_owned(),
             address: format!("{name}.example"),
         };
-        let engine = Engine::new(self.journal.clone(), Arc::new(Payer), tools);
+        let engine = Engine::new(self.journal.clone(), self.agent.clone(), tools);
         let engine = engine.with_replica(Replica {
             holder: holder.clone(),
             peers: self.network.clone(),
@@ -119,13 +121,35 @@ impl Cluster {
     }
 
     /// A server dies: nobody reaches it, and what it held runs out.
-    fn kill(&self, name: &str) {
+    pub(crate) fn kill(&self, name: &str) {
         let mut network = self.network.0.lock().unwrap();
         network.remove(&format!("{name}.example"));
         self.keeps.lock().unwrap()[name].abort();
     }
 
+    /// A server lives, and no other reaches it; what is returned is to be given back.
+    pub(crate) fn cut(&self, name: &str) -> Engine {
+        let mut network = self.network.0.lock().unwrap();
+        network.remove(&format!("{name}.example")).unwrap()
+    }
+
+    /// A server is reached again.
+    pub(crate) fn heal(&self, name: &str, engine: Engine) {
+        let mut network = self.network.0.lock().unwrap();
+        network.insert(format!("{name}.example"), engine);
+    }
+
     async fn say(&self, engine: &Engine) -> Vec<wire::Chunk> {
+        let mut window = self.begin(engine).await;
+        let mut all = Vec::new();
+        while let Some(chunks) = window.next().await {
+            all.extend(chunks);
+        }
+        all
+    }
+
+    /// Says something, and returns the window.
+    pub(crate) async fn begin(&self, engine: &Engine) -> WindowStream {
         let message = Message::new("u1", Role::User, vec![Part::text("pay")]);
         let request = Request {
             chat: self.chat.clone(),
@@ -134,12 +158,7 @@ impl Cluster {
             messages: vec![message],
         };
         let speech = Speech::Sdk(Profile::Shared);
-        let mut window = engine.send(&self.ann, request, speech).await.unwrap();
-        let mut all = Vec::new();
-        while let Some(chunks) = window.next().await {
-            all.extend(chunks);
-        }
-        all
+        engine.send(&self.ann, request, speech).await.unwrap()
     }
 
     async fn approve(&self, engine: &Engine) -> bool {
@@ -206,10 +225,35 @@ async fn servers_that_leave_give_their_chats_back_at_once() {
     let cluster = Cluster::new().await;
     let [a, b] = ["a", "b"].map(|name| cluster.server(name));
     cluster.say(&a).await;
-    a.leave().await.unwrap();
+    assert!(a.drain(Duration::ZERO).await.is_ok());
     cluster.kill("a");
     assert!(cluster.approve(&b).await);
     cluster.until_finished(&b).await;
+}
+
+#[tokio::test]
+async fn chat_that_somebody_else_wrote_to_is_read_again_though_its_lease_came_back() {
+    let mut cluster = Cluster::new().await;
+    cluster.lease = Duration::from_millis(400);
+    let a = cluster.server("a");
+    cluster.say(&a).await;
+    // While A was frozen, another server had the chat, wrote down a no, and gave it back.
+    let entries = cluster.journal.read(&cluster.chat, 0).await.unwrap();
+    let mut chat = turn::Chat::replay(&entries);
+    let gate = a.approvals(&cluster.ann).await.unwrap()[0].gate.id.clone();
+    let decision = Decision::Denied { reason: None };
+    let last = entries.last().unwrap();
+    let no = chat.handle(turn::Input::Answer { gate, decision }, last.at);
+    let entry = store::NewEntry {
+        at: last.at,
+        epoch: 0,
+        actor: cluster.ann.clone(),
+        events: no.append,
+    };
+    let stored = cluster.journal.append(&cluster.chat, last.seq, entry).await;
+    assert_eq!(stored, Ok(store::Appended::Ok { seq: last.seq + 1 }));
+    cluster.until_finished(&a).await;
+    assert_eq!(cluster.paid.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
@@ -249,6 +293,7 @@ async fn a_running_turn_of_a_server_that_died_is_claimed_and_goes_on() {
     let first = &entries[0];
     let opened = store::NewEntry {
         at: first.at,
+        epoch: 0,
         actor: first.actor.clone(),
         events: first.events.clone(),
     };

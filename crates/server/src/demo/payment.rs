@@ -1,15 +1,19 @@
 //! Payments from the demo's wallets.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::{Context, ToolError};
 use serde_json::{Value, json};
-use store::{Ledger, ledger};
-use turn::At;
+use store::{Ledger, StoreError, ledger};
+use turn::{At, Principal};
 
 use super::ProcessPayment;
 use crate::api::dollars;
+
+/// How often a ledger is asked again that does not answer, and after which pause.
+const TRIES: usize = 60;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A payment that is to be made.
 pub(super) struct Payment {
@@ -56,7 +60,7 @@ pub(super) async fn pay(
         description: payment.description.clone(),
         at: At(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
     };
-    let paid = ledger.pay(context.principal(), entry).await;
+    let paid = transact(ledger, context.principal(), entry).await;
     let paid = paid.map_err(|error| ToolError::new(error.to_string()))?;
     Ok(match paid {
         Ok(paid) => json!({
@@ -76,6 +80,24 @@ pub(super) async fn pay(
             "wallet_balance": dollars(balance_cents),
         }),
     })
+}
+
+/// Asks again under the same transaction while the ledger does not answer: until then nobody knows
+/// whether it was paid.
+async fn transact(
+    ledger: &Arc<dyn Ledger>,
+    principal: &Principal,
+    payment: ledger::Payment,
+) -> Result<Result<ledger::Paid, ledger::Refused>, StoreError> {
+    for _ in 0..TRIES {
+        match ledger.pay(principal, payment.clone()).await {
+            Err(StoreError::Unavailable { .. } | StoreError::Busy) => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            answered => return answered,
+        }
+    }
+    ledger.pay(principal, payment).await
 }
 
 async fn refuse(

@@ -254,6 +254,34 @@ fn asking() -> Vec<Frame> {
     ]
 }
 
+/// Calls whose results come from outside, beside others or not.
+fn waiting(ids: &[&str], others: &[&str]) -> Frame {
+    let call = |id: &&str| json!({"functionCall": {"id": id, "name": id, "args": {}}});
+    let calls: Vec<_> = ids.iter().chain(others).map(call).collect();
+    Frame::Event(json!({
+        "content": {"role": "model", "parts": calls},
+        "longRunningToolIds": ids,
+    }))
+}
+
+fn asking_about(id: &str, question: &str) -> [Frame; 2] {
+    let original = json!({"id": id, "name": id, "args": {}});
+    let args = json!({"originalFunctionCall": original, "toolConfirmation": {"hint": question}});
+    let conf = format!("conf-{id}");
+    let ask = json!({"id": conf, "name": "adk_request_confirmation", "args": args});
+    let placeholder = json!({"id": id, "name": id, "response": {"error": "confirm"}});
+    [
+        Frame::Event(json!({
+            "content": {"role": "model", "parts": [{"functionCall": ask}]},
+            "longRunningToolIds": [conf],
+        })),
+        Frame::Event(json!({
+            "content": {"role": "user", "parts": [{"functionResponse": placeholder}]},
+            "actions": {"requestedToolConfirmations": {id: {"hint": question}}},
+        })),
+    ]
+}
+
 /// What the agent does, by what it is told.
 fn script(said: &str, parts: &Value) -> Vec<Frame> {
     let answers: Vec<&Value> = parts.as_array().unwrap().iter().collect();
@@ -274,8 +302,32 @@ fn script(said: &str, parts: &Value) -> Vec<Frame> {
     if response_of("p1").is_some() || response_of("w1").is_some() {
         return text("I see.");
     }
+    if let Some(first) = answers
+        .first()
+        .map(|part| &part["functionResponse"]["response"])
+        && !first.is_null()
+    {
+        return text(&format!("It says {first}."));
+    }
     match said {
         "pay" => asking(),
+        "music" => vec![waiting(&["music"], &[])],
+        "report" => {
+            let pending = response("report", "report", json!({"status": "pending"}));
+            let mut frames = vec![waiting(&["report"], &[]), pending];
+            frames.extend(text("I will tell you."));
+            frames
+        }
+        "where" => {
+            let mut frames = vec![waiting(&["where"], &[])];
+            frames.extend(asking_about("where", "Tell where you are?"));
+            frames
+        }
+        "both" => vec![
+            waiting(&["music"], &["weather"]),
+            Frame::Hold,
+            response("weather", "weather", json!({"sky": "blue"})),
+        ],
         "weather" => {
             let sunny = response("w1", "weather", json!({"sky": "blue"}));
             let mut frames = vec![call("w1", "weather"), Frame::Hold, sunny];

@@ -17,10 +17,10 @@ use adk_stream::engine::{Engine, Speech, Tools};
 use adk_stream::store::{Journal, Location, open};
 use adk_stream::turn::event::End;
 use adk_stream::turn::gate::Decision;
-use adk_stream::turn::{ChatId, Principal, Status};
+use adk_stream::turn::{CallId, ChatId, Principal, Status};
 use adk_stream::wire::{Message, Part, Profile, Role, ToolState, Trigger};
 use fake::Fake;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 /// A server in front of the fake, which can die.
@@ -101,6 +101,18 @@ impl Process {
                 .await
                 .unwrap();
         });
+    }
+
+    /// The page runs a call.
+    fn run_on_page(&self, call: usize, output: Value) -> View {
+        let view = self.view();
+        let calls = view.messages.iter().flat_map(|message| &message.parts);
+        let calls: Vec<_> = calls.filter_map(Part::as_tool).collect();
+        let id = CallId::from(calls[call].tool_call_id.as_str());
+        let engine = self.engine.clone();
+        let given = async move { engine.output(&ann(), &id, Ok(output)).await };
+        self.on(given).unwrap();
+        self.settled()
     }
 
     /// Waits until nothing runs.
@@ -234,7 +246,7 @@ fn answer_given_anew_comes_from_a_session_made_from_the_journal() {
     let sessions = fake.sessions();
     assert_eq!(sessions.len(), 2);
     let events = fake.events(&sessions[1]);
-    let said = |event: &serde_json::Value| {
+    let said = |event: &Value| {
         let text = &event["content"]["parts"][0]["text"];
         (event["author"].clone(), text.clone())
     };
@@ -384,4 +396,103 @@ fn stopped_turn_hangs_up() {
         .any(|event| event["errorCode"] == "INVOCATION_ABORTED")
     {}
     assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}
+
+fn sent(fake: &Fake, run: usize) -> Value {
+    fake.runs()[run]["newMessage"]["parts"].clone()
+}
+
+#[test]
+fn page_runs_what_the_agent_waits_for() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    let view = server.say("1", "music");
+    assert_eq!(view.status, Status::Parked);
+    assert_eq!(states(&view), [ToolState::InputAvailable]);
+    let view = server.run_on_page(0, json!({"track": 1}));
+    assert_eq!(last(&view), r#"It says {"track":1}."#);
+    let answer = json!([{"functionResponse": {
+        "id": "music", "name": "music", "response": {"track": 1},
+    }}]);
+    assert_eq!(sent(&fake, 1), answer);
+}
+
+#[test]
+fn page_runs_what_the_agent_asked_about_only_after_a_yes() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    let view = server.say("1", "where");
+    assert_eq!(states(&view), [ToolState::ApprovalRequested]);
+    server.answer(yes());
+    let view = server.settled();
+    assert_eq!(view.status, Status::Parked);
+    assert_eq!(states(&view), [ToolState::InputAvailable]);
+    let view = server.run_on_page(0, json!({"city": "Tokyo"}));
+    assert_eq!(last(&view), r#"It says {"city":"Tokyo"}."#);
+    // The question is closed with the result.
+    assert_eq!(sent(&fake, 1)[1]["functionResponse"]["id"], "conf-where");
+}
+
+#[test]
+fn agent_that_answers_at_once_speaks_on_and_its_result_comes_later() {
+    let (_adk, _, address, journal) = house();
+    let server = Process::start(address, journal);
+    let view = server.say("1", "report");
+    assert_eq!(view.status, Status::Parked);
+    assert_eq!(last(&view), "I will tell you.");
+    assert_eq!(
+        states(&view),
+        [ToolState::OutputAvailable, ToolState::InputAvailable]
+    );
+    let view = server.run_on_page(1, json!({"pages": 3}));
+    assert_eq!(last(&view), r#"I will tell you.It says {"pages":3}."#);
+}
+
+#[test]
+fn what_a_page_runs_is_shown_once_its_siblings_at_the_agent_are_done() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say_and_leave("1", "both");
+    adk.block_on(fake.held.notified());
+    while states(&server.view()) != [ToolState::InputAvailable] {}
+    fake.release.notify_one();
+    let view = server.settled();
+    assert_eq!(
+        states(&view),
+        [ToolState::OutputAvailable, ToolState::InputAvailable]
+    );
+    let view = server.run_on_page(1, json!({"track": 1}));
+    assert_eq!(last(&view), r#"It says {"track":1}."#);
+}
+
+#[test]
+fn message_over_what_the_agent_waits_for_closes_that_first() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "music");
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+    assert_eq!(sent(&fake, 1)[0]["functionResponse"]["id"], "music");
+    assert_eq!(sent(&fake, 2)[0]["text"], "hi");
+    // Once: nothing is waited for any more.
+    server.say("3", "hi");
+    assert_eq!(fake.runs().len(), 4);
+}
+
+#[test]
+fn denial_is_told_with_its_reason_as_the_result_of_the_call() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "pay");
+    let reason = Some("too much".to_owned());
+    server.answer(Decision::Denied { reason });
+    let view = server.settled();
+    assert_eq!(states(&view), [ToolState::OutputDenied]);
+    let told = sent(&fake, 1);
+    let response = &told[0]["functionResponse"];
+    assert_eq!(response["id"], "p1");
+    assert_eq!(response["response"], json!({"error": "Denied: too much"}));
+    // Under another name than its own the question hides nothing from the model.
+    assert_eq!(told[1]["functionResponse"]["id"], "conf");
+    assert_eq!(told[1]["functionResponse"]["name"], "pay");
+    assert_eq!(fake.paid(), 0);
 }

@@ -6,14 +6,15 @@
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
-//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `emulate`, `replicas`, `shutdown`: the
-//!   behaviour.
+//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `emulate`, `replicas`, `shutdown`,
+//!   `crash`, `disk`: the behaviour.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod api;
 mod crash;
+mod disk;
 mod emulate;
 mod gemini;
 mod history;

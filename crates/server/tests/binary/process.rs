@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use tempfile::TempDir;
@@ -59,6 +60,23 @@ impl Start {
     /// Writes a file into the folder in which the binary starts.
     pub(crate) fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
         std::fs::write(self.folder.path().join(name), text).unwrap();
+        self
+    }
+
+    /// Has the modes of files hold for it, also where it runs as root.
+    pub(crate) fn without_privilege(mut self) -> Self {
+        if std::fs::metadata("/proc/self").unwrap().uid() == 0 {
+            let mut command = Command::new("setpriv");
+            command
+                .args(["--inh-caps=-dac_override", "--bounding-set=-dac_override"])
+                .arg(self.command.get_program())
+                .args(self.command.get_args())
+                .current_dir(self.folder.path())
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            self.command = command;
+        }
         self
     }
 
@@ -130,6 +148,15 @@ impl Refusal {
 }
 
 impl Server {
+    /// How large a file it may make from here on, in bytes or `unlimited`.
+    pub(crate) fn limit_files(&self, size: &str) {
+        let limited = Command::new("prlimit")
+            .args([&format!("--fsize={size}:"), "--pid"])
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(limited.unwrap().success());
+    }
+
     /// Sends a signal, by its name without SIG.
     pub(crate) fn signal(&self, name: &str) {
         // A shell's own kill is there even where no `kill` program is.

@@ -40,7 +40,7 @@ impl Cluster {
     }
 }
 
-fn say(server: &Server, chat: &str, words: &str) -> String {
+pub(crate) fn say(server: &Server, chat: &str, words: &str) -> String {
     let parts = json!([{"type": "text", "text": words}]);
     let message = json!({"id": format!("{chat}-u"), "role": "user", "parts": parts});
     let body = json!({"id": chat, "trigger": "submit-message", "messages": [message]});
@@ -49,7 +49,7 @@ fn say(server: &Server, chat: &str, words: &str) -> String {
     answer.text().to_owned()
 }
 
-fn question(server: &Server, chat: &str) -> String {
+pub(crate) fn question(server: &Server, chat: &str) -> String {
     let waiting = server.get("/api/approvals").json();
     let mut waiting = waiting["approvals"].as_array().unwrap().iter();
     let asked = waiting.find(|asked| asked["chatId"] == chat);
@@ -59,14 +59,26 @@ fn question(server: &Server, chat: &str) -> String {
         .to_owned()
 }
 
-fn answer(server: &Server, approval: &str, approved: bool) -> u16 {
+pub(crate) fn answer(server: &Server, approval: &str, approved: bool) -> u16 {
     let body = json!({"approved": approved}).to_string();
     let path = format!("/api/approvals/{approval}");
     server.post(&path, &[], &body).status
 }
 
+/// Says something, and leaves the window open without a look at it.
+pub(crate) fn begin(server: &Server, chat: &str, words: &str) -> TcpStream {
+    let parts = json!([{"type": "text", "text": words}]);
+    let message = json!({"id": "u1", "role": "user", "parts": parts});
+    let body = json!({"id": chat, "messages": [message]}).to_string();
+    let head = "POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+    let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let mut client = TcpStream::connect(server.address).unwrap();
+    client.write_all(request.as_bytes()).unwrap();
+    client
+}
+
 /// Waits until the turn is over, wherever it is, and gives the chat.
-fn finished(server: &Server, chat: &str) -> Value {
+pub(crate) fn finished(server: &Server, chat: &str) -> Value {
     let patience = Instant::now() + Duration::from_secs(30);
     loop {
         let answer = server.get(&format!("/api/chat/{chat}"));
@@ -78,7 +90,7 @@ fn finished(server: &Server, chat: &str) -> Value {
     }
 }
 
-fn payments(server: &Server) -> usize {
+pub(crate) fn payments(server: &Server) -> usize {
     let wallet = server.get("/api/wallet").json();
     wallet["payments"].as_array().map_or(0, Vec::len)
 }
@@ -153,13 +165,7 @@ fn a_text_that_a_server_died_in_is_said_again_by_another() {
     let cluster = Cluster::new();
     let slow = cluster.with_pace("50");
     let other = cluster.server();
-    let parts = json!([{"type": "text", "text": "take your time"}]);
-    let message = json!({"id": "u1", "role": "user", "parts": parts});
-    let body = json!({"id": "c1", "messages": [message]}).to_string();
-    let head = "POST /api/chat HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
-    let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-    let mut client = TcpStream::connect(slow.address).unwrap();
-    client.write_all(request.as_bytes()).unwrap();
+    let _window = begin(&slow, "c1", "take your time");
     let patience = Instant::now() + Duration::from_secs(20);
     while other.get("/api/chat/c1").status != 200 {
         assert!(Instant::now() < patience);

@@ -2,8 +2,13 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
-use crate::process::serve;
+use serde_json::Value;
+use testkit::postgres::Cluster;
+
+use crate::process::{Server, adk_stream, serve};
+use crate::replicas::{answer, begin, finished, payments, question, say};
 
 #[test]
 fn sigterm_and_sigint_end_it_well() {
@@ -41,4 +46,124 @@ fn an_idle_connection_does_not_hold_it_up() {
     // Had the grace run out, it would have said so.
     assert!(server.log_line().contains("SIGTERM"));
     assert_eq!(server.log_line(), "");
+}
+
+const ON: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
+
+/// A server over a file, whose reports take twenty times the pace.
+fn over_file(store: &str, flags: &[&str]) -> Server {
+    let server = adk_stream(&[&ON, flags].concat());
+    server.variable("ADK_STREAM_STORE", store).running()
+}
+
+/// Has a report begun, and returns while it is being written.
+fn begin_report(server: &Server) -> TcpStream {
+    let window = begin(server, "c1", "Write a report about tea");
+    let journal = || server.get("/api/chat/c1/journal");
+    while !journal().text().contains("pending") {}
+    window
+}
+
+/// Restarts a server while it writes a report, and gives what became of it.
+fn restarted_over_a_report(flags: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("chats.db").display());
+    let mut server = over_file(&store, flags);
+    let _window = begin_report(&server);
+    server.signal("TERM");
+    assert_eq!(server.ended().code(), Some(0));
+    let server = over_file(&store, &["--pace", "0"]);
+    let chat = loop {
+        let chat = finished(&server, "c1");
+        // The first answer says that it will take a while.
+        if chat["messages"].as_array().unwrap().len() > 2 {
+            break chat;
+        }
+    };
+    let journal = server.get("/api/chat/c1/journal").json().to_string();
+    assert_eq!(chat["messages"].as_array().unwrap().len(), 3, "{journal}");
+    let journal: Value = serde_json::from_str(&journal).unwrap();
+    let entries = journal["entries"].as_array().unwrap().iter();
+    let events = entries.flat_map(|entry| entry["events"].as_array().unwrap());
+    let mut causes = events.filter_map(|event| event.get("cause"));
+    let is_result = |cause: &&Value| cause["cause"] == "result";
+    causes.find(is_result).unwrap().clone()
+}
+
+#[test]
+fn work_that_goes_on_is_waited_for() {
+    let came = restarted_over_a_report(&["--pace", "40"]);
+    assert_eq!(came["outcome"]["outcome"], "output", "{came}");
+}
+
+#[test]
+fn work_that_takes_longer_than_the_grace_is_said_to_be_unknown() {
+    let came = restarted_over_a_report(&["--pace", "40", "--drain", "0.05"]);
+    assert_eq!(came["outcome"]["outcome"], "unknown", "{came}");
+}
+
+#[test]
+fn a_second_signal_does_not_wait_for_work() {
+    // The report takes 6 s.
+    let flags = ["--pace", "300", "--drain", "3600"];
+    let mut server = adk_stream(&[&ON[..], &flags].concat()).running();
+    let _window = begin_report(&server);
+    let begun = Instant::now();
+    for _ in 0..2 {
+        server.signal("TERM");
+        assert!(server.log_line().contains("SIGTERM"));
+    }
+    assert_eq!(server.ended().code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+/// One of several servers over a database.
+fn over_database(cluster: &Cluster, pace: &str) -> Server {
+    adk_stream(&[&ON[..], &["--pace", pace]].concat())
+        .variable("ADK_STREAM_STORE", &cluster.url("chats"))
+        .variable("ADK_STREAM_CLUSTER_KEY", "known-to-this-cluster-alone")
+        .running()
+}
+
+#[test]
+fn a_payment_at_work_is_made_known_and_the_turn_goes_on_elsewhere() {
+    let cluster = Cluster::start();
+    cluster.database("chats");
+    let mut leaving = over_database(&cluster, "0");
+    let staying = over_database(&cluster, "0");
+    say(&leaving, "c1", "Send $20 to Sam");
+    let asked = question(&leaving, "c1");
+    // Somebody keeps the wallets locked, so that the payment stays at work.
+    let lock = "BEGIN; LOCK TABLE adk_stream.wallet; SELECT pg_sleep(2); COMMIT";
+    let is_locked = "SELECT count(*) FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+        WHERE relname = 'wallet' AND mode = 'AccessExclusiveLock' AND granted";
+    std::thread::scope(|scope| {
+        scope.spawn(|| cluster.sql("chats", lock));
+        while cluster.sql("chats", is_locked).trim() != "1" {}
+        assert_eq!(answer(&leaving, &asked, true), 200);
+        leaving.signal("TERM");
+        assert_eq!(leaving.ended().code(), Some(0));
+    });
+    let chat = finished(&staying, "c1").to_string();
+    assert!(chat.contains("output-available"), "{chat}");
+    assert_eq!(payments(&staying), 1);
+}
+
+#[test]
+fn a_window_is_told_to_come_back_and_the_text_is_said_elsewhere() {
+    let cluster = Cluster::start();
+    cluster.database("chats");
+    let mut leaving = over_database(&cluster, "50");
+    let staying = over_database(&cluster, "0");
+    std::thread::scope(|scope| {
+        let told = scope.spawn(|| say(&leaving, "c1", "take your time"));
+        while staying.get("/api/chat/c1").status != 200 {}
+        leaving.signal("TERM");
+        let told = told.join().unwrap();
+        assert!(told.contains("moved: "), "{told}");
+        assert!(!told.contains("word-200"), "{told}");
+    });
+    let chat = finished(&staying, "c1").to_string();
+    assert!(chat.contains("word-200"), "{chat}");
+    assert_eq!(leaving.ended().code(), Some(0));
 }

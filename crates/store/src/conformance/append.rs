@@ -177,8 +177,8 @@ pub async fn a_refused_entry_leaves_nothing_behind(stores: Stores) {
     assert_eq!(journal.read(&chat, 1).await, Ok(Vec::new()));
     assert_eq!(journal.call(&"y".into()).await, Ok(None));
     assert_eq!(journal.gate(&"fresh".into()).await, Ok(None));
-    assert_eq!(journal.expiring_gates().await, Ok(Vec::new()));
-    assert_eq!(journal.unfinished().await, Ok(Vec::new()));
+    assert_eq!(journal.overdue_gates(At(9), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.ownerless(At(9), 9).await, Ok(Vec::new()));
     assert_eq!(journal.chats(&"ann".into()).await, before);
     // And the place is free for another.
     append(journal, &chat, 1, entry(4, "ann", json!([said("ok")]))).await;
@@ -196,7 +196,7 @@ pub async fn the_first_entry_says_whose_chat_it_is(stores: Stores) {
         );
     }
     assert_eq!(journal.read(&chat, 0).await, Ok(Vec::new()));
-    assert_eq!(journal.unfinished().await, Ok(Vec::new()));
+    assert_eq!(journal.ownerless(At(9), 9).await, Ok(Vec::new()));
     open_chat(journal, &chat, "ann").await;
 }
 
@@ -298,8 +298,6 @@ pub async fn ids_of_odd_characters_are_told_apart(stores: Stores) {
         assert_eq!((open.len(), &open[0].chat), (1, &chat), "{id:?}");
         assert_eq!(open[0].gate.id, format!("g{id}").into());
     }
-    assert_eq!(
-        journal.unfinished().await.map(|all| all.len()),
-        Ok(ids.len())
-    );
+    let seen = ids.map(|id| (ChatId::from(id), 1));
+    assert_eq!(journal.outdated(&seen).await, Ok(Vec::new()));
 }

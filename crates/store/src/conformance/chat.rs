@@ -4,33 +4,29 @@ use serde_json::json;
 use turn::{At, ChatId};
 
 use super::sample::{
-    append, called, chat_opened, entry, gate, gate_opened, open_chat, said, turn_ended, turn_opened,
+    append, called, chat_opened, entry, gate, gate_opened, open_chat, said, turn_opened,
 };
 use crate::{Appended, ChatSummary, Stores};
 
-/// What to take up after a restart: chats whose last turn has not ended.
-pub async fn an_unfinished_turn_is_found_until_it_ends(stores: Stores) {
+/// How a server finds out that somebody else wrote to chats which it believes to have.
+pub async fn journals_that_others_appended_to_are_outdated(stores: Stores) {
     let journal = &*stores.journal;
-    let (a, b) = (ChatId::from("a"), ChatId::from("b"));
-    open_chat(journal, &a, "ann").await;
-    open_chat(journal, &b, "bob").await;
-    assert_eq!(journal.unfinished().await, Ok(Vec::new()));
+    let [a, b, gone] = ["a", "b", "gone"].map(ChatId::from);
+    for chat in [&a, &b, &gone] {
+        open_chat(journal, chat, "ann").await;
+    }
+    let seen = [(a.clone(), 1), (b.clone(), 1), (gone.clone(), 1)];
+    assert_eq!(journal.outdated(&[]).await, Ok(Vec::new()));
+    assert_eq!(journal.outdated(&seen).await, Ok(Vec::new()));
 
-    append(journal, &b, 1, entry(5, "bob", json!([turn_opened("t1")]))).await;
-    append(journal, &a, 1, entry(6, "ann", json!([turn_opened("t2")]))).await;
-    assert_eq!(journal.unfinished().await, Ok(vec![b.clone(), a.clone()]));
-    append(journal, &b, 2, entry(7, "bob", json!([said("hello")]))).await;
-    assert_eq!(journal.unfinished().await, Ok(vec![a.clone(), b.clone()]));
-
-    append(journal, &a, 2, entry(8, "ann", json!([turn_ended("t2")]))).await;
-    assert_eq!(journal.unfinished().await, Ok(vec![b.clone()]));
-    // It is the last turn that counts: the end of one before it is old news.
-    let events = json!([turn_opened("t3"), turn_ended("t1")]);
-    append(journal, &b, 3, entry(9, "bob", events)).await;
-    assert_eq!(journal.unfinished().await, Ok(vec![b.clone()]));
-    let events = json!([turn_ended("t3"), turn_opened("t4"), turn_ended("t4")]);
-    append(journal, &b, 4, entry(10, "bob", events)).await;
-    assert_eq!(journal.unfinished().await, Ok(Vec::new()));
+    append(journal, &b, 1, entry(2, "bob", json!([said("hello")]))).await;
+    assert_eq!(journal.outdated(&seen).await, Ok(vec![b.clone()]));
+    assert_eq!(journal.delete(&gone).await, Ok(true));
+    let mut outdated = journal.outdated(&seen).await.expect("the store works");
+    outdated.sort();
+    assert_eq!(outdated, [b.clone(), gone.clone()]);
+    let seen = [(a, 1), (b, 2), (gone, 0)];
+    assert_eq!(journal.outdated(&seen).await, Ok(Vec::new()));
 }
 
 /// An owner's list: their chats alone, the one last appended to first.
@@ -77,11 +73,10 @@ pub async fn a_deleted_chat_is_forgotten_wholly(stores: Stores) {
     assert_eq!(journal.owner(&gone).await, Ok(None));
     assert_eq!(journal.gate(&"g-gone".into()).await, Ok(None));
     assert_eq!(journal.call(&"c-gone".into()).await, Ok(None));
-    assert_eq!(journal.unfinished().await, Ok(vec![kept.clone()]));
     let open = journal.open_gates(&"ann".into()).await;
     assert_eq!(open.map(|open| open.len()), Ok(1));
-    let expiring = journal.expiring_gates().await;
-    assert_eq!(expiring, Ok(vec![(kept.clone(), "g-kept".into(), At(99))]));
+    let overdue = journal.overdue_gates(At(99), 9).await;
+    assert_eq!(overdue, Ok(vec![(kept.clone(), "g-kept".into())]));
     let chats = journal.chats(&"ann".into()).await;
     assert_eq!(chats.map(|chats| chats.len()), Ok(1));
     assert_eq!(journal.read(&kept, 0).await.map(|all| all.len()), Ok(1));

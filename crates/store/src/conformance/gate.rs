@@ -170,7 +170,7 @@ pub async fn calls_are_found(stores: Stores) {
 }
 
 /// The timers to set after a restart: open gates with a deadline, of everybody.
-pub async fn gates_with_a_deadline_come_nearest_first(stores: Stores) {
+pub async fn gates_whose_time_is_up_are_found_longest_overdue_first(stores: Stores) {
     let journal = &*stores.journal;
     let (a, b) = (ChatId::from("a"), ChatId::from("b"));
     let asks = |id, expires| gate_opened("t", &gate(id, "x", expires));
@@ -189,13 +189,18 @@ pub async fn gates_with_a_deadline_come_nearest_first(stores: Stores) {
     let answered = json!([gate_closed("t", &"answered".into(), true)]);
     append(journal, &a, 1, entry(3, "ann", answered)).await;
 
-    let expected = [
-        (b, GateId::from("soon"), At(10)),
-        (a.clone(), GateId::from("late"), At(30)),
-        (a, GateId::from("never"), At(u64::MAX)),
-    ];
-    let expiring = journal.expiring_gates().await;
-    assert_eq!(expiring.as_deref(), Ok(&expected[..]));
+    let due = [(b, GateId::from("soon")), (a, GateId::from("late"))];
+    for (by, limit, expected) in [
+        (9, 9, &due[..0]),
+        (10, 9, &due[..1]),
+        (29, 9, &due[..1]),
+        (30, 9, &due[..]),
+        (30, 1, &due[..1]),
+        (u64::MAX, 9, &due[..]),
+    ] {
+        let overdue = journal.overdue_gates(At(by), limit).await;
+        assert_eq!(overdue.as_deref(), Ok(expected), "by {by}");
+    }
 }
 
 /// Gates and calls are found by their ids alone, so an id that another chat has is a mistake.

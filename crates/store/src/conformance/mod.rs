@@ -49,9 +49,9 @@ macro_rules! conformance {
             gate::a_gate_is_found_open_and_closed
             gate::the_first_answer_to_a_gate_stays
             gate::calls_are_found
-            gate::gates_with_a_deadline_come_nearest_first
+            gate::gates_whose_time_is_up_are_found_longest_overdue_first
             gate::an_id_of_another_chat_is_refused
-            chat::an_unfinished_turn_is_found_until_it_ends
+            chat::journals_that_others_appended_to_are_outdated
             chat::owners_see_their_chats_newest_first
             chat::a_deleted_chat_is_forgotten_wholly
             chat::an_owner_stays_the_owner

@@ -16,6 +16,7 @@ pub(super) fn events(events: Value) -> Vec<Event> {
 pub(super) fn entry(at: u64, actor: &str, all: Value) -> NewEntry {
     NewEntry {
         at: At(at),
+        epoch: 0,
         actor: Principal::from(actor),
         events: events(all),
     }

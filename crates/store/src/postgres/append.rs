@@ -170,6 +170,7 @@ pub(super) struct Entries<'a> {
     pub(super) actor: Vec<&'a str>,
     pub(super) events: Vec<&'a str>,
     pub(super) at: Vec<i64>,
+    pub(super) epoch: Vec<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -372,5 +373,6 @@ impl<'a> Entries<'a> {
         self.actor.push(append.entry.actor.as_str());
         self.events.push(&append.events);
         self.at.push(from_at(append.entry.at));
+        self.epoch.push(from_seq(append.entry.epoch));
     }
 }

@@ -57,9 +57,9 @@ const GROW: &str = "UPDATE chat SET updated = new.updated, seq = new.seq, turn =
       AS new (id, updated, seq, turn, standing, running)
     WHERE chat.id = new.id";
 
-const ENTER: &str = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at)
+const ENTER: &str = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[],
-      $7::bigint[])";
+      $7::bigint[], $8::bigint[])";
 
 // An id that this chat already has is said twice; one that another chat has breaks the key.
 const CALL: &str = "INSERT INTO call (id, chat, call)
@@ -237,6 +237,7 @@ impl Flusher {
                     &entries.actor,
                     &entries.events,
                     &entries.at,
+                    &entries.epoch,
                 ];
                 client.execute(&statement, parameters).await
             }));

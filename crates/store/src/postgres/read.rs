@@ -9,7 +9,7 @@ use super::session::{Parameters, Session};
 use crate::error::StoreError;
 use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
 use crate::json::decode;
-use crate::number::{from_seq, to_at, to_count};
+use crate::number::{from_deadline, from_seq, to_at, to_count};
 
 /// How many entries a tail reads at once.
 const PAGE: i64 = 256;
@@ -132,26 +132,37 @@ pub(super) async fn call(session: &Session, id: &CallId) -> Result<Option<ChatId
     Ok(chats.pop().map(ChatId::from))
 }
 
-/// All open gates that have a deadline, the nearest first.
-pub(super) async fn expiring_gates(
+/// Open gates whose time is up, the longest overdue first.
+pub(super) async fn overdue_gates(
     session: &Session,
-) -> Result<Vec<(ChatId, GateId, At)>, StoreError> {
-    let sql = "SELECT chat, id, expires FROM gate
-               WHERE decision IS NULL AND expires IS NOT NULL";
-    let mut gates = all(session, sql, &[], |row| {
-        let (chat, id) = (text(row, 0)?.into(), text(row, 1)?.into());
-        Ok((chat, id, to_at(column(row, 2)?)))
+    by: At,
+    limit: usize,
+) -> Result<Vec<(ChatId, GateId)>, StoreError> {
+    // One that stands for "never" is stored as a number below zero.
+    let sql = "SELECT chat, id FROM gate
+               WHERE decision IS NULL AND expires IS NOT NULL AND expires BETWEEN 0 AND $1
+               ORDER BY expires LIMIT $2";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    all(session, sql, &[&from_deadline(by), &limit], |row| {
+        Ok((text(row, 0)?.into(), text(row, 1)?.into()))
     })
-    .await?;
-    // Here and not in SQL, where a deadline that stands for "never" would come first.
-    gates.sort_by_key(|(_, _, expires): &(ChatId, GateId, At)| *expires);
-    Ok(gates)
+    .await
 }
 
-/// The chats whose last turn has not ended, the longest untouched first.
-pub(super) async fn unfinished(session: &Session) -> Result<Vec<ChatId>, StoreError> {
-    let sql = "SELECT id FROM chat WHERE turn IS NOT NULL ORDER BY updated, id";
-    all(session, sql, &[], |row| Ok(text(row, 0)?.into())).await
+/// Those of the chats whose journals are not where they were seen last.
+pub(super) async fn outdated(
+    session: &Session,
+    seen: &[(ChatId, u64)],
+) -> Result<Vec<ChatId>, StoreError> {
+    let ids: Vec<_> = seen.iter().map(|(chat, _)| chat.as_str()).collect();
+    let places: Vec<_> = seen.iter().map(|(_, seq)| from_seq(*seq)).collect();
+    let sql = "SELECT seen.id FROM unnest($1::text[], $2::bigint[]) AS seen (id, seq)
+               LEFT JOIN chat ON chat.id = seen.id
+               WHERE coalesce(chat.seq, 0) <> seen.seq";
+    all(session, sql, &[&ids, &places], |row| {
+        Ok(text(row, 0)?.into())
+    })
+    .await
 }
 
 /// Whose chat it is.

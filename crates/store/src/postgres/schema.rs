@@ -8,7 +8,10 @@ use crate::error::StoreError;
 ///
 /// Servers of the version before go on while a new one migrates, so a migration adds, and takes away
 /// only what the version before did not use any more.
-const MIGRATIONS: [&str; 1] = [include_str!("schema/0001_journal.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("schema/0001_journal.sql"),
+    include_str!("schema/0002_unused.sql"),
+];
 
 /// Whoever migrates holds this lock: "adks".
 const LOCK: i64 = 0x6164_6b73;

@@ -46,8 +46,8 @@ impl Append {
         }
         let seq = last + 1;
         let entry = &self.entry;
-        let sql = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         connection.prepare_cached(sql)?.execute(params![
             self.chat.as_str(),
             from_seq(seq),
@@ -56,6 +56,7 @@ impl Append {
             entry.actor.as_str(),
             self.events,
             from_at(entry.at),
+            from_seq(entry.epoch),
         ])?;
         let source = Source {
             chat: &self.chat,

@@ -6,7 +6,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::error::StoreError;
 use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
 use crate::json::decode;
-use crate::number::{from_seq, to_at, to_count};
+use crate::number::{from_deadline, from_seq, to_at, to_count};
 
 /// The entries after a place, in order, so many at most.
 pub(super) fn entries(
@@ -92,25 +92,37 @@ pub(super) fn call(connection: &Connection, id: &CallId) -> Result<Option<ChatId
     Ok(chat.map(ChatId::from))
 }
 
-/// All open gates that have a deadline, the nearest first.
-pub(super) fn expiring_gates(
+/// What finds the open gates whose time is up. One that stands for "never" is stored as a number
+/// below zero.
+const OVERDUE: &str = "SELECT chat, id FROM gate
+    WHERE decision IS NULL AND expires IS NOT NULL AND expires BETWEEN 0 AND ?1
+    ORDER BY expires LIMIT ?2";
+
+/// Open gates whose time is up, the longest overdue first.
+pub(super) fn overdue_gates(
     connection: &Connection,
-) -> Result<Vec<(ChatId, GateId, At)>, StoreError> {
-    let sql = "SELECT chat, id, expires FROM gate
-               WHERE decision IS NULL AND expires IS NOT NULL";
-    let mut gates = all(connection, sql, (), |row| {
-        let (chat, id) = (text(row, 0)?.into(), text(row, 1)?.into());
-        Ok((chat, id, to_at(row.get(2)?)))
-    })?;
-    // Here and not in SQL, where a deadline that stands for "never" would come first.
-    gates.sort_by_key(|(_, _, expires): &(ChatId, GateId, At)| *expires);
-    Ok(gates)
+    by: At,
+    limit: usize,
+) -> Result<Vec<(ChatId, GateId)>, StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let parameters = params![from_deadline(by), limit];
+    all(connection, OVERDUE, parameters, |row| {
+        Ok((text(row, 0)?.into(), text(row, 1)?.into()))
+    })
 }
 
-/// The chats whose last turn has not ended, the longest untouched first.
-pub(super) fn unfinished(connection: &Connection) -> Result<Vec<ChatId>, StoreError> {
-    let sql = "SELECT id FROM chat WHERE turn IS NOT NULL ORDER BY updated, id";
-    all(connection, sql, (), |row| Ok(text(row, 0)?.into()))
+/// Those of the chats whose journals are not where they were seen last.
+pub(super) fn outdated(
+    connection: &Connection,
+    seen: &[(ChatId, u64)],
+) -> Result<Vec<ChatId>, StoreError> {
+    let mut outdated = Vec::new();
+    for (chat, seq) in seen {
+        if last_seq(connection, chat)? != *seq {
+            outdated.push(chat.clone());
+        }
+    }
+    Ok(outdated)
 }
 
 /// Whose chat it is.
@@ -165,4 +177,27 @@ fn first(connection: &Connection, sql: &str, id: &str) -> Result<Option<String>,
 /// A column of text.
 pub(super) fn text(row: &Row<'_>, column: usize) -> Result<String, StoreError> {
     Ok(row.get(column)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::super::connection::open_writer;
+    use super::*;
+
+    #[test]
+    fn gates_that_have_time_are_not_looked_at() {
+        let folder = TempDir::new().unwrap();
+        let connection = open_writer(&folder.path().join("chats.db")).unwrap();
+        let plan = all(
+            &connection,
+            &format!("EXPLAIN QUERY PLAN {OVERDUE}"),
+            params![9, 10],
+            |row| text(row, 3),
+        );
+        let plan = plan.unwrap().join("\n");
+        let range = "gate USING INDEX gate_expiring (expires>? AND expires<?)";
+        assert!(plan.contains(range) && !plan.contains("TEMP"), "{plan}");
+    }
 }

@@ -11,8 +11,8 @@ use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
 use crate::live::{Live, Made, Ruling, Said, Verdict};
-use crate::telling;
 use crate::time::At;
+use crate::window::denial;
 
 impl Chat {
     pub(super) fn agent_says(
@@ -25,7 +25,7 @@ impl Chat {
         let is_of_earlier = matches!(event, AgentEvent::Asks { .. } | AgentEvent::Settled { .. });
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {
-            return self.agent_says_later(output, event, now);
+            return self.agent_says_later(output, event, ruling, now);
         };
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
@@ -39,10 +39,12 @@ impl Chat {
             }
             _ => None,
         };
-        let is_first = turn.live.is_none();
+        // What no page is shown begins nothing: the agent may fail before it says a word.
+        let is_silent = matches!(event, AgentEvent::Session(_) | AgentEvent::Metadata(_));
         let mut live = turn.live.take().unwrap_or_default();
         let chunks = live.take(event, ruling, &mut turn.blocks);
-        if is_first {
+        if !live.is_begun && !is_silent {
+            live.is_begun = true;
             turn.enter_step();
         }
         turn.say_all(chunks);
@@ -53,7 +55,13 @@ impl Chat {
     }
 
     /// What an agent says that holds its conversation open when it is not its turn to speak.
-    fn agent_says_later(&mut self, output: &mut Output, event: AgentEvent, now: At) {
+    fn agent_says_later(
+        &mut self,
+        output: &mut Output,
+        event: AgentEvent,
+        ruling: Option<Ruling>,
+        now: At,
+    ) {
         let Some(turn) = self.current() else {
             return;
         };
@@ -84,9 +92,11 @@ impl Chat {
                         question: asking.question,
                         within: false,
                     };
+                    let timeout = ruling.and_then(|ruling| ruling.timeout);
+                    let expires = timeout.map(|timeout| now + timeout);
                     let gate = Gate {
                         token: asking.token,
-                        ..gate(turn, call, kind, None)
+                        ..gate(turn, call, kind, expires)
                     };
                     self.open_gate(output, gate);
                 }
@@ -130,25 +140,16 @@ impl Chat {
 
     /// Settles a call that the agent ran by itself. Nobody need answer what it still asks.
     fn settle_own_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
-        let Some(turn) = self.current() else {
-            return;
+        let turn = self.current();
+        let denied = turn.and_then(|turn| turn.denial_within(&call));
+        let outcome = match (outcome, denied) {
+            // The tool has asked, and tells no more than what it was told.
+            (Outcome::Error { error }, Some(reason)) if error == denial(reason.as_deref()) => {
+                Outcome::Denied { reason }
+            }
+            (outcome, _) => outcome,
         };
-        let id = turn.id().clone();
-        let gates: Vec<GateId> = turn.gates_of(&call).map(|gate| gate.id.clone()).collect();
-        let nested: Vec<CallId> = turn.nested_calls(&call).cloned().collect();
-        for gate in gates {
-            let (turn, decision) = (id.clone(), Decision::Cancelled);
-            let closed = Event::GateClosed {
-                turn,
-                gate,
-                decision,
-            };
-            self.decide(output, [closed]);
-        }
-        for nested in nested {
-            let error = telling::CANCELLED.to_owned();
-            self.settle_call(output, nested, Outcome::Error { error });
-        }
+        self.cancel_questions(output, &call);
         self.settle_call(output, call, outcome);
     }
 
@@ -260,8 +261,10 @@ impl Chat {
         };
         live.calls.clear();
         live.parts.retain(|said| matches!(said, Said::Part(_)));
-        let step = step_ended(&id, &live, &[], Finish::Cut);
-        self.decide(output, [step]);
+        if live.is_begun {
+            let step = step_ended(&id, &live, &[], Finish::Cut);
+            self.decide(output, [step]);
+        }
         self.note_session(output, &id, live.session);
     }
 

@@ -113,6 +113,20 @@ impl Driver {
         GateId::of(self.chat.current().unwrap().id(), n)
     }
 
+    pub(crate) fn decision(&self, n: usize) -> Option<Decision> {
+        let turn = self.chat.current().unwrap();
+        let (_, decision) = turn.gate(&self.gate_id(n)).unwrap();
+        decision.cloned()
+    }
+
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let messages = self.chat.messages();
+        messages
+            .iter()
+            .map(|message| message.role.clone())
+            .collect()
+    }
+
     pub(crate) fn outcome(&self, n: usize) -> Option<Outcome> {
         let turn = self.chat.current().unwrap();
         turn.outcome(&self.call_id(n)).cloned()
@@ -451,6 +465,11 @@ impl Driver {
             let found = client.checker.verdict();
             assert!(found.is_empty(), "{:?}: {found:?}", client.profile);
         }
+        self.check_journal(texts);
+    }
+
+    /// The same without the clients, who may have left before the end.
+    pub(crate) fn check_journal(&self, texts: &[&str]) {
         let messages = self.chat.messages();
         let said: Vec<String> = messages
             .iter()

@@ -285,6 +285,50 @@ fn tool_has_the_page_do_something_while_it_works() {
 }
 
 #[test]
+fn tool_that_goes_on_without_an_answer_leaves_no_question_open() {
+    let mut driver = Driver::new();
+    driver.say("book");
+    driver.call("book_flight", Place::Server, Verdict::Allow);
+    driver.end_step();
+    let call = driver.call_id(0);
+    driver.asks(&call, "Hold a seat?");
+    assert_eq!(driver.status(), Status::Parked);
+    let effects = driver.done(&call, json!({"seat": null}));
+    assert_eq!(effects, [Effect::CallModel]);
+    assert_eq!(driver.decision(0), Some(Decision::Cancelled));
+    driver.text("No seat is held.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+    // Whoever answers all the same is shown how it went.
+    assert_eq!(driver.approve(0), []);
+    driver.check(&["No seat is held."]);
+}
+
+#[test]
+fn tool_that_goes_on_without_the_page_settles_what_it_asked_of_it() {
+    let mut driver = Driver::new().client_tool("change_bgm");
+    driver.say("mood");
+    driver.call("set_mood", Place::Server, Verdict::Allow);
+    driver.end_step();
+    let call = driver.call_id(0);
+    driver.perform(Input::ToolCalls {
+        call: call.clone(),
+        tool: "change_bgm".to_owned(),
+        input: json!({"track": 2}),
+        timeout: None,
+    });
+    assert_eq!(driver.status(), Status::Parked);
+    let effects = driver.done(&call, json!({"music": null}));
+    assert_eq!(effects, [Effect::CallModel]);
+    assert_eq!(driver.decision(0), Some(Decision::Cancelled));
+    assert!(matches!(driver.outcome(1), Some(Outcome::Error { .. })));
+    driver.text("Without music.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+    driver.check_journal(&["Without music."]);
+}
+
+#[test]
 fn invalid_input_goes_back_to_the_model() {
     let mut driver = Driver::new();
     driver.say("weather");

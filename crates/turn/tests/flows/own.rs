@@ -1,9 +1,14 @@
 //! Calls that the agent runs by itself.
 
+use std::time::Duration;
+
+use adk_stream_turn::agent::{AgentEvent, Asking};
 use adk_stream_turn::call::{Outcome, Place};
 use adk_stream_turn::gate::Decision;
+use adk_stream_turn::live::{Ruling, Verdict};
 use adk_stream_turn::{Effect, Input, Status};
 use serde_json::json;
+use wire::Role;
 
 use crate::driver::Driver;
 
@@ -95,6 +100,108 @@ fn agent_hears_all_answers_at_once() {
     driver.text("One is paid.");
     driver.end_step();
     assert_eq!(driver.status(), Status::Finished);
+}
+
+#[test]
+fn turn_is_parked_until_the_last_question_of_a_step_is_answered() {
+    let mut driver = Driver::new();
+    driver.say("pay both");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.own_call("fc-2", "process_payment", Place::Agent);
+    driver.end_step();
+    driver.agent_asks("fc-1", "Pay 5?");
+    driver.agent_asks("fc-2", "Pay 5?");
+    assert_eq!(driver.decide_elsewhere(0, true), []);
+    assert_eq!(driver.status(), Status::Parked);
+    // The agent has nothing to do meanwhile: that it is away is no loss.
+    assert_eq!(driver.perform(Input::AgentCut), []);
+    let recover = Input::Recover {
+        idempotent: Vec::new(),
+        by: None,
+    };
+    assert_eq!(driver.restarted().perform(recover), []);
+    assert_eq!(driver.decide_elsewhere(1, true), [Effect::CallModel]);
+    assert_eq!(driver.status(), Status::Running);
+}
+
+#[test]
+fn call_that_the_agent_was_never_told_to_run_has_not_run() {
+    let mut driver = Driver::new();
+    driver.say("pay both");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.own_call("fc-2", "process_payment", Place::Agent);
+    driver.end_step();
+    driver.agent_asks("fc-1", "Pay 5?");
+    driver.agent_asks("fc-2", "Pay 5?");
+    driver.decide_elsewhere(0, true);
+    driver.perform(Input::Stop);
+    let error = "The turn was stopped.".to_owned();
+    assert_eq!(driver.outcome(0), Some(Outcome::Error { error }));
+}
+
+#[test]
+fn agent_that_fails_before_it_says_a_word_leaves_no_step() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.perform(Input::Agent {
+        event: AgentEvent::Session(json!({"session": "s-1"})),
+        ruling: None,
+    });
+    driver.agent_fails();
+    assert_eq!(driver.status(), Status::Failed);
+    assert_eq!(driver.roles(), [Role::User]);
+    assert_eq!(driver.restarted().roles(), [Role::User]);
+}
+
+#[test]
+fn denial_that_a_tool_at_the_agent_passes_on_is_one() {
+    for (error, is_denied) in [("Denied: too much", true), ("It broke", false)] {
+        let mut driver = Driver::new();
+        driver.say("pay");
+        driver.own_call("fc-1", "process_payment", Place::Agent);
+        driver.end_step();
+        let call = driver.call_id(0);
+        driver.asks(&call, "Pay 5?");
+        driver.deny(0, "too much");
+        driver.perform(Input::Agent {
+            event: AgentEvent::Settled {
+                provider_id: "fc-1".to_owned(),
+                outcome: Outcome::Error {
+                    error: error.to_owned(),
+                },
+            },
+            ruling: None,
+        });
+        let reason = Some("too much".to_owned());
+        let is_shown = driver.outcome(0) == Some(Outcome::Denied { reason });
+        assert_eq!(is_shown, is_denied, "{error}");
+    }
+}
+
+#[test]
+fn question_of_the_agent_expires_when_it_is_said_to() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.end_step();
+    let effects = driver.perform(Input::Agent {
+        event: AgentEvent::Asks {
+            provider_id: "fc-1".to_owned(),
+            asking: Asking {
+                question: "Pay 5?".to_owned(),
+                token: None,
+            },
+        },
+        ruling: Some(Ruling {
+            place: Place::Agent,
+            verdict: Verdict::Allow,
+            timeout: Some(Duration::from_secs(1)),
+        }),
+    });
+    assert!(matches!(effects.as_slice(), [Effect::SetTimer { .. }]));
+    let gate = driver.gate_id(0);
+    let effects = driver.perform(Input::TimedOut { gate });
+    assert_eq!(effects, [Effect::CallModel]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn entry(text: &str) -> NewEntry {
     ]);
     NewEntry {
         at: At(1),
+        epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
     }
@@ -81,6 +82,23 @@ async fn limit_pages(store: &SqliteStore, spare: i64) {
         })
     };
     tamper(store, limit).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_says_under_which_claim_it_was_written() {
+    let (store, _folder) = open().await;
+    for (seen, epoch) in [(0, 0), (1, 3)] {
+        let entry = NewEntry {
+            epoch,
+            ..entry("hello")
+        };
+        assert_eq!(store.append(&"c".into(), seen, entry).await, grew(seen + 1));
+    }
+    let sql = "SELECT group_concat(epoch, ' ') FROM (SELECT epoch FROM entry ORDER BY seq)";
+    let epochs = tamper(&store, move |connection| {
+        connection.query_row(sql, (), |row| row.get::<_, String>(0))
+    });
+    assert_eq!(epochs.await, Ok("0 3".to_owned()));
 }
 
 #[tokio::test]

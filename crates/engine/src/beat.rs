@@ -1,0 +1,152 @@
+//! What a server does by itself, beat by beat: it keeps the leases of its chats, looks whether others
+//! wrote to them, and takes up what was left, by others or by itself while the store was away.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior};
+use turn::{At, ChatId};
+
+use crate::actor::Command;
+use crate::engine::{Engine, now};
+use crate::error::EngineError;
+use crate::replica::Replica;
+
+/// How often a server looks around that is alone.
+const ALONE: Duration = Duration::from_secs(1);
+
+/// How many turns that nobody runs are taken up at a time.
+const TAKEN_OVER: usize = 64;
+
+/// How many gates whose time is up are closed at a time.
+const CLOSED: usize = 1024;
+
+/// How late a timer must be for its server to be taken for dead, where there are others.
+const LATE: Duration = Duration::from_secs(2);
+
+impl Engine {
+    /// Goes on with what needs going on with, until the server leaves. To be spawned once.
+    pub async fn keep(self) {
+        let replica = self.shared.replica.clone();
+        let period = replica.as_ref().map_or(ALONE, |replica| replica.lease / 4);
+        let mut beat = tokio::time::interval(period);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut suspects = HashMap::new();
+        loop {
+            beat.tick().await;
+            if self.is_leaving() {
+                // Tools that are still at work are still believed in.
+                if let Some(replica) = &replica
+                    && let Err(error) = self.renew(replica).await
+                {
+                    tracing::warn!(%error, "leases could not be renewed");
+                }
+                continue;
+            }
+            if let Some(replica) = &replica {
+                self.look_after(replica, &mut suspects).await;
+            }
+            if let Err(error) = self.close_overdue(replica.is_some()).await {
+                tracing::warn!(%error, "gates whose time is up could not be closed");
+            }
+            for chat in self.shared.left.take() {
+                // What fails again is left again.
+                let _ = self.command(&chat, Command::Wake).await;
+            }
+        }
+    }
+
+    /// Among other servers.
+    async fn look_after(&self, replica: &Replica, suspects: &mut HashMap<ChatId, Instant>) {
+        if let Err(error) = self.renew(replica).await {
+            tracing::warn!(%error, "leases could not be renewed");
+        }
+        if let Err(error) = self.compare().await {
+            tracing::warn!(%error, "journals could not be compared");
+        }
+        if let Err(error) = self.take_over(replica, suspects).await {
+            tracing::warn!(%error, "what others left could not be taken over");
+        }
+    }
+
+    async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
+        let chats = self.shared.held.epochs();
+        if chats.is_empty() {
+            return Ok(());
+        }
+        let (at, expires) = (now(), now() + replica.lease);
+        let journal = &self.shared.journal;
+        for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
+            self.command(&lost, Command::Lost).await?;
+        }
+        if self.is_leaving() {
+            // What was given back meanwhile is not to be taken again.
+            let held = &self.shared.held;
+            let gone = chats.into_iter().filter(|(chat, _)| !held.has(chat));
+            self.give_back(&gone.collect::<Vec<_>>()).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks whether others wrote to chats that are held here. A lease that ran out may have gone to
+    /// another server and come back under the same epoch, and nothing else would tell.
+    async fn compare(&self) -> Result<(), EngineError> {
+        let seen = self.shared.held.seen();
+        if seen.is_empty() {
+            return Ok(());
+        }
+        for chat in self.shared.journal.outdated(&seen).await? {
+            // It may be what was appended here a moment ago: the chat's task knows.
+            self.command(&chat, Command::Compare).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes up turns that others left. One whose lease is over is taken at once. One that never had
+    /// a lease may have been opened a moment ago, and is given the time to get one.
+    async fn take_over(
+        &self,
+        replica: &Replica,
+        suspects: &mut HashMap<ChatId, Instant>,
+    ) -> Result<(), EngineError> {
+        let journal = &self.shared.journal;
+        let ownerless = journal.ownerless(now(), TAKEN_OVER).await?;
+        suspects.retain(|chat, _| ownerless.contains(chat));
+        for chat in ownerless {
+            let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
+            let was_left = journal.lease(&chat).await?.is_some();
+            if was_left || seen.elapsed() > replica.lease / 2 {
+                self.command(&chat, Command::Wake).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes gates whose timers were lost with their server.
+    async fn close_overdue(&self, are_others: bool) -> Result<(), EngineError> {
+        let late = if are_others { LATE } else { Duration::ZERO };
+        let late = u64::try_from(late.as_millis()).unwrap_or_default();
+        let by = At(now().0.saturating_sub(late));
+        for (chat, gate) in self.shared.journal.overdue_gates(by, CLOSED).await? {
+            self.command(&chat, Command::TimedOut { gate }).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Chats that were let go in the middle of something because the store was away.
+#[derive(Debug, Default)]
+pub(crate) struct Left(Mutex<HashSet<ChatId>>);
+
+impl Left {
+    pub(crate) fn add(&self, chat: &ChatId) {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        left.insert(chat.clone());
+    }
+
+    fn take(&self) -> HashSet<ChatId> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut left)
+    }
+}

@@ -1,0 +1,154 @@
+//! A chat whose owner can't be reached, read from the journal alone: what a page shows of it, and a
+//! window that follows the entries as they come.
+//!
+//! Words are not in the journal before their step has ended, so such a window tells whole steps. It
+//! is good for as long as there is nothing better: once the owner is reached, or another server has
+//! taken the turn up, clients are told to come back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::Tail;
+use tokio::sync::mpsc;
+use turn::{Chat, Status, TurnId};
+use wire::Chunk;
+
+use crate::actor::moved;
+use crate::engine::{Engine, View};
+use crate::errand::{Done, Errand, Order};
+use crate::error::EngineError;
+use crate::log::Log;
+use crate::stream::{Speech, WindowStream};
+
+impl Engine {
+    /// What can be done of an errand with the journal alone, if anything can.
+    pub(crate) async fn read_along(&self, errand: &Errand) -> Result<Option<Done>, EngineError> {
+        let speech = match errand.order {
+            Order::Resume { speech } => Some(speech),
+            Order::View => None,
+            _ => return Ok(None),
+        };
+        let entries = self.shared.journal.read(&errand.chat, 0).await?;
+        let chat = Chat::replay(&entries);
+        let is_owner = chat.owner() == Some(&errand.principal);
+        let Some(speech) = speech else {
+            let view = View::of(&chat).filter(|_| is_owner);
+            return Ok(Some(Done::View(view.ok_or(EngineError::UnknownChat)?)));
+        };
+        let is_open = matches!(chat.status(), Some(Status::Running | Status::Parked));
+        let window = match is_open && is_owner {
+            true => self.follow(errand.clone(), chat, speech),
+            false => None,
+        };
+        Ok(Some(Done::Window(window)))
+    }
+
+    fn follow(&self, errand: Errand, chat: Chat, speech: Speech) -> Option<WindowStream> {
+        let turn = chat.current()?;
+        let message_id = turn.message_id().to_owned();
+        let log = Arc::new(Log::new(&message_id, turn.transcript()));
+        let (sender, chunks) = mpsc::channel(16);
+        let follower = Follower {
+            turn: turn.id().clone(),
+            tail: self.shared.journal.tail(&errand.chat, chat.seq()),
+            window: WindowStream::replaying(log.clone(), speech),
+            has_told: false,
+            chat,
+            log,
+            sender,
+        };
+        tokio::spawn(follower.run(reach(self.clone(), errand)));
+        Some(WindowStream::elsewhere(message_id, chunks))
+    }
+
+    /// The window that the owner of a chat opens, if it is there.
+    async fn window_of_owner(&self, errand: &Errand) -> Option<WindowStream> {
+        match self.attempt(errand).await {
+            Ok(Some(Done::Window(window))) => window,
+            _ => None,
+        }
+    }
+}
+
+/// Waits for the owner of a chat to be there, and gives its window.
+async fn reach(engine: Engine, errand: Errand) -> WindowStream {
+    let lease = engine.shared.replica.as_ref().map(|replica| replica.lease);
+    let pause = lease.unwrap_or(Duration::from_secs(10)) / 4;
+    loop {
+        tokio::time::sleep(pause).await;
+        // Where the turn is over there is no window; the entries that say so are on their way.
+        if let Some(window) = engine.window_of_owner(&errand).await {
+            return window;
+        }
+    }
+}
+
+struct Follower {
+    turn: TurnId,
+    chat: Chat,
+    log: Arc<Log>,
+    tail: Tail,
+    window: WindowStream,
+    /// Whether the client has been told anything beyond that the window is open.
+    has_told: bool,
+    sender: mpsc::Sender<Vec<Chunk>>,
+}
+
+impl Follower {
+    async fn run(mut self, owner: impl Future<Output = WindowStream>) {
+        let mut owner = std::pin::pin!(owner);
+        loop {
+            tokio::select! {
+                chunks = self.window.next() => {
+                    let Some(chunks) = chunks else { return };
+                    self.has_told |= chunks.iter().any(|chunk| !is_start(chunk));
+                    if self.sender.send(chunks).await.is_err() {
+                        return;
+                    }
+                }
+                entry = self.tail.next() => {
+                    let Ok(Some(entry)) = entry else {
+                        return self.close().await;
+                    };
+                    self.chat.append(&entry);
+                    if let Some(turn) = self.chat.turn(&self.turn) {
+                        self.log.follow(turn.transcript());
+                    }
+                }
+                window = &mut owner => {
+                    return match self.has_told {
+                        // Where a step was cut short, nobody can say what of it was told.
+                        true => self.close().await,
+                        false => self.pass_on(window).await,
+                    };
+                }
+                () = self.sender.closed() => return,
+            }
+        }
+    }
+
+    /// Tells the client to come back.
+    async fn close(self) {
+        // A client that has left need not be told.
+        let _ = self.sender.send(vec![moved().chunk()]).await;
+    }
+
+    /// Tells what the owner tells, to a client that knows that the window is open.
+    async fn pass_on(self, mut window: WindowStream) {
+        loop {
+            let chunks = tokio::select! {
+                chunks = window.next() => chunks,
+                () = self.sender.closed() => return,
+            };
+            let Some(mut chunks) = chunks else { return };
+            chunks.retain(|chunk| !is_start(chunk));
+            if !chunks.is_empty() && self.sender.send(chunks).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn is_start(chunk: &Chunk) -> bool {
+    matches!(chunk, Chunk::Start(_))
+}

@@ -1,0 +1,109 @@
+//! A journal that fails when it is told to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use store::{
+    Appended, ChatSummary, GateRecord, Holder, Journal, Lease, Leases, NewEntry, OpenGate, Reply,
+    StoreError, Tail,
+};
+use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+
+/// A journal of which so many appends fail, and nothing else.
+pub(crate) struct Faulty {
+    pub(crate) inner: Arc<dyn Journal>,
+    pub(crate) failures: AtomicUsize,
+}
+
+impl Faulty {
+    pub(crate) fn over(inner: Arc<dyn Journal>) -> Arc<Self> {
+        let failures = AtomicUsize::new(0);
+        Arc::new(Self { inner, failures })
+    }
+
+    pub(crate) fn fail_once(&self) {
+        self.failures.store(1, Ordering::SeqCst);
+    }
+}
+
+impl Journal for Faulty {
+    fn append<'a>(&'a self, chat: &'a ChatId, seq: u64, entry: NewEntry) -> Reply<'a, Appended> {
+        let failures = &self.failures;
+        let one_less = |left: usize| left.checked_sub(1);
+        if failures
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+            .is_ok()
+        {
+            return Box::pin(std::future::ready(Err(StoreError::Full)));
+        }
+        self.inner.append(chat, seq, entry)
+    }
+
+    fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
+        self.inner.read(chat, after)
+    }
+
+    fn tail(&self, chat: &ChatId, after: u64) -> Tail {
+        self.inner.tail(chat, after)
+    }
+
+    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
+        self.inner.open_gates(owner)
+    }
+
+    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
+        self.inner.gate(id)
+    }
+
+    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
+        self.inner.call(id)
+    }
+
+    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
+        self.inner.overdue_gates(by, limit)
+    }
+
+    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
+        self.inner.outdated(seen)
+    }
+
+    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
+        self.inner.owner(chat)
+    }
+
+    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
+        self.inner.chats(owner)
+    }
+
+    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
+        self.inner.delete(chat)
+    }
+}
+
+impl Leases for Faulty {
+    fn hold<'a>(
+        &'a self,
+        owner: &'a Holder,
+        chats: &'a [(ChatId, u64)],
+        now: At,
+        expires: At,
+    ) -> Reply<'a, Vec<ChatId>> {
+        self.inner.hold(owner, chats, now, expires)
+    }
+
+    fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
+        self.inner.lease(chat)
+    }
+
+    fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
+        self.inner.release(owner, chats)
+    }
+
+    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
+        self.inner.release_all(owner)
+    }
+
+    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        self.inner.ownerless(now, limit)
+    }
+}
