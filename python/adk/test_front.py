@@ -12,7 +12,7 @@ from front import front
 RACES = 20
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def fronted(servers):
     server = servers["fronted"].ready()
     with front(server, "resumable", port=server.front_port, agent_key=KEY) as served:

@@ -41,9 +41,9 @@ class Adk:
         self.log = []
         self.begin()
 
-    def begin(self):
+    def begin(self, port=0):
         """Starts it; a server that is still starting is waited for by `ready`."""
-        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", "0"]
+        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", str(port)]
         command += ["--session_service_uri", self.sessions, "--artifact_service_uri", "memory://"]
         self.process = subprocess.Popen(
             [*command, self.agents],
