@@ -50,7 +50,7 @@ def outcome(chat):
     answers = [message for message in view["messages"] if message["role"] == "assistant"]
     tools = [part for part in answers[0]["parts"] if part["type"] == "dynamic-tool"]
     assert len(tools) == 1, view
-    settled = [event for event in chat.happened("call-settled")]
+    settled = chat.happened("call-settled")
     assert len(settled) == 1, settled
     shown = {
         "output": "output-available",
@@ -191,7 +191,7 @@ def test_whenever_it_dies_the_ledger_agrees_with_the_journal(crashing, emulator,
         one.start()
     dice = random.Random(42)
     for _ in range(KILLS):
-        time.sleep(dice.uniform(0.1, 0.8))
+        time.sleep(dice.uniform(0.2, 1.2))
         die(crashing)
     is_over.set()
     for one in lanes:
@@ -217,8 +217,8 @@ def test_whenever_it_dies_the_ledger_agrees_with_the_journal(crashing, emulator,
 
 
 def test_right_after_an_approval_it_dies(crashing, emulator, ledger):
-    at_once = 6
-    names = [f"soon-{nth:03}" for nth in range(KILLS * at_once)]
+    kills, at_once = max(KILLS // 2, 1), 6
+    names = [f"soon-{nth:03}" for nth in range(kills * at_once)]
     emulator.script(*[pays(name) for name in names])
     dice = random.Random(7)
     found = Counter()
@@ -230,7 +230,7 @@ def test_right_after_an_approval_it_dies(crashing, emulator, ledger):
             (approval,) = chat.approvals()
             return chat, approval["approvalId"]
 
-        for nth in range(KILLS):
+        for nth in range(kills):
             asked = list(pool.map(ask, names[nth * at_once : (nth + 1) * at_once]))
             answers = pool.map(lambda one: crashing.answer(one[1], True), asked)
             assert all(answer.status_code == 200 for answer in answers)
@@ -239,13 +239,13 @@ def test_right_after_an_approval_it_dies(crashing, emulator, ledger):
             for chat, _ in asked:
                 chat.parts()
                 found[outcome(chat), made(ledger, chat.id)] += 1
-    print(f"{KILLS} kills: {dict(found)}")
+    print(f"{kills} kills: {dict(found)}")
     assert set(found) <= {("output", 1), ("unknown", 0), ("unknown", 1)}, found
 
 
 def test_an_approval_that_adk_has_not_read_yet_is_not_sent_twice(crashing, emulator, ledger):
     """ADK stands still while the approval lies at its door and adk-stream dies and comes back."""
-    rounds = 5
+    rounds = 3
     rules = [pays(f"bob-{nth}") for nth in range(rounds)]
     emulator.script({**says(call("block", seconds=2)), "contains": "Block", "times": 100}, *rules)
     found = Counter()
@@ -262,6 +262,6 @@ def test_an_approval_that_adk_has_not_read_yet_is_not_sent_twice(crashing, emula
         chat.parts()
         found[outcome(chat), made(ledger, f"bob-{nth}")] += 1
         other.over()
-    print(dict(found))
+    print(f"{rounds} kills while ADK stands still: {dict(found)}")
     assert all(times <= 1 for _, times in found)
     assert all(times == 1 for came, times in found if came == "output")
