@@ -334,6 +334,12 @@ fn script(said: &str, parts: &Value) -> Vec<Frame> {
             frames.extend(text("It is sunny."));
             frames
         }
+        "linger" => {
+            let mut frames = text("That is all.");
+            let end = json!({"actions": {"endOfAgent": true}});
+            frames.extend([Frame::Event(end), Frame::Hold]);
+            frames
+        }
         "garbage" => vec![Frame::Raw("data: {\"content\": \n\n")],
         "odd" => vec![Frame::Raw("data: {\"content\": 7}\n\n")],
         "break" => {
