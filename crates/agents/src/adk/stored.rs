@@ -55,8 +55,9 @@ pub(super) fn is_over(session: &Session, request: &StepRequest, is_told: bool) -
 /// content, and so is that nobody was there any more to hear of the end.
 pub(super) fn heed(last: &mut Option<Event>, event: &Event) {
     let is_empty = event.content.is_none();
+    let is_end = is_empty && event.error_code.is_none();
     let is_late = is_empty && event.is_aborted() && is_complete(last.as_ref());
-    if !is_late && !(is_empty && event.error_code.is_none()) {
+    if !is_end && !is_late {
         *last = Some(event.clone());
     }
 }
