@@ -36,5 +36,6 @@ if __name__ == "__main__":
     listener.bind(("127.0.0.1", 0))
     listener.listen(1024)
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    config = uvicorn.Config(app, log_level="error", access_log=False)
+    # With hundreds of clients an answer takes longer than a connection may usually be idle.
+    config = uvicorn.Config(app, log_level="error", access_log=False, timeout_keep_alive=600)
     uvicorn.Server(config).run(sockets=[listener])

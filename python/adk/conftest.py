@@ -56,12 +56,23 @@ def desks():
     desk.close()
 
 
+def everyone(places):
+    """A folder with all agents: those of these tests, and the example's."""
+    folder = places / "everyone"
+    folder.mkdir()
+    for agents in (HERE / "agents", EXAMPLE):
+        for agent in agents.iterdir():
+            (folder / agent.name).symlink_to(agent)
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
 def servers(started, places, desks):
     """One with its sessions in a file, one in memory, one for adk-stream, one with the example."""
     settings = {
         "LEDGER": str(places / "ledger"),
         "ASSISTANT_LEDGER": str(places / "wallets"),
+        "ASSISTANT_REPORT_SECONDS": "0.5",
         "ADK_STREAM_URL": desks.url,
         "ADK_STREAM_AGENT_KEY": KEY,
     }
@@ -80,7 +91,7 @@ def servers(started, places, desks):
             "memory": server("memory", HERE / "agents", sessions="memory://"),
             # Its tools have to know where adk-stream will be before it is there.
             "fronted": server(
-                "fronted", HERE / "agents", ADK_STREAM_URL=f"http://127.0.0.1:{port}"
+                "fronted", everyone(places), ADK_STREAM_URL=f"http://127.0.0.1:{port}"
             ),
             "example": server("example", EXAMPLE),
         }

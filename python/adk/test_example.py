@@ -3,6 +3,7 @@
 import pytest
 
 from adk import confirm, confirmations, parts_of, response, text
+from front import front, until
 
 PLACE = {"latitude": 35.68, "longitude": 139.65}
 
@@ -102,3 +103,18 @@ def test_the_page_in_live_mode(example, desk):
         events = live.until(lambda event: any(part[0] == "response" for part in parts_of([event])))
     assert parts_of(events)[-1][2] == PLACE
     assert [list(ask.body["ask"]) for ask in desk.asked] == [["approval"], ["clientCall"]]
+
+
+def test_a_report_comes_from_a_worker_while_the_chat_goes_on(servers, emulator):
+    adk = servers["fronted"].ready()
+    with front(adk, "assistant", port=adk.front_port) as served:
+        chat = served.chat()
+        chunks = chat.say("Write a report about tea")
+        outputs = [chunk["output"] for chunk in chunks if chunk["type"] == "tool-output-available"]
+        assert outputs == [{"status": "pending", "topic": "tea"}]
+        until(lambda: len(chat.happened("step-ended")) == 3)
+        tools = {part["type"]: part for part in chat.parts() if "toolCallId" in part}
+        assert tools["dynamic-tool"]["output"]["status"] == "pending"
+        report = tools["tool-write_report"]["output"]["report"]
+        assert report == "All that is known about tea, on one page."
+        assert "The report about tea is finished" in chat.last_words()

@@ -12,10 +12,10 @@ from front import front
 RACES = 20
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def fronted(servers):
     server = servers["fronted"].ready()
-    with front(server.front_port, server, "resumable", KEY) as served:
+    with front(server, "resumable", port=server.front_port, agent_key=KEY) as served:
         yield served
 
 

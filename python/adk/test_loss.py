@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 
 import httpx
 import pytest
@@ -11,15 +10,9 @@ from adk import adk as adk_server
 from adk import call, confirm, confirmations, parts_of, says, text, told
 from conftest import HERE
 from emulator import PATIENCE
+from front import until
 
 ABORTED = {"error": "Invocation was aborted by client."}
-
-
-def until(is_so):
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
 
 
 def leave(chat, *parts, when):

@@ -42,11 +42,12 @@ class Adk:
         self.url = None
         self.begin()
 
-    def begin(self):
+    def begin(self, port=0):
         """Starts it; a server that is still starting is waited for by `ready`."""
         # One that starts again is where it was.
-        port = self.url.rpartition(":")[2] if self.url else "0"
-        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", port]
+        if self.url and not port:
+            port = self.url.rpartition(":")[2]
+        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", str(port)]
         command += ["--session_service_uri", self.sessions, "--artifact_service_uri", "memory://"]
         self.process = subprocess.Popen(
             [*command, self.agents],

@@ -1,6 +1,8 @@
 """adk-stream as a process in front of ADK, and chats with it."""
 
+import json
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -20,18 +22,44 @@ def free_port():
 
 
 class Front:
-    """adk-stream's own routes."""
+    """adk-stream's own routes, and the process that has them."""
 
-    def __init__(self, url):
-        self.url = url
-        self.client = httpx.Client(base_url=url, timeout=PATIENCE)
+    def __init__(self, adk, app, *, port=0, **settings):
+        self.command = [BINARY, "serve", "--agent", "adk", "--adk-url", adk.url, "--adk-app", app]
+        # One that is started again is where it was.
+        self.port = port or free_port()
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if "ADK_STREAM" not in name},
+            "ADK_STREAM_LOG": "error",
+            **{f"ADK_STREAM_{name.upper()}": str(value) for name, value in settings.items()},
+        }
+        self.client = httpx.Client(timeout=PATIENCE, limits=httpx.Limits(max_connections=None))
+        self.begin()
 
-    def chat(self):
-        return Chat(self, f"chat-{uuid.uuid4()}")
+    def begin(self):
+        """Starts it."""
+        command = [*self.command, "--listen", f"127.0.0.1:{self.port}"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=self.environment
+        )
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on "), f"adk-stream said {line!r}"
+        self.url = line.removeprefix("listening on ").strip()
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+
+    def request(self, method, path, **more):
+        return self.client.request(method, self.url + path, **more)
+
+    def chat(self, id=None):
+        return Chat(self, id or f"chat-{uuid.uuid4()}")
 
     def answer(self, approval, approved, reason=None):
         body = {"approved": approved, **({"reason": reason} if reason else {})}
-        return self.client.post(f"/api/approvals/{approval}", json=body)
+        return self.request("POST", f"/api/approvals/{approval}", json=body)
 
 
 class Chat:
@@ -41,62 +69,79 @@ class Chat:
         self.front, self.id = front, id
 
     def say(self, words):
-        """Says something, and waits until the window closes."""
-        message = {
-            "id": str(uuid.uuid4()),
-            "role": "user",
-            "parts": [{"type": "text", "text": words}],
-        }
-        body = {"id": self.id, "messages": [message], "trigger": "submit-message"}
-        answer = self.front.client.post("/api/chat", json=body)
+        """Says something, and waits until the window closes: its chunks."""
+        answer = self.front.request("POST", "/api/chat", json=self.body(words))
         assert answer.status_code == 200, answer.text
+        lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line]
+        return [json.loads(line) for line in lines if line != "[DONE]"]
+
+    def body(self, words):
+        parts = [{"type": "text", "text": words}]
+        message = {"id": str(uuid.uuid4()), "role": "user", "parts": parts}
+        return {"id": self.id, "messages": [message], "trigger": "submit-message"}
 
     def approvals(self, number=1):
         """The questions that are open, once there are so many."""
         found = []
 
         def asked():
-            everyone = self.front.client.get("/api/approvals").json()["approvals"]
+            everyone = self.front.request("GET", "/api/approvals").json()["approvals"]
             found[:] = [approval for approval in everyone if approval["chatId"] == self.id]
             return len(found) == number
 
         until(asked)
         return found
 
+    def view(self):
+        answer = self.front.request("GET", f"/api/chat/{self.id}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def over(self):
+        """The chat, once its turn is over."""
+        found = []
+
+        def is_over():
+            found[:] = [self.view()]
+            return found[0]["status"] in ("finished", "failed", "stopped")
+
+        until(is_over)
+        return found[0]
+
     def parts(self):
         """What the agent last said, once it is done."""
-        messages = []
-
-        def is_done():
-            messages[:] = self.front.client.get(f"/api/chat/{self.id}").json()["messages"]
-            return messages[-1].get("metadata", {}).get("turn") == "finished"
-
-        until(is_done)
-        return messages[-1]["parts"]
+        view = self.over()
+        assert view["status"] == "finished", view
+        return view["messages"][-1]["parts"]
 
     def last_words(self):
         return self.parts()[-1]["text"]
 
+    def journal(self):
+        """Everything that happened, in order."""
+        answer = self.front.request("GET", f"/api/chat/{self.id}/journal")
+        assert answer.status_code == 200, answer.text
+        return [event for entry in answer.json()["entries"] for event in entry["events"]]
 
-def until(is_so):
-    end = time.monotonic() + PATIENCE
+    def happened(self, kind):
+        """Everything of a kind that happened."""
+        return [event for event in self.journal() if event["event"] == kind]
+
+
+def until(is_so, patience=PATIENCE):
+    end = time.monotonic() + patience
     while not is_so():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)
 
 
 @contextmanager
-def front(port, adk, app, key):
-    """Starts adk-stream before an app of an ADK server."""
-    command = [BINARY, "serve", "--listen", f"127.0.0.1:{port}", "--agent", "adk"]
-    command += ["--adk-url", adk.url, "--adk-app", app]
-    environment = {name: value for name, value in os.environ.items() if "ADK_STREAM" not in name}
-    environment["ADK_STREAM_AGENT_KEY"] = key
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    line = process.stdout.readline()
-    assert line.startswith("listening on "), f"adk-stream said {line!r}"
-    served = Front(line.removeprefix("listening on ").strip())
-    yield served
-    served.client.close()
-    process.terminate()
-    process.wait(PATIENCE)
+def front(*arguments, **settings):
+    """adk-stream before an app of an ADK server, ended at the end."""
+    server = Front(*arguments, **settings)
+    try:
+        yield server
+    finally:
+        server.client.close()
+        if server.process.poll() is None:
+            server.end()

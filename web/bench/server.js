@@ -49,6 +49,11 @@ const server = createServer(async (request, response) => {
   result.pipeUIMessageStreamToResponse(response);
 });
 
+// With hundreds of clients an answer takes longer than a connection may usually be idle.
+server.keepAliveTimeout = 0;
+server.headersTimeout = 0;
+server.requestTimeout = 0;
+
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`listening on http://127.0.0.1:${server.address().port}\n`);
 });

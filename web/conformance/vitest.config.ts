@@ -138,6 +138,25 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'adk-live',
+          // Tools that ask by themselves, and what has nothing to do with pages' tools: in live mode
+          // those run inside of a tool of ADK's, and the rest of the matrix knows them by themselves.
+          include: [
+            'weather',
+            'payment',
+            'blocking-tool',
+            'nested-client-call',
+            'resume',
+            'refusal',
+          ].map(name => `tests/turn/${name}.test.ts`),
+          provide: { transport: 'socket', agent: 'adk-live' },
+          globalSetup: ['src/server/adk-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'faults',
           include: ['tests/faults/*.test.ts'],
           // Each test names its transports.

@@ -77,5 +77,6 @@ pub(crate) fn step_request(
         tools: tools.collect(),
         session: None,
         own: Vec::new(),
+        is_again: false,
     }
 }

@@ -150,6 +150,7 @@ fn request(history: &[Past], session: Option<Value>) -> StepRequest {
         }],
         session,
         own: Vec::new(),
+        is_again: false,
     }
 }
 

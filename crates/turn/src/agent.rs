@@ -243,6 +243,8 @@ pub struct StepRequest {
     /// The calls of the last step that the agent runs by itself, that it asked about, or that it has
     /// left open.
     pub own: Vec<OwnCall>,
+    /// Whether a server that is gone may have asked for this step already, just now.
+    pub is_again: bool,
 }
 
 /// How a call stands that the agent runs by itself, or that it asked about.

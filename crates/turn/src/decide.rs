@@ -141,7 +141,12 @@ impl Chat {
             Input::Stop => {
                 self.give_up(&mut output, Decision::Cancelled);
             }
-            Input::Recover { idempotent, by } => self.recover(&mut output, &idempotent, by),
+            Input::Recover { idempotent, by } => {
+                self.recover(&mut output, &idempotent, by);
+                if let Some(turn) = self.current_mut() {
+                    turn.is_asked_again = turn.is_agent_asked;
+                }
+            }
         }
         self.settle();
         output
@@ -168,6 +173,7 @@ impl Chat {
     fn ask_agent(&mut self, output: &mut Output) {
         if let Some(turn) = self.current_mut() {
             turn.is_agent_asked = true;
+            turn.is_asked_again = false;
             output.effects.push(Effect::CallModel);
         }
     }

@@ -48,6 +48,8 @@ pub struct Turn {
     /// Whether the agent was asked for a step that it has not ended. No journal says so: whoever takes
     /// the turn up asks again.
     pub(crate) is_agent_asked: bool,
+    /// Whether a server that is gone may have asked before.
+    pub(crate) is_asked_again: bool,
     pub(crate) live: Option<Live>,
     transcript: Vec<Item>,
     /// Whether the transcript is inside of a step.
@@ -112,6 +114,7 @@ impl Turn {
             gates: Vec::new(),
             end: None,
             is_agent_asked: false,
+            is_asked_again: false,
             live: None,
             transcript: Vec::new(),
             in_step: false,
@@ -409,6 +412,11 @@ impl Turn {
             is_meant && state.call.place == Place::Agent
         })?;
         Some(call.call.id.clone())
+    }
+
+    /// Whether a server that is gone may have asked the agent for the running step before.
+    pub fn is_asked_again(&self) -> bool {
+        self.is_asked_again
     }
 
     /// The calls of the last step that the agent runs by itself, asked about or left open, and how

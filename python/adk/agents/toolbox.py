@@ -17,11 +17,11 @@ def note(event, tool_context=None, **more):
         ledger.write(json.dumps({"event": event, "call": call, "at": time.time(), **more}) + "\n")
 
 
-async def pay(to: str, tool_context: ToolContext) -> dict:
+async def pay(to: str, tool_context: ToolContext, seconds: float = 0.1) -> dict:
     """Pays, behind ADK's own confirmation."""
-    note("pay", tool_context)
-    # Long enough for a second approval to come in between.
-    await asyncio.sleep(0.1)
+    note("pay", tool_context, to=to)
+    # The money is gone, and nobody knows yet: long enough for a second approval to come in between.
+    await asyncio.sleep(seconds)
     return {"paid": to}
 
 

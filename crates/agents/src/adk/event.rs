@@ -130,10 +130,15 @@ impl Event {
 
     /// The turn that its run was for.
     pub(super) fn turn(&self) -> Option<&str> {
-        self.custom_metadata
-            .as_ref()?
-            .get(MARK)?
-            .get("turn")?
-            .as_str()
+        self.mark("turn")?.as_str()
+    }
+
+    /// The step that its run began with.
+    pub(super) fn step(&self) -> Option<u64> {
+        self.mark("step")?.as_u64()
+    }
+
+    fn mark(&self, of: &str) -> Option<&Value> {
+        self.custom_metadata.as_ref()?.get(MARK)?.get(of)
     }
 }

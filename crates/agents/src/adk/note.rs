@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
-use turn::call::Outcome;
+use turn::call::{Outcome, Place};
 
 /// Which session holds a chat, and how far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,27 @@ impl Note {
     pub(super) fn holds(&self, request: &StepRequest) -> bool {
         let mut causes = request.history.iter().rev().filter_map(cause);
         causes.next();
-        self.turn == request.turn.as_str() || causes.next().as_ref() == Some(&self.cause)
+        self.turn == request.turn.as_str()
+            || (causes.next().as_ref() == Some(&self.cause) && !self.lacks(request))
+    }
+
+    /// Whether the turn that it was told of last ended with calls of which nobody knows what became of
+    /// them: ADK then has them as it had them before, some as if a person had still to be asked.
+    fn lacks(&self, request: &StepRequest) -> bool {
+        let is_step = |past: &&Past| matches!(past, Past::Step { .. });
+        let before = request.history.iter().rev();
+        let before = before.skip_while(is_step).skip(1).take_while(is_step);
+        let steps: Vec<_> = before.collect();
+        let is_lost = |result: &CallResult| {
+            result.call.place == Place::Agent && result.outcome == Outcome::Unknown
+        };
+        // The session was made with the first of them, and with what was known of their calls.
+        steps.into_iter().rev().skip(self.base).any(|past| {
+            let Past::Step { results, .. } = past else {
+                return false;
+            };
+            results.iter().any(is_lost)
+        })
     }
 
     pub(super) fn event(&self) -> AgentEvent {
@@ -108,4 +128,75 @@ pub(super) fn settled(
     }
     request.own.clear();
     request
+}
+
+#[cfg(test)]
+mod tests {
+    use turn::call::Call;
+    use turn::{CallId, ChatId, Principal, TurnId};
+    use wire::{Message, Part, Role};
+
+    use super::*;
+
+    fn message(id: &str) -> Past {
+        Past::Message(Message::new(id, Role::User, vec![Part::text("Go")]))
+    }
+
+    fn step(outcome: Outcome) -> Past {
+        let call = Call {
+            id: CallId::from("call"),
+            provider_id: Some("c".to_owned()),
+            tool: "pay".to_owned(),
+            input: json!({}),
+            place: Place::Agent,
+            parent: None,
+            provider_metadata: None,
+        };
+        let result = CallResult {
+            call,
+            edited_input: None,
+            outcome,
+        };
+        Past::Step {
+            parts: Vec::new(),
+            results: vec![result],
+        }
+    }
+
+    fn holds(base: usize, history: Vec<Past>) -> bool {
+        let note = Note {
+            session: "chat".to_owned(),
+            turn: "turn-1".to_owned(),
+            cause: "1".to_owned(),
+            base,
+            open: Vec::new(),
+        };
+        note.holds(&StepRequest {
+            chat: ChatId::from("chat"),
+            turn: TurnId::from("turn-2"),
+            principal: Principal::from("ann"),
+            history: history.into(),
+            tools: Vec::new(),
+            session: None,
+            own: Vec::new(),
+            is_again: false,
+        })
+    }
+
+    #[test]
+    fn session_holds_what_it_has_seen() {
+        let output = json!({"paid": 5});
+        let paid = step(Outcome::Output { output });
+        assert!(holds(0, vec![message("1"), paid.clone(), message("2")]));
+        // Of an edit it knows nothing.
+        assert!(!holds(0, vec![message("other"), paid, message("2")]));
+    }
+
+    #[test]
+    fn session_does_not_hold_that_nobody_knows_what_became_of_a_call() {
+        let lost = || vec![message("1"), step(Outcome::Unknown), message("2")];
+        assert!(!holds(0, lost()));
+        // Unless it was told so when it was made.
+        assert!(holds(1, lost()));
+    }
 }

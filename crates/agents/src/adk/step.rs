@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use turn::agent::{AgentEvent, OwnCall, StepRequest};
 use turn::call::Outcome;
 
-use super::event::Event;
+use super::event::{Event, Session};
 use super::failure;
 use super::note::{self, Note};
 use super::reading::Reading;
@@ -25,6 +25,9 @@ const MOST_BUSY: usize = 20;
 
 /// How long to wait before that.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// How long what a server sent before it died may take to be stored.
+const ON_ITS_WAY: Duration = Duration::from_secs(2);
 
 /// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
 /// is let go.
@@ -136,7 +139,7 @@ impl<'a> Step<'a> {
             let Some(event) = next? else {
                 return Ok(true);
             };
-            open.last = Some(event.clone());
+            stored::heed(&mut open.last, &event);
             if event.is_from_user() {
                 continue;
             }
@@ -207,7 +210,7 @@ impl<'a> Step<'a> {
                 return Ok(false);
             }
             self.narrator.say_all(open.reading.hear(&event));
-            open.last = Some(event);
+            stored::heed(&mut open.last, &event);
         }
         self.narrator.say_all(open.reading.lose());
         self.narrator.say_all(open.reading.wait());
@@ -251,8 +254,9 @@ impl<'a> Step<'a> {
         let mut busy = 0;
         loop {
             if known.as_ref() != Some(&note.session) {
-                let user = request.principal.as_str();
-                let session = self.server.session(user, &note.session, patience).await?;
+                let session = self
+                    .look(&note.session, telling.is_some(), patience)
+                    .await?;
                 let Some(session) = session else {
                     return self.forgotten(known, telling.as_ref()).await;
                 };
@@ -317,6 +321,33 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// What a session holds; nothing, if there is none.
+    ///
+    /// A server that is gone may have sent what is to be told: it may be on its way yet, and ADK
+    /// notices only after a while that nobody listens. So the session is looked at until the run is
+    /// over, or until none can come any more. To send it again while it is on its way would run a
+    /// tool twice.
+    async fn look(
+        &self,
+        session: &str,
+        is_told: bool,
+        patience: Duration,
+    ) -> Result<Option<Session>, Failure> {
+        let user = self.request.principal.as_str();
+        // Only from the first answer on: ADK may stand still, with all that lies before it.
+        let mut until = None;
+        loop {
+            let found = self.server.session(user, session, patience).await?;
+            let Some(found) = found else { return Ok(None) };
+            let until = *until.get_or_insert_with(|| Instant::now() + ON_ITS_WAY);
+            let is_over = stored::is_over(&found, self.request, is_told);
+            if !self.request.is_again || is_over || Instant::now() >= until {
+                return Ok(Some(found));
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
     /// ADK has no session any more: another is made, unless a person was asked in it.
     async fn forgotten(
         &self,
@@ -350,8 +381,7 @@ impl<'a> Step<'a> {
         *known = Some(session.clone());
         if !is_new {
             // Whoever made it may have asked, too.
-            let user = request.principal.as_str();
-            let stored = self.server.session(user, &session, SHORT).await?;
+            let stored = self.look(&session, true, SHORT).await?;
             let stored = stored.unwrap_or_default();
             if let Some(rest) = stored::rest(stored, request, &note, None) {
                 return Ok(self.open(Run::stored(rest), note));

@@ -71,6 +71,7 @@ impl Dialogue {
             tools: self.tools.iter().map(declare).collect(),
             session: None,
             own: Vec::new(),
+            is_again: false,
         }
     }
 

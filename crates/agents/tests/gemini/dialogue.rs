@@ -118,6 +118,7 @@ impl Dialogue {
             tools: self.tools.clone(),
             session: None,
             own: Vec::new(),
+            is_again: false,
         })
     }
 

@@ -108,6 +108,7 @@ async fn step(agent: &dyn Agent, history: &[Past], calls: usize) -> (Vec<Part>, 
         tools: TOOLS.map(declare).to_vec(),
         session: None,
         own: Vec::new(),
+        is_again: false,
     });
     let (mut parts, mut made) = (Vec::new(), Vec::new());
     while let Some(event) = soon(poll_fn(|context| stream.as_mut().poll_next(context))).await {

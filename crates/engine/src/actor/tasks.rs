@@ -171,6 +171,7 @@ impl Tasks {
             tools: shared.tools.declarations(),
             session: chat.session().cloned(),
             own: turn.own_calls(),
+            is_again: turn.is_asked_again(),
         };
         if self.conversation.is_none() {
             self.conversation = shared.agent.converse(&self.chat);

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
@@ -17,6 +18,7 @@ use futures_util::stream::unfold;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tokio::time::sleep;
 
 /// The server, and what it was asked.
 #[derive(Clone, Default)]
@@ -34,6 +36,8 @@ struct Inner {
     runs: Vec<Value>,
     /// How often money was paid.
     paid: usize,
+    /// Whether what it is sent lies before it for a while.
+    is_slow: bool,
 }
 
 /// One frame of a run.
@@ -92,6 +96,11 @@ impl Fake {
         self.inner.lock().unwrap().sessions.clear();
     }
 
+    /// As if it stood still: what it is sent from now on is read late, and nobody listens by then.
+    pub(crate) fn stand_still(&self) {
+        self.inner.lock().unwrap().is_slow = true;
+    }
+
     fn store(&self, session: &str, event: Value) {
         let mut inner = self.inner.lock().unwrap();
         inner.sessions.get_mut(session).unwrap().push(event);
@@ -146,6 +155,14 @@ async fn run(State(fake): State<Fake>, Json(body): Json<Value>) -> Response {
         return (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error").into_response();
     }
     let user = json!({"author": "user", "content": message, "customMetadata": mark});
+    if std::mem::take(&mut fake.inner.lock().unwrap().is_slow) {
+        tokio::spawn(async move {
+            sleep(Duration::from_millis(500)).await;
+            fake.store(&id, user);
+            drop(Abort(fake, id, mark));
+        });
+        return std::future::pending().await;
+    }
     fake.store(&id, user);
     let frames = script(&said, &message["parts"]);
     let stream = unfold(
@@ -315,6 +332,12 @@ fn script(said: &str, parts: &Value) -> Vec<Frame> {
             let sunny = response("w1", "weather", json!({"sky": "blue"}));
             let mut frames = vec![call("w1", "weather"), Frame::Hold, sunny];
             frames.extend(text("It is sunny."));
+            frames
+        }
+        "linger" => {
+            let mut frames = text("That is all.");
+            let end = json!({"actions": {"endOfAgent": true}});
+            frames.extend([Frame::Event(end), Frame::Hold]);
             frames
         }
         "garbage" => vec![Frame::Raw("data: {\"content\": \n\n")],

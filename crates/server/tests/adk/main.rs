@@ -333,6 +333,43 @@ fn approval_that_the_agent_has_heard_is_not_sent_again() {
 }
 
 #[test]
+fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say_and_leave("1", "linger");
+    adk.block_on(fake.held.notified());
+    server.die();
+    // Should it be asked again, it does it again.
+    fake.release.notify_one();
+    let server = Process::start(address, journal);
+    assert_eq!(last(&server.settled()), "That is all.");
+    assert_eq!(fake.runs().len(), 1);
+}
+
+#[test]
+fn approval_that_is_on_its_way_to_the_agent_is_not_sent_again() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say("1", "pay");
+    fake.stand_still();
+    server.answer(yes());
+    while fake.runs().len() < 2 {}
+    server.die();
+    // Should it be asked again, it does it again.
+    fake.release.notify_one();
+    let server = Process::start(address, journal);
+    let view = server.settled();
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(last(&view), "I see.");
+    let confirmations = fake
+        .runs()
+        .iter()
+        .filter(|run| run["newMessage"]["parts"][0]["functionResponse"]["id"] == "conf")
+        .count();
+    assert_eq!((confirmations, fake.paid()), (1, 0));
+}
+
+#[test]
 fn agent_that_forgot_its_sessions_is_told_the_journal() {
     let (_adk, fake, address, journal) = house();
     let server = Process::start(address, journal);

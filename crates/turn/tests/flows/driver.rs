@@ -314,7 +314,10 @@ impl Driver {
         self.agent(event, None)
     }
 
-    /// How the calls stand that the agent runs by itself.
+    pub(crate) fn is_asked_again(&self) -> bool {
+        self.chat.current().unwrap().is_asked_again()
+    }
+
     /// The agent calls a tool beside others, and will say later who runs it.
     pub(crate) fn open_call(&mut self, provider_id: &str, tool: &str) {
         let event = AgentEvent::OpenCall {
@@ -335,6 +338,7 @@ impl Driver {
         self.perform(Input::Agent { event, ruling })
     }
 
+    /// How the calls stand that the agent runs by itself.
     pub(crate) fn own_calls(&self) -> Vec<OwnCall> {
         self.chat.current().unwrap().own_calls()
     }

@@ -273,12 +273,41 @@ fn restarted_server_asks_the_agent_what_became_of_its_calls() {
         by: None,
     };
     assert_eq!(restarted.perform(recover.clone()), [Effect::CallModel]);
+    assert!(restarted.is_asked_again());
     assert_eq!(restarted.own_calls()[0].outcome, None);
     assert_eq!(restarted.agent_settles("fc-1", json!(18)), []);
     // One that waits for a person is not asked.
     let mut restarted = asking().restarted();
     assert_eq!(restarted.perform(recover), []);
     assert_eq!(restarted.status(), Status::Parked);
+}
+
+#[test]
+fn agent_is_told_whether_a_server_that_is_gone_may_have_asked_before() {
+    let recover = Input::Recover {
+        idempotent: Vec::new(),
+        by: None,
+    };
+    // The answer came to the server that died: it may be on its way to the agent.
+    let mut driver = asking();
+    driver.approve(0);
+    assert!(!driver.is_asked_again());
+    let mut restarted = driver.restarted();
+    assert_eq!(restarted.perform(recover.clone()), [Effect::CallModel]);
+    assert!(restarted.is_asked_again());
+    restarted.agent_settles("fc-1", json!({"paid": 5}));
+    restarted.own_call("fc-2", "process_payment", Place::Agent);
+    restarted.end_step();
+    assert_eq!(
+        restarted.agent_settles("fc-2", json!(5)),
+        [Effect::CallModel]
+    );
+    assert!(!restarted.is_asked_again());
+    // The answer comes to the one that took the chat up: nobody else has sent it.
+    let mut restarted = asking().restarted();
+    restarted.perform(recover);
+    assert_eq!(restarted.approve(0), [Effect::CallModel]);
+    assert!(!restarted.is_asked_again());
 }
 
 #[test]

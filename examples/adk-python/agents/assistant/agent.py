@@ -7,9 +7,17 @@ from google.adk.apps import App
 from google.adk.apps.app import ResumabilityConfig
 from google.adk.tools import FunctionTool, LongRunningFunctionTool
 
-from .tools import book_flight, change_bgm, get_location, get_weather, process_payment, set_mood
+from .tools import (
+    book_flight,
+    change_bgm,
+    get_location,
+    get_weather,
+    process_payment,
+    set_mood,
+    write_report,
+)
 
-INSTRUCTION = "You help with payments, the weather, flights and music. Be brief."
+INSTRUCTION = "You help with payments, the weather, flights, reports and music. Be brief."
 
 root_agent = LlmAgent(
     name="assistant",
@@ -22,6 +30,7 @@ root_agent = LlmAgent(
         LongRunningFunctionTool(change_bgm),
         book_flight,
         set_mood,
+        LongRunningFunctionTool(write_report),
     ],
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 from adk_stream import AskError, approve, on_page
 from google.adk.tools import ToolContext
 
-from . import wallet
+from . import reports, wallet
 
 WEATHER = {
     "tokyo": (18, "Cloudy", 65),
@@ -88,6 +88,14 @@ async def set_mood(location: str, tool_context: ToolContext) -> dict[str, Any]:
     except AskError as error:
         return {"error": str(error)}
     return {"location": location, "weather": weather, "music": music}
+
+
+def write_report(topic: str, tool_context: ToolContext) -> dict[str, Any]:
+    """Writes a report, which takes a while."""
+    # A long-running tool that answers at once. The report is brought to adk-stream when it is done.
+    if chat := tool_context.state.get("adk_stream", {}).get("chat"):
+        reports.begin(chat, topic)
+    return {"status": "pending", "topic": topic}
 
 
 async def get_location_live(tool_context: ToolContext) -> Any:

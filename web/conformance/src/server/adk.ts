@@ -9,6 +9,9 @@ import { end, expectEndedWell, launch, launchProgram, type Running } from './pro
 
 const python = join(projectRoot, 'target', 'python-adk', 'bin', 'python');
 
+/** Whom it trusts: the emulator. */
+const certificate = 'emulator.pem';
+
 /** What its tools are known by at the desk. */
 export const agentKey = 'the-key-of-the-tools-at-adk';
 
@@ -31,15 +34,17 @@ export type AdkPlace = {
 };
 
 export class Adk {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'adk-'));
+  readonly #folder: string;
   readonly #options: AdkOptions;
   readonly #emulator: Running;
   readonly #desk: Desk;
-  readonly #apps = gatherApps(this.#folder);
+  readonly #apps: string;
   #running: Running | undefined;
   #url = '';
 
-  private constructor(options: AdkOptions, emulator: Running, desk: Desk) {
+  private constructor(options: AdkOptions, folder: string, emulator: Running, desk: Desk) {
+    this.#folder = folder;
+    this.#apps = gatherApps(folder);
     this.#options = options;
     this.#emulator = emulator;
     this.#desk = desk;
@@ -50,9 +55,11 @@ export class Adk {
       throw new Error(`there is no ADK: scripts/python-env adk makes ${python}`);
     }
     const { pace = 0 } = options;
+    const folder = mkdtempSync(join(tmpdir(), 'adk-'));
     const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
+    args.push('--certificate', join(folder, certificate));
     const emulator = await launch(args, tmpdir(), {});
-    const adk = new Adk(options, emulator, await Desk.start());
+    const adk = new Adk(options, folder, emulator, await Desk.start());
     await adk.begin();
     return adk;
   }
@@ -84,7 +91,9 @@ export class Adk {
       cwd: this.#folder,
       variables: {
         GOOGLE_API_KEY: 'a-key',
-        GOOGLE_GEMINI_BASE_URL: this.#emulator.url,
+        // Live insists on TLS, and the emulator speaks it on the same port.
+        GOOGLE_GEMINI_BASE_URL: this.#emulator.url.replace('http:', 'https:'),
+        SSL_CERT_FILE: join(this.#folder, certificate),
         PYTHONPATH: join(projectRoot, 'python', 'adk_stream', 'src'),
         PYTHONDONTWRITEBYTECODE: '1',
         ADK_STREAM_URL: this.#desk.url,

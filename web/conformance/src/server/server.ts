@@ -17,9 +17,9 @@ const principalCount = 256;
 
 /**
  * The demo, its second personality, which calls one tool at a time, Gemini, by either of its two
- * APIs, or ADK: then it is the demo that answers behind an emulator.
+ * APIs, or ADK, by either of its two: then it is the demo that answers behind an emulator.
  */
-export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live' | 'adk';
+export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live' | 'adk' | 'adk-live';
 
 export type ServerOptions = {
   agent?: Agent;
@@ -70,7 +70,7 @@ export class Server {
     this.#options = options;
     this.#folder = folder();
     // One ADK serves many servers, and must not take the people and chats of one for another's.
-    this.#mark = options.agent === 'adk' ? `${randomBytes(4).toString('hex')}-` : '';
+    this.#mark = isAdk(options.agent) ? `${randomBytes(4).toString('hex')}-` : '';
     this.#principals = Array.from({ length: principalCount }, (_, index) => ({
       name: `person-${this.#mark}${index + 1}`,
       key: `secret-of-${index + 1}`,
@@ -85,7 +85,7 @@ export class Server {
       args.push(...(options.emulatorFlags ?? []));
       server.#emulator = await launch(args, server.#folder, {});
     }
-    if (agent === 'adk') {
+    if (isAdk(agent)) {
       const isMeant = options.adk !== undefined && pace <= options.adk.pace;
       server.#ownAdk = isMeant ? undefined : await Adk.start({ pace });
       server.#adk = server.#ownAdk?.place ?? options.adk;
@@ -207,13 +207,17 @@ export class Server {
       args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash');
       env.GEMINI_API_KEY = geminiKey;
     }
+    if (agent === 'adk-live') {
+      args.push('--live-modality', modality);
+    }
     if (agent === 'gemini-live') {
       args.push('--live-modality', modality);
       // The demo's questions wait as long as they do elsewhere.
       args.push(...(approvalTimeout === undefined ? ['--approval-timeout', 'never'] : []));
     }
     if (this.#adk !== undefined) {
-      args.push('--adk-url', this.#adk.url, '--adk-app', this.#options.adkApp ?? 'assistant');
+      const app = agent === 'adk-live' ? 'assistant_live' : 'assistant';
+      args.push('--adk-url', this.#adk.url, '--adk-app', this.#options.adkApp ?? app);
       env.ADK_STREAM_AGENT_KEY = agentKey;
     }
     const running = await launch(args, this.#folder, env);
@@ -223,6 +227,11 @@ export class Server {
     }
     return running;
   }
+}
+
+/** Whether an agent is ADK's. */
+export function isAdk(agent: Agent | undefined): boolean {
+  return agent === 'adk' || agent === 'adk-live';
 }
 
 function folder(): string {

@@ -14,7 +14,7 @@ const aborted =
   'ADK 2.13.0 cancels a tool that is at work when whoever listened to its run is gone';
 
 const noReport =
-  "the example has no such tool: a long-running tool of ADK 2.13.0 ends with its function, and its result comes from outside, into the call's own chat";
+  'ADK 2.13.0 waits for the result of a long-running call in the turn that made it: it opens none of its own';
 
 const noProgress = 'a tool of ADK 2.13.0 has no way to tell how far it is';
 

@@ -10,9 +10,9 @@ import { agent, serve, transport } from './served.ts';
 const served = serve();
 
 // Whoever is asked over HTTP takes his time, and ADK most of all.
-const races = agent === 'adk' ? 30 : agent.startsWith('gemini') ? 100 : 1000;
+const races = agent.startsWith('adk') ? 30 : agent.startsWith('gemini') ? 100 : 1000;
 
-const racesWithPages = agent === 'adk' ? 30 : 100;
+const racesWithPages = agent.startsWith('adk') ? 30 : 100;
 
 const sideBySide = 8;
 

@@ -193,6 +193,7 @@ mod tests {
             tools: Vec::new(),
             session: None,
             own: Vec::new(),
+            is_again: false,
         };
         let Retelling { events, frames } = Retelling::of(&request, "root");
         let short = |event: &Value| {
