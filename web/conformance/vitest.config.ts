@@ -139,15 +139,24 @@ export default defineConfig({
       {
         test: {
           name: 'adk-live',
-          // Tools that ask by themselves, and what has nothing to do with pages' tools: in live mode
-          // those run inside of a tool of ADK's, and the rest of the matrix knows them by themselves.
+          // Tools that ask people and pages by themselves, and what is the same for all. The rest of
+          // the matrix knows a page's call by itself: here it stands inside of a tool's of ADK.
           include: [
-            'weather',
-            'payment',
             'blocking-tool',
+            'closed-connection',
+            'edit',
+            'local',
             'nested-client-call',
-            'resume',
+            'payment',
+            'payments',
+            'principal',
+            'profile',
             'refusal',
+            'regenerate',
+            'replay',
+            'sequential',
+            'timeout',
+            'weather',
           ].map(name => `tests/turn/${name}.test.ts`),
           provide: { transport: 'socket', agent: 'adk-live' },
           globalSetup: ['src/server/adk-setup.ts'],

@@ -21,7 +21,7 @@ const LANES: usize = 4;
 const PEOPLE: usize = 4000;
 
 /// How long anything may take, with a server killed every few moments.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 fn crashes() -> usize {
     let told = std::env::var("CRASHES").ok();

@@ -26,14 +26,14 @@ export const transport = inject('transport');
 export const agent = inject('agent');
 
 /** Whether the agent asks all that it wants to know at once, or one question after the other. */
-export const asksTogether = agent === 'demo' || agent === 'gemini' || agent === 'adk';
+export const asksTogether = ['demo', 'gemini', 'adk', 'adk-live'].includes(agent);
 
 /**
  * Whether a page runs its tool while somebody is asked about another call of the same step. Where the
  * agent runs that call, it can't: its client takes no notice of what runs there, and would send the
  * output for ever.
  */
-export const runsBeside = asksTogether && agent !== 'adk';
+export const runsBeside = asksTogether && !agent.startsWith('adk');
 
 export type Served = {
   readonly server: Server;
