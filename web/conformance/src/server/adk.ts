@@ -16,6 +16,8 @@ const certificate = 'emulator.pem';
 export const agentKey = 'the-key-of-the-tools-at-adk';
 
 export type AdkOptions = {
+  /** Whether its sessions end with it. Its file is locked for seconds when many write to it. */
+  isForgetful?: boolean;
   /** Milliseconds between two words of the model. */
   pace?: number;
 };
@@ -78,7 +80,8 @@ export class Adk {
   /** Starts it, at the address that it had before, with the sessions that it had. */
   async begin(): Promise<void> {
     const { ledger, notes } = this.place;
-    const sessions = `sqlite:///${join(this.#folder, 'sessions.db')}`;
+    const file = `sqlite:///${join(this.#folder, 'sessions.db')}`;
+    const sessions = this.#options.isForgetful === true ? 'memory://' : file;
     const port = this.#url === '' ? '0' : new URL(this.#url).port;
     this.#running = await launchProgram({
       command: python,

@@ -49,3 +49,10 @@ export const notInAdk: Cases = {
     'when some questions are settled and one is open': together,
   },
 };
+
+/** The same of the files that are run in live mode, where a tool asks by itself. */
+export const notInAdkLive: Cases = {
+  'nested-client-call.test.ts': {
+    'until the page answers, the outer call is open': noProgress,
+  },
+};

@@ -7,7 +7,7 @@ import type { Transport } from '../../src/server/connection.ts';
 import { type Agent, Server, type ServerOptions } from '../../src/server/server.ts';
 import { Tab, type TabOptions } from '../../src/server/tab.ts';
 import { leaveOut } from './left-out.ts';
-import { notInAdk } from './not-in-adk.ts';
+import { notInAdk, notInAdkLive } from './not-in-adk.ts';
 import { notInSeeds } from './not-in-seeds.ts';
 
 declare module 'vitest' {
@@ -52,6 +52,9 @@ export function serve(options: ServerOptions = {}): Served {
   }
   if (agent === 'adk') {
     leaveOut(notInAdk);
+  }
+  if (agent === 'adk-live') {
+    leaveOut(notInAdkLive);
   }
   beforeAll(async () => {
     server = await Server.start({ agent, adk: inject('adk'), ...options });
