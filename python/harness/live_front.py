@@ -7,6 +7,7 @@ import subprocess
 import uuid
 from contextlib import contextmanager
 
+import httpx
 from websockets.sync.client import connect
 
 from emulator import BINARY, PATIENCE
@@ -18,6 +19,11 @@ SOUND = bytes([0xFB, 0x1F, 0xFF, 0x1F]) * 800
 
 class LiveFront(Front):
     """adk-stream's own routes, and its socket."""
+
+    def __init__(self, url):
+        # Whoever serves it has started it.
+        self.url = url
+        self.client = httpx.Client(base_url=url, timeout=PATIENCE)
 
     @contextmanager
     def page(self, chat=None):
