@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use adk_stream::Environment;
 
 /// A stream is many small things, made in one thread and let go in another: the allocator of the C
-/// library took a third of the time for them (docs/adr/0012).
+/// library took a third of the time for them (docs/adr/0012). Without huge pages: what is idle would
+/// keep two megabytes for the sake of a few bytes.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

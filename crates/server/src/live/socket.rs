@@ -137,18 +137,20 @@ impl Socket {
             // A close is answered by reading on, until nothing comes any more.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
         };
-        match ClientFrame::from_slice(text.as_bytes(), &self.api.limits) {
+        let frame = ClientFrame::from_slice(text.as_bytes(), &self.api.limits);
+        // A frame of a request is answered to that request; any other answer would make the official
+        // client give up all that it has open.
+        let frame = frame.map_err(|error| (official::request_of(text), error));
+        // Whoever does not read what it is answered holds this up: it keeps no more than the answer.
+        drop(message);
+        match frame {
             Ok(ClientFrame::Official(frame)) => official::receive(self, frame).await,
             Ok(ClientFrame::Seeds(frame)) => seeds::receive(self, frame).await,
-            Err(error) if matches!(error.problem, Problem::NotJson(_)) => {
+            Err((_, error)) if matches!(error.problem, Problem::NotJson(_)) => {
                 return Err((close_code::PROTOCOL, "not valid JSON"));
             }
-            // A frame of a request is answered to that request; any other answer would make the
-            // official client give up all that it has open.
-            Err(error) => match official::request_of(text) {
-                Some(request) => official::fail(self, request, error.to_string()).await,
-                None => seeds::fail(self, error.to_string()).await,
-            },
+            Err((Some(request), error)) => official::fail(self, request, error.to_string()).await,
+            Err((None, error)) => seeds::fail(self, error.to_string()).await,
         }
         Ok(())
     }
