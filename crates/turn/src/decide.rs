@@ -212,23 +212,27 @@ impl Chat {
     /// Closes what a call asked in the middle of its work: one that is over waits for no answer.
     fn cancel_questions(&mut self, output: &mut Output, call: &CallId) {
         let Some(turn) = self.current() else { return };
-        let id = turn.id().clone();
-        let questions = turn.open_gates().filter_map(|gate| {
-            let parent = turn.call(&gate.call).and_then(|made| made.parent.as_ref());
-            let nested = (parent == Some(call)).then(|| gate.call.clone());
-            (gate.call == *call || nested.is_some()).then(|| (gate.id.clone(), nested))
-        });
-        for (gate, nested) in questions.collect::<Vec<_>>() {
-            let (turn, decision) = (id.clone(), Decision::Cancelled);
+        let gates = turn.gates_of(call).cloned().collect();
+        self.withdraw(output, gates, Some(call));
+    }
+
+    /// Closes gates that nobody waits at any more, and settles the pages' calls that tools asked for;
+    /// but not the one that is being settled.
+    fn withdraw(&mut self, output: &mut Output, gates: Vec<Gate>, settling: Option<&CallId>) {
+        let Some(id) = self.current().map(|turn| turn.id().clone()) else {
+            return;
+        };
+        for gate in gates {
             let closed = Event::GateClosed {
-                turn,
-                gate,
-                decision,
+                turn: id.clone(),
+                gate: gate.id,
+                decision: Decision::Cancelled,
             };
             self.decide(output, [closed]);
-            if let Some(nested) = nested {
+            let made = self.call(&gate.call).map(|(_, made)| made);
+            if made.is_some_and(|made| made.parent.is_some() && Some(&made.id) != settling) {
                 let error = telling::NOT_NEEDED.to_owned();
-                self.settle_call(output, nested, Outcome::Error { error });
+                self.settle_call(output, gate.call, Outcome::Error { error });
             }
         }
     }
@@ -360,7 +364,6 @@ impl Chat {
             self.decide(output, [Event::TurnClaimed { turn, epoch, by }]);
         }
         let Some(turn) = self.current() else { return };
-        let turn_id = turn.id().clone();
         let timers = turn.open_gates().filter_map(|gate| {
             let at = gate.expires?;
             let gate = gate.id.clone();
@@ -376,16 +379,8 @@ impl Chat {
             return self.ask_agent(output);
         }
         // Whoever asked in the middle of a call of the agent's is gone with the one who listened.
-        let orphans: Vec<GateId> = turn.gates_within_own_calls().cloned().collect();
-        for gate in orphans {
-            let (turn, decision) = (turn_id.clone(), Decision::Cancelled);
-            let closed = Event::GateClosed {
-                turn,
-                gate,
-                decision,
-            };
-            self.decide(output, [closed]);
-        }
+        let orphans = turn.gates_within_own_calls().cloned().collect();
+        self.withdraw(output, orphans, None);
         if self.current().is_some_and(Turn::is_agent_busy) {
             self.ask_agent(output);
         }

@@ -75,4 +75,14 @@ impl GateId {
     pub fn of(turn: &TurnId, n: usize) -> Self {
         Self(format!("gate_{turn}_{n}"))
     }
+
+    /// The n-th call that clients are shown in place of the one that this gate holds.
+    pub(crate) fn stand_in(&self, n: usize) -> CallId {
+        CallId(format!("{self}~{n}"))
+    }
+
+    /// The gate that a call stands for, if it is such a one.
+    pub(crate) fn stood_for(call: &str) -> Option<Self> {
+        call.rsplit_once('~').map(|(gate, _)| gate.into())
+    }
 }

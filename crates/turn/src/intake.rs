@@ -110,7 +110,11 @@ impl Chat {
     fn invented_call(&self, message: &Message) -> Option<String> {
         let mut calls = message.parts.iter().filter_map(wire::Part::as_tool);
         let is_known = |id: &str| {
-            self.call(&CallId::from(id)).is_some() || self.gate(&GateId::from(id)).is_some()
+            let stood_for = GateId::stood_for(id);
+            let is_gate = |id: GateId| self.gate(&id).is_some();
+            self.call(&CallId::from(id)).is_some()
+                || is_gate(id.into())
+                || stood_for.is_some_and(is_gate)
         };
         let invented = calls.find(|part| {
             // A confirmation of the seeds is named by its gate.
@@ -228,6 +232,8 @@ impl Chat {
                     reason,
                     input,
                 } => self.approval(&gate, approved, reason, input.as_ref())?,
+                // The page was told so itself: it runs what stands for the call.
+                Answer::Output { tool_call_id, .. } if self.is_left_behind(&tool_call_id) => None,
                 Answer::Output {
                     tool_call_id,
                     output,
@@ -237,6 +243,12 @@ impl Chat {
             news.extend(found);
         }
         Ok(news)
+    }
+
+    fn is_left_behind(&self, call: &str) -> bool {
+        let id = CallId::from(call);
+        let state = self.call(&id).and_then(|(turn, _)| turn.call_state(&id));
+        state.is_some_and(|state| state.is_left_behind)
     }
 
     fn approval(
@@ -302,7 +314,13 @@ impl Chat {
         output: Result<Value, String>,
         news: &[(GateId, Decision)],
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
-        let id = CallId::from(call);
+        let stood_for = GateId::stood_for(call).and_then(|gate| self.gate(&gate));
+        let id = match stood_for {
+            Some((_, gate, _)) if gate.kind == GateKind::ClientCall => gate.call.clone(),
+            // The answer to a question is the approval that stands beside it.
+            Some(_) => return Ok(None),
+            None => CallId::from(call),
+        };
         let Some((turn, call)) = self.call(&id) else {
             let message = format!("The journal knows no call {id}.");
             return Err(Refusal::new("unknown_call", message));

@@ -88,9 +88,40 @@ pub(crate) const NOT_NEEDED: &str = "The tool went on without it.";
 /// Why a gate is closed that the person typed over.
 pub(crate) const SUPERSEDED: &str = "superseded: the user wrote something else";
 
-/// What is told of a settled call. `was_asked` is whether a person said no: only then do clients
-/// accept a denial as such.
-pub(crate) fn outcome(call: &Call, outcome: &Outcome, was_asked: bool) -> Chunk {
+/// What is told of a call that stands for one whose gate was closed so.
+pub(crate) fn answered(decision: &Decision) -> Outcome {
+    let error = |error: &str| Outcome::Error {
+        error: error.to_owned(),
+    };
+    match decision {
+        Decision::Approved { .. } => Outcome::Output {
+            output: json!({"approved": true}),
+        },
+        Decision::Output { output } => Outcome::Output {
+            output: output.clone(),
+        },
+        Decision::Failed { error } => Outcome::Error {
+            error: error.clone(),
+        },
+        Decision::Denied { reason } => Outcome::Denied {
+            reason: reason.clone(),
+        },
+        Decision::Superseded => Outcome::Denied {
+            reason: Some(SUPERSEDED.to_owned()),
+        },
+        Decision::TimedOut => error(TIMED_OUT),
+        Decision::Cancelled => error(NOT_NEEDED),
+    }
+}
+
+/// What is told of a call that a person said no to.
+pub(crate) fn denied(call: &Call) -> Chunk {
+    let tool_call_id = call.id.to_string();
+    Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id })
+}
+
+/// What is told of a settled call.
+pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
     let tool_call_id = call.id.to_string();
     let error_text = match outcome {
         Outcome::Output { output } | Outcome::Pending { output } => {
@@ -110,9 +141,6 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome, was_asked: bool) -> Chunk 
                 error_text: error.clone(),
                 ..ToolInputError::default()
             });
-        }
-        Outcome::Denied { .. } if was_asked => {
-            return Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id });
         }
         Outcome::Denied { reason } => denial(reason.as_deref()),
         Outcome::Error { error } => error.clone(),

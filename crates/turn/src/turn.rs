@@ -1,6 +1,7 @@
 //! One turn, folded from its events: what it has done, what it waits for, and what it has said.
 
 mod apply;
+mod show;
 
 use std::collections::HashMap;
 
@@ -54,6 +55,8 @@ pub struct Turn {
     transcript: Vec<Item>,
     /// Whether the transcript is inside of a step.
     in_step: bool,
+    /// How many steps clients were shown: those of the model, and those that a question needed.
+    shown_steps: usize,
     /// How many texts, reasonings and sources it has.
     pub(crate) blocks: usize,
     metadata: Option<Value>,
@@ -81,6 +84,10 @@ pub(crate) struct CallState {
     pub(crate) is_held: bool,
     /// Whether its step was shown without it.
     pub(crate) is_hidden: bool,
+    /// The step, among those that clients were shown, in which they find it.
+    pub(crate) shown_in: usize,
+    /// Whether clients find in another step what stands for it, and nothing more of it in its own.
+    pub(crate) is_left_behind: bool,
     /// Whether the agent left it to say later who runs it.
     pub(crate) is_open: bool,
     pub(crate) is_started: bool,
@@ -89,11 +96,36 @@ pub(crate) struct CallState {
     pub(crate) outcome: Option<Outcome>,
 }
 
+impl CallState {
+    fn new(call: Call, step: Option<usize>) -> Self {
+        Self {
+            call,
+            step,
+            is_announced: false,
+            is_held: false,
+            is_hidden: false,
+            shown_in: 0,
+            is_left_behind: false,
+            is_open: false,
+            is_started: false,
+            edited_input: None,
+            records: Vec::new(),
+            outcome: None,
+        }
+    }
+}
+
 /// A gate and what was decided.
 #[derive(Debug, Clone)]
 pub(crate) struct GateState {
     pub(crate) gate: Gate,
     pub(crate) decision: Option<Decision>,
+    /// The step, among those that clients were shown, in which they find it last, if they do.
+    shown_in: Option<usize>,
+    /// Whether they find it at its call.
+    is_at_call: bool,
+    /// How many calls they were shown that stand for its own.
+    stand_ins: usize,
 }
 
 impl Turn {
@@ -118,6 +150,7 @@ impl Turn {
             live: None,
             transcript: Vec::new(),
             in_step: false,
+            shown_steps: 0,
             blocks: 0,
             metadata: None,
             finish: Finish::Stop,
@@ -347,9 +380,8 @@ impl Turn {
     }
 
     /// The open gates that somebody in the middle of a call of the agent's has opened.
-    pub(crate) fn gates_within_own_calls(&self) -> impl Iterator<Item = &GateId> {
-        let gates = self
-            .open_gates()
+    pub(crate) fn gates_within_own_calls(&self) -> impl Iterator<Item = &Gate> {
+        self.open_gates()
             .filter(|gate| match self.call(&gate.call) {
                 Some(Call {
                     parent: Some(parent),
@@ -357,8 +389,7 @@ impl Turn {
                 }) => self.is_own(parent),
                 Some(call) => call.place == Place::Agent && gate.is_within(),
                 None => false,
-            });
-        gates.map(|gate| &gate.id)
+            })
     }
 
     /// Whether the agent runs a call by itself, and waits for no answer to it.

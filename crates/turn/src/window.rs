@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wire::chunk::{Start, ToolInputDelta, ToolOutputDenied, ToolOutputError};
 use wire::{Chunk, Message, Profile, ToolState};
 
+use crate::id::GateId;
 use crate::transcript::{Closing, Item};
 
 /// Turns a stretch of a transcript into the chunks that one client is sent.
@@ -193,6 +194,15 @@ impl History {
                 let denied = Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id });
                 Some(Arc::new(denied))
             }
+            // Said no to, a question was approved elsewhere: its call says so, not what stands for it.
+            Chunk::ToolOutputAvailable(output)
+                if GateId::stood_for(&output.tool_call_id).is_some()
+                    && self.believes(&output.tool_call_id, false) =>
+            {
+                let tool_call_id = output.tool_call_id.clone();
+                let denied = Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id });
+                Some(Arc::new(denied))
+            }
             // Announced, a page would run it again: it is told as if it were still being written.
             Chunk::ToolInputAvailable(available)
                 if self.settled.contains(&available.tool_call_id) =>
@@ -266,7 +276,11 @@ pub fn seen(transcript: &[Item], message: &Message) -> usize {
     let question = |call: &str| {
         let asked = part(call)?.approval.as_ref()?;
         chunks().find_map(|(index, chunk)| match chunk {
-            Chunk::ToolApprovalRequest(request) if request.approval_id == asked.id => Some(index),
+            Chunk::ToolApprovalRequest(request)
+                if request.approval_id == asked.id && request.tool_call_id == call =>
+            {
+                Some(index)
+            }
             _ => None,
         })
     };

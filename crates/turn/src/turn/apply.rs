@@ -8,7 +8,7 @@ use wire::chunk::FinishReason;
 
 use super::{CallState, GateState, Step, Turn};
 use crate::agent::Part;
-use crate::call::{Call, Outcome, Place};
+use crate::call::{Outcome, Place};
 use crate::event::{End, Event, Finish};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
@@ -30,9 +30,10 @@ impl Turn {
                 metadata,
                 ..
             } => self.apply_step(parts, *finish, metadata.as_ref()),
-            Event::CallNested { call, .. } => {
-                self.register(call.clone(), None, false, false);
-            }
+            Event::CallNested { call, .. } => self.register(CallState {
+                is_hidden: true,
+                ..CallState::new(call.clone(), None)
+            }),
             Event::GateOpened { gate, .. } => self.apply_gate(gate),
             Event::GateClosed { gate, decision, .. } => self.apply_decision(gate, decision),
             Event::CallStarted { call, .. } => {
@@ -53,8 +54,11 @@ impl Turn {
         }
     }
 
-    /// Notes a park, once the events of an entry are all in.
+    /// Shows what is still to be shown, and notes a park, once the events of an entry are all in.
     pub(crate) fn settle(&mut self) {
+        if self.end.is_none() {
+            self.show_rest();
+        }
         let marked = matches!(self.transcript.last(), Some(Item::Close(_)));
         if self.is_parked() && !marked {
             self.leave_step();
@@ -62,20 +66,9 @@ impl Turn {
         }
     }
 
-    fn register(&mut self, call: Call, step: Option<usize>, is_held: bool, is_open: bool) {
-        self.index.insert(call.id.clone(), self.calls.len());
-        self.calls.push(CallState {
-            call,
-            step,
-            is_announced: false,
-            is_held,
-            is_hidden: is_open,
-            is_open,
-            is_started: false,
-            edited_input: None,
-            records: Vec::new(),
-            outcome: None,
-        });
+    fn register(&mut self, state: CallState) {
+        self.index.insert(state.call.id.clone(), self.calls.len());
+        self.calls.push(state);
     }
 
     fn apply_step(&mut self, parts: &[Part], finish: Finish, metadata: Option<&Value>) {
@@ -102,7 +95,13 @@ impl Turn {
         for part in parts {
             if let Part::Call { call, held, open } = part {
                 calls.push(call.id.clone());
-                self.register(call.clone(), Some(step), *held, *open);
+                self.register(CallState {
+                    is_held: *held,
+                    is_hidden: *open,
+                    is_open: *open,
+                    shown_in: self.shown_steps,
+                    ..CallState::new(call.clone(), Some(step))
+                });
                 if !open {
                     self.say(telling::input_start(call));
                 }
@@ -119,35 +118,14 @@ impl Turn {
     }
 
     fn apply_gate(&mut self, gate: &Gate) {
-        let Some(state) = self.call_state(&gate.call) else {
-            return;
-        };
-        match &gate.kind {
-            GateKind::Approval { question, .. } => {
-                self.show(&gate.call);
-                let Some(state) = self.call_state(&gate.call) else {
-                    return;
-                };
-                // A held call is shown with its input, and yet no page takes it for announced.
-                let held = state.is_held && !state.is_announced;
-                let delta = held.then(|| telling::input_delta(&state.call));
-                self.say_all(delta);
-                self.say(telling::approval_request(gate, question));
-            }
-            GateKind::ClientCall if state.call.parent.is_some() => {
-                // In a step of its own: no predicate looks further back than that.
-                let start = telling::input_start(&state.call);
-                self.enter_step();
-                self.say(start);
-                self.announce(&gate.call);
-            }
-            GateKind::ClientCall if self.is_agent_waiting(state.step) => {}
-            GateKind::ClientCall => self.announce(&gate.call),
-        }
         self.gates.push(GateState {
             gate: gate.clone(),
             decision: None,
+            shown_in: None,
+            is_at_call: false,
+            stand_ins: 0,
         });
+        self.show_at_call(gate);
     }
 
     fn apply_decision(&mut self, id: &GateId, decision: &Decision) {
@@ -155,10 +133,11 @@ impl Turn {
             return;
         };
         state.decision = Some(decision.clone());
-        let gate = state.gate.clone();
-        if let GateKind::Approval { .. } = gate.kind {
+        let (gate, is_shown) = (state.gate.clone(), state.shown_in.is_some());
+        if matches!(gate.kind, GateKind::Approval { .. }) && is_shown {
             self.say_all(telling::approval_response(&gate, decision));
         }
+        self.settle_stand_ins(&gate, decision);
         if let Decision::Approved {
             input: Some(input), ..
         } = decision
@@ -166,58 +145,43 @@ impl Turn {
         {
             state.edited_input = Some(input.clone());
         }
+        // What a page is to run of the step it is shown once the agent waits for nobody.
         let step = self.call_state(&gate.call).and_then(|state| state.step);
-        if !self.is_agent_waiting(step) {
-            self.announce_pages(step);
-        }
-    }
-
-    /// Shows the page what it is to run of a step, now that the agent waits for nobody.
-    fn announce_pages(&mut self, step: Option<usize>) {
-        let gates = self.open_gates();
-        let pages = gates.filter(|gate| gate.kind == GateKind::ClientCall);
-        let calls: Vec<CallId> = pages.map(|gate| gate.call.clone()).collect();
-        for call in calls {
-            if self
-                .call_state(&call)
-                .is_some_and(|state| state.step == step)
-            {
-                self.announce(&call);
-            }
-        }
-    }
-
-    /// Shows a call without which its step was shown, in a step of its own if that is over.
-    fn show(&mut self, id: &CallId) {
-        let Some(state) = self.call_state_mut(id).filter(|state| state.is_hidden) else {
-            return;
+        let is_of_step = |gate: &&Gate| {
+            let state = self.call_state(&gate.call);
+            gate.kind == GateKind::ClientCall && state.is_some_and(|state| state.step == step)
         };
-        state.is_hidden = false;
-        let start = telling::input_start(&state.call);
-        if !self.in_step {
-            self.enter_step();
+        let pages: Vec<Gate> = self.open_gates().filter(is_of_step).cloned().collect();
+        for page in pages {
+            self.show_at_call(&page);
         }
-        self.say(start);
     }
 
     fn apply_outcome(&mut self, id: &CallId, outcome: &Outcome) {
         let Some(index) = self.index.get(id).copied() else {
             return;
         };
-        self.calls[index].outcome = Some(outcome.clone());
+        let state = &mut self.calls[index];
+        state.outcome = Some(outcome.clone());
+        if state.is_left_behind || state.call.parent.is_some() && state.is_hidden {
+            // What stands for it has said so; or it was never shown, and need not be any more.
+            return;
+        }
         self.show(id);
+        let state = &self.calls[index];
         let is_output = matches!(outcome, Outcome::Output { .. });
-        let is_held = self.calls[index].is_held && !is_output;
+        let is_held = state.is_held && !is_output;
         if !matches!(outcome, Outcome::Invalid { .. }) && !is_held {
             self.announce(id);
         }
         let state = &self.calls[index];
-        let was_asked = self.gates.iter().any(|asked| {
-            let is_question = matches!(asked.gate.kind, GateKind::Approval { .. });
-            let refused = asked.decision.as_ref().and_then(Decision::approved) == Some(false);
-            asked.gate.call == *id && is_question && refused
-        });
-        let chunk = telling::outcome(&state.call, outcome, was_asked);
+        let chunk = match outcome {
+            // What a tool says that was told no is for the model: clients show no output behind a no.
+            Outcome::Output { .. } | Outcome::Denied { .. } if self.is_refused(id) => {
+                telling::denied(&state.call)
+            }
+            outcome => telling::outcome(&state.call, outcome),
+        };
         if matches!(chunk, Chunk::ToolOutputDenied(_)) && self.page_may_still_answer(state.step) {
             self.deferred.push(chunk);
             return;
@@ -228,6 +192,17 @@ impl Turn {
             let deferred = std::mem::take(&mut self.deferred);
             self.say_all(deferred);
         }
+    }
+
+    /// Whether clients show a call with a no: only then do they accept a denial as such.
+    fn is_refused(&self, id: &CallId) -> bool {
+        let mut gates = self.gates.iter().rev();
+        let last = gates.find(|state| {
+            let is_question = matches!(state.gate.kind, GateKind::Approval { .. });
+            state.gate.call == *id && is_question && state.is_at_call
+        });
+        let decision = last.and_then(|state| state.decision.as_ref());
+        decision.and_then(Decision::approved) == Some(false)
     }
 
     /// Whether a page's call of the step, held for an approval, is not settled.
@@ -277,20 +252,10 @@ impl Turn {
         }
     }
 
-    /// Shows a call with its whole input, at which a page's tool runs.
-    fn announce(&mut self, id: &CallId) {
-        self.show(id);
-        let Some(state) = self.call_state_mut(id).filter(|state| !state.is_announced) else {
-            return;
-        };
-        state.is_announced = true;
-        let chunk = telling::input_available(&state.call);
-        self.say(chunk);
-    }
-
     pub(crate) fn enter_step(&mut self) {
         self.leave_step();
         self.in_step = true;
+        self.shown_steps += 1;
         self.say(Chunk::StartStep);
     }
 

@@ -393,11 +393,25 @@ impl Driver {
         self.receive()
     }
 
+    /// The person clicks in every client, and none of them has a reason to send it yet.
+    pub(crate) fn click_unsent(&mut self, gate: usize, approved: bool) {
+        let id = self.gate_id(gate);
+        for client in &mut self.clients {
+            client.checker.answer(id.as_str(), approved, None);
+            assert!(!client.checker.is_waiting());
+        }
+    }
+
     /// The page of every client gives an output.
     pub(crate) fn output(&mut self, call: usize, output: Value) -> Vec<Effect> {
         let id = self.call_id(call);
+        self.output_as(id.as_str(), output)
+    }
+
+    /// The same, of a call that the page knows by a name.
+    pub(crate) fn output_as(&mut self, call: &str, output: Value) -> Vec<Effect> {
         for client in &mut self.clients {
-            client.checker.output(id.as_str(), Ok(output.clone()));
+            client.checker.output(call, Ok(output.clone()));
         }
         self.receive()
     }

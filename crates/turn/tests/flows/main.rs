@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod driver;
+mod nested;
 mod own;
 
 use adk_stream_turn::call::{Outcome, Place};

@@ -1,0 +1,206 @@
+//! Where clients are shown what is asked.
+//!
+//! A client looks at its last step alone to see whether it has something to send. So an answer is sent
+//! only if its question stands there; and a page's output that stands there is sent again and again,
+//! until another step begins or something beside it is open, of which what runs at the agent counts for
+//! nothing. A question stands at its call as long as that is in the last step. One that is left behind
+//! is asked once more, by a call that stands for its own in a step of its own, when nothing else moves.
+
+use serde_json::json;
+
+use super::{CallState, GateState, Turn};
+use crate::call::{Call, Outcome, Place};
+use crate::gate::{Decision, Gate, GateKind};
+use crate::id::CallId;
+use crate::telling;
+
+impl Turn {
+    /// Shows a gate at its call, if clients would send its answer from there.
+    pub(super) fn show_at_call(&mut self, gate: &Gate) {
+        let Some(state) = self.call_state(&gate.call) else {
+            return;
+        };
+        let is_nested = state.call.parent.is_some();
+        let is_page = gate.kind == GateKind::ClientCall;
+        if is_page && (is_nested || self.is_agent_waiting(state.step)) || !self.is_at_hand(state) {
+            return;
+        }
+        self.show(&gate.call);
+        match &gate.kind {
+            GateKind::ClientCall => self.announce(&gate.call),
+            GateKind::Approval { question, .. } => {
+                // A held call is shown with its input, and yet no page takes it for announced.
+                let state = self.call_state(&gate.call);
+                let held = state.filter(|state| state.is_held && !state.is_announced);
+                let delta = held.map(|state| telling::input_delta(&state.call));
+                self.say_all(delta);
+                self.say(telling::approval_request(gate, question));
+            }
+        }
+        self.note_shown(gate, |state| state.is_at_call = true);
+    }
+
+    /// Whether clients would send what is answered at a call: it is in their last step, and not beside
+    /// a page's call where it runs at the agent.
+    fn is_at_hand(&self, state: &CallState) -> bool {
+        let is_last = |state: &CallState| state.is_hidden || state.shown_in == self.shown_steps;
+        let mut calls = self.calls.iter();
+        let is_beside_page = calls.any(|other| {
+            let is_page = other.call.place == Place::Client && other.is_announced;
+            is_page && is_last(other)
+        });
+        is_last(state) && !(state.call.place == Place::Agent && is_beside_page)
+    }
+
+    /// Shows what could not be shown at its call: pages' calls one after another, and questions when
+    /// nothing else moves.
+    pub(super) fn show_rest(&mut self) {
+        if self.is_page_called() {
+            return;
+        }
+        if let Some(page) = self.next_page() {
+            self.enter_step();
+            let call = self.call(&page.call);
+            if call.is_some_and(|call| call.parent.is_some()) {
+                self.announce(&page.call);
+                self.note_shown(&page, |state| state.is_at_call = true);
+            } else {
+                self.stand_in(&page);
+            }
+        } else if self.is_parked() && self.is_question_left_behind() {
+            let questions = self.open_gate_states().filter(is_question);
+            let questions: Vec<Gate> = questions.map(|state| state.gate.clone()).collect();
+            self.enter_step();
+            for question in questions {
+                self.stand_in(&question);
+            }
+        }
+    }
+
+    /// Whether a page was shown what it is to run, and has not run it.
+    fn is_page_called(&self) -> bool {
+        let mut gates = self.open_gate_states();
+        gates.any(|state| state.gate.kind == GateKind::ClientCall && state.shown_in.is_some())
+    }
+
+    /// What a page is to run next.
+    fn next_page(&self) -> Option<Gate> {
+        let mut gates = self.open_gates();
+        let next = gates.find(|gate| {
+            let state = self.call_state(&gate.call);
+            let may_run = state.is_some_and(|state| !self.is_agent_waiting(state.step));
+            gate.kind == GateKind::ClientCall && may_run
+        });
+        next.cloned()
+    }
+
+    /// Whether a question is not to be seen in the last step.
+    fn is_question_left_behind(&self) -> bool {
+        let mut questions = self.open_gate_states().filter(is_question);
+        questions.any(|state| state.shown_in != Some(self.shown_steps))
+    }
+
+    fn open_gate_states(&self) -> impl Iterator<Item = &GateState> {
+        self.gates.iter().filter(|state| state.decision.is_none())
+    }
+
+    /// Shows a gate at a call that stands for its own.
+    fn stand_in(&mut self, gate: &Gate) {
+        let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
+        let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
+            return;
+        };
+        let call = Call {
+            id: gate.id.stand_in(shown.stand_ins + 1),
+            ..call.clone()
+        };
+        match &gate.kind {
+            GateKind::ClientCall => {
+                self.leave_behind(&gate.call);
+                self.say(telling::input_start(&call));
+                self.say(telling::input_available(&call));
+            }
+            GateKind::Approval { question, .. } => {
+                self.say(telling::input_start(&call));
+                let input = match call.place {
+                    Place::Client => telling::input_delta(&call),
+                    _ => telling::input_available(&call),
+                };
+                self.say(input);
+                let mut request = gate.clone();
+                request.call = call.id;
+                self.say(telling::approval_request(&request, question));
+            }
+        }
+        self.note_shown(gate, |state| state.stand_ins += 1);
+    }
+
+    /// Leaves a call behind that was held until its approval: what stands for it is run in its place.
+    fn leave_behind(&mut self, id: &CallId) {
+        let Some(state) = self.call_state_mut(id) else {
+            return;
+        };
+        state.is_left_behind = true;
+        let approved = json!({"approved": true});
+        let told = Outcome::Output { output: approved };
+        let chunk = telling::outcome(&state.call, &told);
+        self.say(chunk);
+    }
+
+    fn note_shown(&mut self, gate: &Gate, how: impl FnOnce(&mut GateState)) {
+        let last = self.shown_steps;
+        let mut gates = self.gates.iter_mut();
+        if let Some(state) = gates.find(|state| state.gate.id == gate.id) {
+            state.shown_in = Some(last);
+            how(state);
+        }
+    }
+
+    /// Says what became of the calls that stood for a gate's own.
+    pub(super) fn settle_stand_ins(&mut self, gate: &Gate, decision: &Decision) {
+        let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
+        let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
+            return;
+        };
+        let stand_ins = (1..=shown.stand_ins).map(|n| Call {
+            id: gate.id.stand_in(n),
+            ..call.clone()
+        });
+        let outcome = telling::answered(decision);
+        let told = stand_ins.map(|call| telling::outcome(&call, &outcome));
+        let told: Vec<_> = told.collect();
+        self.say_all(told);
+    }
+
+    /// Shows a call without which its step was shown, in a step of its own if that is over.
+    pub(super) fn show(&mut self, id: &CallId) {
+        let Some(state) = self.call_state_mut(id).filter(|state| state.is_hidden) else {
+            return;
+        };
+        state.is_hidden = false;
+        let start = telling::input_start(&state.call);
+        if !self.in_step {
+            self.enter_step();
+        }
+        let shown_in = self.shown_steps;
+        if let Some(state) = self.call_state_mut(id) {
+            state.shown_in = shown_in;
+        }
+        self.say(start);
+    }
+
+    /// Shows a call with its whole input, at which a page's tool runs.
+    pub(super) fn announce(&mut self, id: &CallId) {
+        self.show(id);
+        let Some(state) = self.call_state_mut(id).filter(|state| !state.is_announced) else {
+            return;
+        };
+        state.is_announced = true;
+        let chunk = telling::input_available(&state.call);
+        self.say(chunk);
+    }
+}
+
+fn is_question(state: &&GateState) -> bool {
+    matches!(state.gate.kind, GateKind::Approval { .. })
+}
