@@ -139,25 +139,9 @@ export default defineConfig({
       {
         test: {
           name: 'adk-live',
-          // Tools that ask people and pages by themselves, and what is the same for all. The rest of
-          // the matrix knows a page's call by itself: here it stands inside of a tool's of ADK.
-          include: [
-            'blocking-tool',
-            'closed-connection',
-            'edit',
-            'local',
-            'nested-client-call',
-            'payment',
-            'payments',
-            'principal',
-            'profile',
-            'refusal',
-            'regenerate',
-            'replay',
-            'sequential',
-            'timeout',
-            'weather',
-          ].map(name => `tests/turn/${name}.test.ts`),
+          // Tools that ask people and pages by themselves.
+          include: ['tests/turn/*.test.ts'],
+          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
           provide: { transport: 'socket', agent: 'adk-live' },
           globalSetup: ['src/server/adk-setup.ts'],
           testTimeout: 30_000,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use wire::assembler::{Assembler, Sdk};
-use wire::{Chunk, Message};
+use wire::tool_part::Approval;
+use wire::{Chunk, Message, Part, ToolPart, ToolState};
 
 use crate::agent::Past;
 use crate::call::Call;
@@ -12,6 +13,7 @@ use crate::event::{Cause, Entry, Event};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::path::Path;
+use crate::telling;
 use crate::transcript::Item;
 use crate::turn::{Status, Turn};
 
@@ -261,5 +263,33 @@ fn assemble(turn: &Turn) -> Message {
         let applied = assembler.apply(&chunk);
         debug_assert!(applied.is_ok(), "{applied:?}");
     }
-    assembler.message().clone()
+    let mut message = assembler.message().clone();
+    for part in message.parts.iter_mut().filter_map(Part::as_tool_mut) {
+        note_answer(turn, part);
+    }
+    message
+}
+
+/// Notes at a call that stood for a gate's own what was answered: the fold finds but the first call
+/// that asked.
+fn note_answer(turn: &Turn, part: &mut ToolPart) {
+    let gate = GateId::stood_for(&part.tool_call_id);
+    let found = gate.as_ref().and_then(|gate| turn.gate(gate));
+    let Some((gate, Some(decision))) = found else {
+        return;
+    };
+    let Some(Chunk::ToolApprovalResponse(response)) = telling::approval_response(gate, decision)
+    else {
+        return;
+    };
+    if !response.approved {
+        part.state = ToolState::OutputDenied;
+        part.error_text = None;
+    }
+    part.approval = Some(Approval {
+        id: response.approval_id,
+        approved: Some(response.approved),
+        reason: response.reason,
+        ..Approval::default()
+    });
 }

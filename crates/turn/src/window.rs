@@ -284,6 +284,12 @@ pub fn seen(transcript: &[Item], message: &Message) -> usize {
             _ => None,
         })
     };
+    // Whoever has a call was told, or spared, all that was said before it.
+    let begun = chunks().filter_map(|(index, chunk)| match chunk {
+        Chunk::ToolInputStart(start) => part(&start.tool_call_id).map(|_| index),
+        _ => None,
+    });
+    let begun = begun.max().unwrap_or(0);
     let mut seen = 0;
     for (index, item) in transcript.iter().enumerate() {
         let chunk = match item {
@@ -314,7 +320,7 @@ pub fn seen(transcript: &[Item], message: &Message) -> usize {
             }
             _ => settles(chunk).is_none_or(is_settled),
         };
-        if !is_seen {
+        if !is_seen && index >= begun {
             break;
         }
     }
@@ -423,6 +429,25 @@ mod tests {
         assert_eq!(seen_of(None), 0);
         assert_eq!(seen_of(Some("Hel")), 0);
         assert_eq!(seen_of(Some("Hello.")), 5);
+    }
+
+    #[test]
+    fn client_that_was_spared_an_answered_question_has_seen_what_came_after_it() {
+        let chunk = |value| Item::Chunk(Chunk::decode(value).unwrap().into());
+        let start = |id: &str| {
+            chunk(json!({"type": "tool-input-start", "toolCallId": id, "toolName": "t"}))
+        };
+        let asked = json!({"type": "tool-approval-request", "approvalId": "g", "toolCallId": "a"});
+        let parked = || Item::Close(Closing::Parked);
+        let transcript = [start("a"), chunk(asked), parked(), start("b"), parked()];
+        let part = |id: &str, state: &str| json!({"type": "tool-t", "toolCallId": id, "state": state, "input": {}, "output": 1});
+        let seen_with = |parts| {
+            let message = json!({"id": "m", "role": "assistant", "parts": parts});
+            seen(&transcript, &Message::decode(message).unwrap())
+        };
+        let a = || part("a", "input-available");
+        assert_eq!(seen_with(vec![a()]), 0);
+        assert_eq!(seen_with(vec![a(), part("b", "output-available")]), 5);
     }
 
     #[test]

@@ -253,7 +253,8 @@ impl Part {
         }
     }
 
-    pub(crate) fn as_tool_mut(&mut self) -> Option<&mut ToolPart> {
+    /// The call that it is, if it is one.
+    pub fn as_tool_mut(&mut self) -> Option<&mut ToolPart> {
         match self {
             Self::Tool(part) => Some(part),
             _ => None,

@@ -11,6 +11,7 @@ export type ToolPart = {
   output?: unknown;
   errorText?: string;
   preliminary?: boolean;
+  providerExecuted?: boolean;
 };
 
 export function toolParts(message: UIMessage): ToolPart[] {
@@ -22,3 +23,26 @@ export function toolParts(message: UIMessage): ToolPart[] {
 export function toolName(part: ToolPart & { toolName?: string }): string {
   return part.toolName ?? part.type.slice('tool-'.length);
 }
+
+/**
+ * The calls of a message, each once. A tool at ADK that has the page do its work is shown as what it
+ * is and as what the page does; and a question that was left behind is asked by another call.
+ */
+export function callsOf(message: UIMessage): ToolPart[] {
+  const all = toolParts(message);
+  const asks = (part: ToolPart) => part.state.startsWith('approval-');
+  const own = all.filter(part => !standsIn(part));
+  const asked = new Set(own.filter(asks).map(approvalOf));
+  const standing = all.filter(part => standsIn(part) && asks(part) && !asked.has(approvalOf(part)));
+  const inPage = new Set(own.filter(part => part.providerExecuted !== true).map(toolName));
+  const shown = own.filter(part => part.providerExecuted !== true || !inPage.has(toolName(part)));
+  return shown.map(part => {
+    const isStoodFor = part.state === 'input-available';
+    const other = isStoodFor && standing.find(other => toolName(other) === toolName(part));
+    return other || part;
+  });
+}
+
+const standsIn = (part: ToolPart) => part.toolCallId.includes('~');
+
+const approvalOf = (part: ToolPart) => part.approval?.id;

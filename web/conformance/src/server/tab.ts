@@ -5,7 +5,7 @@ import { untilIdle } from '../idle.ts';
 import { type AnnouncedCall, type ChatPage, type DataPart, Page, type ToolRun } from '../page.ts';
 import { chatSdks, type Major, type Profile } from '../sdk.ts';
 import { StateWatch } from '../state-watch.ts';
-import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
+import { callsOf, type ToolPart, toolName } from '../tool-part.ts';
 import { Api } from './api.ts';
 import { type Check, check } from './checker.ts';
 import { type Connection, cutsHistory, type Transport } from './connection.ts';
@@ -131,7 +131,7 @@ export class Tab {
 
   /** The parts of a tool's calls, over all messages. */
   calls(tool: string): ToolPart[] {
-    return this.messages.flatMap(toolParts).filter(part => toolName(part) === tool);
+    return this.messages.flatMap(callsOf).filter(part => toolName(part) === tool);
   }
 
   /** The part of a tool that was called once. */

@@ -50,9 +50,28 @@ export const notInAdk: Cases = {
   },
 };
 
-/** The same of the files that are run in live mode, where a tool asks by itself. */
+/** The same in live mode, where tools ask by themselves. */
 export const notInAdkLive: Cases = {
+  'input.test.ts': {
+    'one that the approver changed is the one that counts': ownInput,
+    'another change of the same input is refused': ownInput,
+  },
+  'long-running-tool.test.ts': {
+    'the result comes as a message of its own': noReport,
+    'a page that has not heard of it goes on': noReport,
+    'it waits for a turn that is parked': noReport,
+  },
   'nested-client-call.test.ts': {
     'until the page answers, the outer call is open': noProgress,
+  },
+  'restart.test.ts': {
+    'a payment waits for its answer': aborted,
+    'a denial after the restart': aborted,
+    'an answer from elsewhere after the restart': aborted,
+    'a tool is between its two questions': aborted,
+    'a tool is before its first question': aborted,
+    'a tool waits for a page': aborted,
+    'one of two payments is answered': aborted,
+    'a report that is being written is not forgotten': noReport,
   },
 };

@@ -29,7 +29,7 @@ async function raceAll(
   const runner = async () => {
     while (started < count) {
       const number = started++;
-      results.push(await race(api, `${race.name}-${number}`, number % 2 === 0));
+      results.push(await race(api, served.server.newChat(), number % 2 === 0));
     }
   };
   await Promise.all(Array.from({ length: sideBySide }, runner));

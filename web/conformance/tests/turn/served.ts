@@ -29,11 +29,16 @@ export const agent = inject('agent');
 export const asksTogether = ['demo', 'gemini', 'adk', 'adk-live'].includes(agent);
 
 /**
- * Whether a page runs its tool while somebody is asked about another call of the same step. Where the
- * agent runs that call, it can't: its client takes no notice of what runs there, and would send the
- * output for ever.
+ * Whether a page runs its tool while somebody is asked about another call of the same step. Where ADK
+ * asks, it can't: its client takes no notice of what runs there, and would send the output for ever.
  */
-export const runsBeside = asksTogether && !agent.startsWith('adk');
+export const runsBeside = asksTogether && agent !== 'adk';
+
+/**
+ * Whether its client sends the output at once, although the question is open. Where a tool at ADK asks
+ * the page, it does, and the question is asked once more.
+ */
+export const sendsBeside = agent === 'adk-live';
 
 export type Served = {
   readonly server: Server;

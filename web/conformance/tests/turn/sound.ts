@@ -12,7 +12,7 @@ import { shown } from '../../src/server/shown.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import type { Chunk } from '../../src/stream.ts';
-import { toolName, toolParts } from '../../src/tool-part.ts';
+import { callsOf, toolName, toolParts } from '../../src/tool-part.ts';
 import { transport } from './served.ts';
 
 export type Sound = {
@@ -201,7 +201,7 @@ export function outline(messages: UIMessage[]): string[][] {
   return messages
     .filter(message => message.role === 'assistant')
     .map(message =>
-      toolParts(message).map(
+      callsOf(message).map(
         part => `${toolName(part)}: ${part.preliminary === true ? 'progress' : part.state}`,
       ),
     );
