@@ -24,6 +24,7 @@ export {
   type OutputTaker,
 } from './client-tools.ts';
 export type { ConnectionState } from './connection.ts';
+export { withoutRepeats } from './repeated.ts';
 export { sendAutomaticallyWhen } from './send-automatically.ts';
 export type { Speech } from './speech.ts';
 export type { Readable } from './store.ts';

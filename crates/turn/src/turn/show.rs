@@ -110,10 +110,7 @@ impl Turn {
         let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
             return;
         };
-        let call = Call {
-            id: gate.id.stand_in(shown.stand_ins + 1),
-            ..call.clone()
-        };
+        let call = standing_for(call, gate, shown.stand_ins + 1);
         match &gate.kind {
             GateKind::ClientCall => {
                 self.leave_behind(&gate.call);
@@ -162,10 +159,7 @@ impl Turn {
         let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
             return;
         };
-        let stand_ins = (1..=shown.stand_ins).map(|n| Call {
-            id: gate.id.stand_in(n),
-            ..call.clone()
-        });
+        let stand_ins = (1..=shown.stand_ins).map(|n| standing_for(call, gate, n));
         let outcome = telling::answered(decision);
         let told = stand_ins.map(|call| telling::outcome(&call, &outcome));
         let told: Vec<_> = told.collect();
@@ -203,4 +197,13 @@ impl Turn {
 
 fn is_question(state: &&GateState) -> bool {
     matches!(state.gate.kind, GateKind::Approval { .. })
+}
+
+/// The n-th call that stands for one that a gate holds.
+fn standing_for(call: &Call, gate: &Gate, n: usize) -> Call {
+    let id = match gate.kind {
+        GateKind::Approval { .. } => gate.id.repeated(n),
+        GateKind::ClientCall => gate.id.run_as(n),
+    };
+    Call { id, ..call.clone() }
 }

@@ -138,7 +138,7 @@ fn pages_call_that_waits_for_its_approval_is_asked_about_and_made_again() {
     driver.done(&play, json!({"ok": true}));
     driver.approve(0);
     assert_eq!(driver.announced(), ["change_bgm", "get_location"]);
-    driver.output_as(&format!("{}~1", driver.gate_id(2)), json!({"latitude": 35}));
+    driver.output_as(&format!("{}+1", driver.gate_id(2)), json!({"latitude": 35}));
     let output = json!({"latitude": 35});
     assert_eq!(driver.outcome(0), Some(Outcome::Output { output }));
     assert_eq!(driver.announced(), ["change_bgm", "get_location"]);

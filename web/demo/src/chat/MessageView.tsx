@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from '@adk-stream/client';
+import { type ApprovalAnswer, withoutRepeats } from '@adk-stream/client';
 import { type FileUIPart, isToolUIPart } from 'ai';
 import { Ear, Mic } from 'lucide-react';
 import { memo } from 'react';
@@ -57,7 +57,7 @@ function AgentMessage({ message, isParked, onAnswer, ...standing }: Props) {
   const rail = isBusy ? 'streaming' : isParked ? 'parked' : 'settled';
   return (
     <article className={`message agent ${rail}`} aria-label={words.agent}>
-      {message.parts.map((part, index) => {
+      {withoutRepeats(message.parts).map((part, index) => {
         // Parts are only ever added at the end, so their place names them.
         const key = index;
         if (isToolUIPart(part)) {
