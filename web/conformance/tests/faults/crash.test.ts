@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
+import { Balancer } from '../../src/server/balancer.ts';
 import { Postgres } from '../../src/server/postgres.ts';
 import { Server } from '../../src/server/server.ts';
 import { Payer } from './payer.ts';
@@ -10,12 +11,17 @@ import { sum, tell } from './tally.ts';
 const kills = Number(process.env.CRASHES ?? 200);
 const timeout = 60_000 + kills * 2_500;
 
-/** Kills one server after the other, each at another moment, while people pay at all of them. */
-async function payThroughKills(what: string, servers: readonly Server[]): Promise<void> {
+/** Kills one server after the other, each at another moment, while people pay. */
+async function payThroughKills(
+  what: string,
+  servers: readonly [Server, ...Server[]],
+  place: { url: string },
+): Promise<void> {
+  const [server] = servers;
   const payers = majors.flatMap(major =>
     (['sse', 'socket'] as const).map(transport => {
-      const principal = servers[0]?.newPrincipal();
-      return new Payer({ servers, principal, major, transport });
+      const principal = server.newPrincipal();
+      return new Payer({ server, place, principal, major, transport });
     }),
   );
   let isOver = false;
@@ -35,24 +41,27 @@ async function payThroughKills(what: string, servers: readonly Server[]): Promis
 
 test(`${kills} kills, over a file`, { timeout }, async () => {
   const server = await Server.start({ store: 'sqlite', pace: 2 });
-  await payThroughKills('over a file', [server]);
+  await payThroughKills('over a file', [server], server);
   await server.stop();
 });
 
-/** Each request goes to the next server, as a load balancer would have it. */
-test(`${kills} kills of three servers over PostgreSQL`, { timeout }, async () => {
+test(`${kills} kills of three servers behind a load balancer, over PostgreSQL`, {
+  timeout,
+}, async () => {
   const postgres = await Postgres.start();
   const variables = {
     ADK_STREAM_CLUSTER_KEY: 'known-to-this-cluster-alone',
     ADK_STREAM_LEASE: '1',
   };
   const options = { store: { url: postgres.url }, pace: 2, variables };
-  const servers = [
+  const servers: [Server, ...Server[]] = [
     await Server.start(options),
     await Server.start(options),
     await Server.start(options),
   ];
-  await payThroughKills('of three servers', servers);
+  const balancer = await Balancer.start(servers);
+  await payThroughKills('of three servers', servers, balancer);
+  balancer.stop();
   await Promise.all(servers.map(server => server.stop()));
   await postgres.stop();
 });

@@ -19,8 +19,10 @@ const reloadMilliseconds = 3_000;
 export type Tally = { paid: number; denied: number; unknown: number; reloads: number };
 
 export type PayerOptions = {
-  /** Any of them may be asked, at any time. */
-  servers: readonly Server[];
+  /** One of the servers, whose people are known to all of them. */
+  server: Server;
+  /** Where they are asked: at a server, or at what stands in front of several. */
+  place: { url: string };
   principal: Principal | undefined;
   major: Major;
   transport: 'sse' | 'socket';
@@ -32,7 +34,6 @@ export class Payer {
   readonly #options: PayerOptions;
   readonly #api: Api;
   readonly #payments: Payment[] = [];
-  #asked = 0;
   #reloads = 0;
 
   constructor(options: PayerOptions) {
@@ -81,10 +82,7 @@ export class Payer {
     return tally;
   }
 
-  readonly #origin = (): string => {
-    const { servers } = this.#options;
-    return servers[this.#asked++ % servers.length]?.url ?? '';
-  };
+  readonly #origin = (): string => this.#options.place.url;
 
   async #pay({ chat, approved }: Payment): Promise<void> {
     const deadline = performance.now() + patienceMilliseconds;
@@ -112,11 +110,7 @@ export class Payer {
   }
 
   #open(id: string, stored?: ServedChat): Tab {
-    const { servers, major, transport } = this.#options;
-    const [server] = servers;
-    if (server === undefined) {
-      throw new Error('there is no server');
-    }
+    const { server, major, transport } = this.#options;
     return new Tab({
       server,
       major,

@@ -2,22 +2,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
+import { Balancer } from '../../src/server/balancer.ts';
 import { Postgres } from '../../src/server/postgres.ts';
 import { Server } from '../../src/server/server.ts';
 import { Payer } from './payer.ts';
 import { sum, tell } from './tally.ts';
 
 let postgres: Postgres;
+let server: Server;
 let servers: Server[] = [];
+let balancer: Balancer;
 
 beforeAll(async () => {
   postgres = await Postgres.start();
   const variables = { ADK_STREAM_CLUSTER_KEY: 'known-to-this-cluster-alone' };
   const options = { store: { url: postgres.url }, pace: 2, variables };
-  servers = [await Server.start(options), await Server.start(options)];
+  server = await Server.start(options);
+  servers = [server, await Server.start(options)];
+  balancer = await Balancer.start(servers);
 }, 60_000);
 
 afterAll(async () => {
+  balancer?.stop();
   await Promise.all(servers.map(server => server.stop()));
   await postgres?.stop();
 }, 60_000);
@@ -26,8 +32,8 @@ afterAll(async () => {
 async function payThrough(trouble: () => Promise<void>): Promise<void> {
   const payers = majors.flatMap(major =>
     (['sse', 'socket'] as const).map(transport => {
-      const principal = servers[0]?.newPrincipal();
-      return new Payer({ servers, principal, major, transport });
+      const principal = server.newPrincipal();
+      return new Payer({ server, place: balancer, principal, major, transport });
     }),
   );
   let isOver = false;
