@@ -26,14 +26,15 @@ use turn::gate::{Decision, GateKind};
 use turn::{CallId, ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
-use crate::asks::{self, AgentKey};
-use crate::cluster::{self, ClusterKey};
+use crate::asks;
+use crate::cluster;
 use crate::event_stream;
 use crate::history;
 use crate::keys::Keys;
 use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
+use crate::shared_key::SharedKey;
 use crate::speaker::Speaker;
 use crate::ticket::Secret;
 
@@ -57,9 +58,9 @@ pub struct Api {
     /// What tickets are signed with.
     pub secret: Secret,
     /// What other servers over the same store are known by, where there are any.
-    pub cluster: Option<ClusterKey>,
+    pub cluster: Option<SharedKey>,
     /// What tools at the agent are known by, where they may ask people and pages.
-    pub agent_key: Option<AgentKey>,
+    pub agent_key: Option<SharedKey>,
     /// Becomes true when the server goes away: sockets then tell their clients to come back.
     pub closing: watch::Receiver<bool>,
 }

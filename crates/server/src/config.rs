@@ -11,8 +11,6 @@ use agents::{Adk, AdkLive, Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
 use crate::agent_name::AgentName;
-use crate::asks::AgentKey;
-use crate::cluster::ClusterKey;
 use crate::config_file;
 use crate::duration::{Milliseconds, Patience, Seconds};
 use crate::environment::{self, Environment};
@@ -23,6 +21,7 @@ use crate::live::OnAbort;
 use crate::log;
 use crate::origin::Origins;
 use crate::page_folder::PageFolder;
+use crate::shared_key::SharedKey;
 use crate::store_url::StoreUrl;
 
 /// What the server was told, checked, and possible in this version.
@@ -37,7 +36,7 @@ pub(crate) struct Config {
     /// Who answers, where it is somebody outside.
     pub(crate) remote: Option<Remote>,
     /// What tools at the agent are known by, where they may ask.
-    pub(crate) agent_key: Option<AgentKey>,
+    pub(crate) agent_key: Option<SharedKey>,
     /// Who may speak.
     pub(crate) keys: Keys,
     /// Which sites may open a socket, besides the one that is served here.
@@ -313,7 +312,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub(crate) struct Cluster {
     /// What they know each other by.
-    pub(crate) key: ClusterKey,
+    pub(crate) key: SharedKey,
     /// Where this one is reached, if not where it listens.
     pub(crate) advertise: Option<String>,
     /// How long one that gives no sign of life is believed in.
@@ -328,7 +327,7 @@ fn cluster(layers: &[(Origin, Settings)]) -> Result<Option<Cluster>, Error> {
     let Some((origin, key)) = key else {
         return Ok(None);
     };
-    let key = ClusterKey::new(key).map_err(|problem| Error::Setting { origin, problem })?;
+    let key = SharedKey::new(key).map_err(|problem| Error::Setting { origin, problem })?;
     let advertise = find(layers, "advertise", |layer| layer.advertise.as_deref());
     if let Some((origin, url)) = &advertise
         && !(url.starts_with("http://") || url.starts_with("https://"))
