@@ -25,6 +25,9 @@ use crate::stream::{Speech, WindowStream};
 use crate::tools::Tools;
 use crate::work::Ask;
 
+/// Who the agent's side is in the journal, when it does something by itself.
+const AGENT: &str = "agent";
+
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
 pub struct Engine {
@@ -333,15 +336,37 @@ impl Engine {
         call: &CallId,
         output: Result<Value, String>,
     ) -> Result<bool, EngineError> {
-        let chat = self.shared.journal.call(call).await?;
-        let chat = chat.ok_or(EngineError::UnknownCall)?;
         let order = Order::Output {
             call: call.clone(),
             output,
         };
-        let given = self.ask(principal, &chat, order);
+        self.settle(principal, call, order).await
+    }
+
+    /// The same from the agent's side, as by a worker that does what one of its tools has begun. It
+    /// may bring an output to any chat.
+    pub async fn output_of_agent(
+        &self,
+        call: &CallId,
+        output: Result<Value, String>,
+    ) -> Result<bool, EngineError> {
+        let order = Order::Bring {
+            call: call.clone(),
+            output,
+        };
+        self.settle(&Principal::from(AGENT), call, order).await
+    }
+
+    async fn settle(
+        &self,
+        principal: &Principal,
+        call: &CallId,
+        order: Order,
+    ) -> Result<bool, EngineError> {
+        let chat = self.shared.journal.call(call).await?;
+        let chat = chat.ok_or(EngineError::UnknownCall)?;
         // A call of somebody else's chat is as unknown as one that was never made.
-        match given.await {
+        match self.ask(principal, &chat, order).await {
             Ok(done) => Ok(matches!(done, Done::Taken(true))),
             Err(EngineError::UnknownChat) => Err(EngineError::UnknownCall),
             Err(error) => Err(error),
@@ -364,7 +389,7 @@ impl Engine {
                 nth: question.nth,
                 ask: question.ask.clone(),
             };
-            match self.ask(&Principal::from("agent"), chat, order).await {
+            match self.ask(&Principal::from(AGENT), chat, order).await {
                 Ok(Done::Asked(deciding)) => return Ok(deciding.within(patience).await),
                 Err(EngineError::UnknownCall) if Instant::now() < late => {
                     tokio::time::sleep(Duration::from_millis(50)).await;

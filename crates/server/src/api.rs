@@ -35,7 +35,7 @@ use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::shared_key::SharedKey;
-use crate::speaker::Speaker;
+use crate::speaker::{Speaker, identify};
 use crate::ticket::Secret;
 
 /// What the API serves.
@@ -59,7 +59,8 @@ pub struct Api {
     pub secret: Secret,
     /// What other servers over the same store are known by, where there are any.
     pub cluster: Option<SharedKey>,
-    /// What tools at the agent are known by, where they may ask people and pages.
+    /// What the agent's side is known by, where its tools may ask people and pages, and its workers
+    /// bring what came of calls.
     pub agent_key: Option<SharedKey>,
     /// Becomes true when the server goes away: sockets then tell their clients to come back.
     pub closing: watch::Receiver<bool>,
@@ -349,12 +350,16 @@ enum OutputBody {
 
 async fn output(
     State(api): State<Api>,
-    Speaker(principal): Speaker,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Problem> {
-    let bytes = read(&headers, body, api.limits.bytes).await?;
+    let (parts, body) = request.into_parts();
+    // A worker of the agent's need not know whose chat it is.
+    let principal = match asks::is_agent(&api, &parts.headers) {
+        true => None,
+        false => Some(identify(&api, &parts.headers, &parts.extensions)?),
+    };
+    let bytes = read(&parts.headers, body, api.limits.bytes).await?;
     let body: OutputBody =
         serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(error.to_string()))?;
     let given = match body {
@@ -362,7 +367,10 @@ async fn output(
         OutputBody::Error(error) => Err(error),
     };
     let call = CallId::from(id);
-    let taken = api.engine.output(&principal, &call, given).await?;
+    let taken = match principal {
+        Some(principal) => api.engine.output(&principal, &call, given).await?,
+        None => api.engine.output_of_agent(&call, given).await?,
+    };
     Ok(fresh(json!({"toolCallId": call, "taken": taken})))
 }
 

@@ -47,7 +47,7 @@ enum Whom {
 }
 
 /// Whether a request comes from the agent's side, by its key.
-fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
+pub(crate) fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
     let key = api.agent_key.as_ref();
     bearer(headers).is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes())))
 }

@@ -49,6 +49,10 @@ impl Actor {
                 Done::Done
             }
             Order::Output { call, output } => {
+                self.chat_of(principal).await?;
+                Done::Taken(self.output(principal, &call, output).await?)
+            }
+            Order::Bring { call, output } => {
                 Done::Taken(self.output(principal, &call, output).await?)
             }
             Order::Ask {
@@ -248,7 +252,7 @@ impl Actor {
         call: &CallId,
         output: Result<Value, String>,
     ) -> Result<bool, EngineError> {
-        let chat = self.chat_of(principal).await?;
+        let chat = self.chat().await?;
         match chat.take_output(call, output)? {
             Some((gate, decision)) => {
                 let input = Input::Answer { gate, decision };
