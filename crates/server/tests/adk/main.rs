@@ -19,7 +19,7 @@ use adk_stream::turn::event::End;
 use adk_stream::turn::gate::Decision;
 use adk_stream::turn::{CallId, ChatId, Principal, Status};
 use adk_stream::wire::{Message, Part, Profile, Role, ToolState, Trigger};
-use fake::Fake;
+use fake::{Fake, PATIENCE};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,6 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 struct Process {
     runtime: Option<Runtime>,
     engine: Engine,
+    journal: Arc<dyn Journal>,
 }
 
 impl Process {
@@ -38,7 +39,7 @@ impl Process {
             .unwrap();
         let config = Config::new(format!("http://{adk}"), "app");
         let agent = Arc::new(Adk::new(config).unwrap());
-        let engine = Engine::new(journal, agent, Tools::default());
+        let engine = Engine::new(journal.clone(), agent, Tools::default());
         let recovering = engine.clone();
         runtime
             .block_on(async move { recovering.recover().await })
@@ -46,6 +47,7 @@ impl Process {
         Self {
             runtime: Some(runtime),
             engine,
+            journal,
         }
     }
 
@@ -129,6 +131,20 @@ impl Process {
             }
         });
         self.view()
+    }
+
+    /// Waits until the calls stand so in the journal.
+    fn until(&self, wanted: &'static [ToolState]) {
+        let (engine, mut tail) = (self.engine.clone(), self.journal.tail(&chat(), 0));
+        let waiting = async move {
+            while tail.next().await.unwrap().is_some() {
+                if states(&engine.view(&ann(), &chat()).await.unwrap()) == wanted {
+                    return;
+                }
+            }
+        };
+        let waited = self.on(async move { tokio::time::timeout(PATIENCE, waiting).await });
+        waited.expect("the calls never stand so");
     }
 
     fn view(&self) -> View {
@@ -299,9 +315,9 @@ fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew(
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal.clone());
     server.say_and_leave("1", "weather");
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     // The call is in the journal before the server dies.
-    while states(&server.view()).is_empty() {}
+    server.until(&[ToolState::InputAvailable]);
     server.die();
     let server = Process::start(address, journal);
     let view = server.settled();
@@ -316,7 +332,7 @@ fn approval_that_the_agent_has_heard_is_not_sent_again() {
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     server.answer(yes());
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     server.die();
     let server = Process::start(address, journal);
     let view = server.settled();
@@ -337,7 +353,7 @@ fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal.clone());
     server.say_and_leave("1", "linger");
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     server.die();
     // Should it be asked again, it does it again.
     fake.release.notify_one();
@@ -348,12 +364,12 @@ fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
 
 #[test]
 fn approval_that_is_on_its_way_to_the_agent_is_not_sent_again() {
-    let (_adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     fake.stand_still();
     server.answer(yes());
-    while fake.runs().len() < 2 {}
+    adk.block_on(fake.until(|fake| fake.runs().len() == 2));
     server.die();
     // Should it be asked again, it does it again.
     fake.release.notify_one();
@@ -398,7 +414,7 @@ fn stopped_turn_hangs_up() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "weather");
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     let engine = server.engine.clone();
     assert!(
         server
@@ -406,11 +422,10 @@ fn stopped_turn_hangs_up() {
             .unwrap()
     );
     // The run was cut off: its session says so.
-    while !fake
-        .events("chat-1")
-        .iter()
-        .any(|event| event["errorCode"] == "INVOCATION_ABORTED")
-    {}
+    adk.block_on(fake.until(|fake| {
+        let mut events = fake.events("chat-1").into_iter();
+        events.any(|event| event["errorCode"] == "INVOCATION_ABORTED")
+    }));
     assert_eq!(last(&server.say("2", "hi")), "Hello.");
 }
 
@@ -469,8 +484,8 @@ fn what_a_page_runs_is_shown_once_its_siblings_at_the_agent_are_done() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "both");
-    adk.block_on(fake.held.notified());
-    while states(&server.view()) != [ToolState::InputAvailable] {}
+    adk.block_on(fake.holds());
+    server.until(&[ToolState::InputAvailable]);
     fake.release.notify_one();
     let view = server.settled();
     assert_eq!(
