@@ -457,7 +457,9 @@ impl Engine {
     /// Lets the task of a chat go, unless it has something to do.
     pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Box<Command>>) -> bool {
         let mut chats = self.chats();
-        let is_quiet = commands.is_empty();
+        // Whoever has found the task holds a sender beside the one that is kept here, and is about to
+        // send: what such a task begins, nobody would listen to.
+        let is_quiet = commands.is_empty() && commands.sender_strong_count() == 1;
         if is_quiet {
             chats.remove(chat);
         }
@@ -487,4 +489,25 @@ pub(crate) fn now() -> At {
 /// How long it is until a moment.
 pub(crate) fn until(at: At) -> Duration {
     Duration::from_millis(at.0.saturating_sub(now().0))
+}
+
+#[cfg(test)]
+mod tests {
+    use agents::Demo;
+    use store::{Location, open};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn task_of_a_chat_stays_while_somebody_is_about_to_ask_it() {
+        let stores = open(Location::Memory).await.unwrap();
+        let engine = Engine::new(stores.journal, Arc::new(Demo::new()), Tools::default());
+        // Nothing is known of such a chat: its task is kept for as long as it is asked something.
+        let sender = engine.sender(&ChatId::from("chat"));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(!sender.is_closed());
+        drop(sender);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(engine.senders().is_empty());
+    }
 }
