@@ -43,6 +43,11 @@ struct Inner {
     paid: usize,
     /// Whether what it is sent next lies before it for a while.
     is_slow: bool,
+    /// How often it fails to make a session, and with how many of its events it is made all the same.
+    failing: usize,
+    kept: Option<usize>,
+    /// How often it was told to make one.
+    made: usize,
     /// What lies before it: the session, and what it will keep there.
     late: Option<(String, [Value; 2])>,
 }
@@ -98,6 +103,18 @@ impl Fake {
         self.inner.lock().unwrap().sessions[session].clone()
     }
 
+    /// As if its database were locked when the next sessions are made: so many times. What it keeps of
+    /// them are the first events, if anything.
+    pub(crate) fn lock(&self, times: usize, kept: Option<usize>) {
+        let mut inner = self.inner.lock().unwrap();
+        (inner.failing, inner.kept, inner.made) = (times, kept, 0);
+    }
+
+    /// How often it was told to make a session since its database was locked.
+    pub(crate) fn made(&self) -> usize {
+        self.inner.lock().unwrap().made
+    }
+
     /// As if it had kept its sessions in memory, and had been restarted.
     pub(crate) fn forget(&self) {
         self.inner.lock().unwrap().sessions.clear();
@@ -144,11 +161,20 @@ async fn make_session(State(fake): State<Fake>, Json(body): Json<Value>) -> Resp
     let id = body["sessionId"].as_str().unwrap().to_owned();
     assert_eq!(body["state"]["adk_stream"]["chat"], "chat-1");
     let mut inner = fake.inner.lock().unwrap();
+    inner.made += 1;
     if inner.sessions.contains_key(&id) {
         let told = json!({"detail": format!("Session already exists: {id}")});
         return (StatusCode::CONFLICT, Json(told)).into_response();
     }
-    let events = body["events"].as_array().cloned().unwrap_or_default();
+    let mut events = body["events"].as_array().cloned().unwrap_or_default();
+    if inner.failing > 0 {
+        inner.failing -= 1;
+        if let Some(kept) = inner.kept {
+            events.truncate(kept);
+            inner.sessions.insert(id, events);
+        }
+        return (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error").into_response();
+    }
     inner.sessions.insert(id.clone(), events);
     Json(json!({"id": id})).into_response()
 }

@@ -240,6 +240,43 @@ fn whatever_goes_wrong_has_its_code_and_the_chat_goes_on() {
 }
 
 #[test]
+fn session_that_a_locked_database_fails_to_make_is_made_again() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    fake.lock(2, None);
+    assert_eq!(last(&server.say("1", "hi")), "Hello.");
+    assert_eq!((fake.made(), fake.runs().len()), (3, 1));
+    assert_eq!(fake.sessions(), ["chat-1"]);
+}
+
+#[test]
+fn session_that_can_not_be_made_is_given_up() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    fake.lock(usize::MAX, None);
+    let view = server.say("1", "hi");
+    assert_eq!(code(&view), "agent_unavailable");
+    assert_eq!((fake.made(), fake.runs().len()), (5, 0));
+    fake.lock(0, None);
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}
+
+#[test]
+fn session_of_which_a_part_was_made_is_not_asked() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "hi");
+    server.say("2", "hello there");
+    fake.lock(1, Some(1));
+    server.send(Trigger::RegenerateMessage, "2", "hello there");
+    assert_eq!(last(&server.view()), "Hello.");
+    let sessions = fake.sessions();
+    let counts: Vec<_> = sessions.iter().map(|id| fake.events(id).len()).collect();
+    // The history of two, and what was said with its answer.
+    assert_eq!(counts, [4, 1, 4], "{sessions:?}");
+}
+
+#[test]
 fn tool_that_raises_is_what_failed() {
     let (_adk, _, address, journal) = house();
     let server = Process::start(address, journal);
