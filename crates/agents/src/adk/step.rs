@@ -29,8 +29,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// How long what a server sent before it died may take to be stored.
 const ON_ITS_WAY: Duration = Duration::from_secs(2);
 
-/// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
-/// is let go.
+/// What outlives a step.
 #[derive(Default)]
 pub(super) struct Line {
     /// The run that is listened to, and its turn.
