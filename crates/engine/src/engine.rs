@@ -336,35 +336,40 @@ impl Engine {
         call: &CallId,
         output: Result<Value, String>,
     ) -> Result<bool, EngineError> {
+        let chat = self.shared.journal.call(call).await?;
+        let chat = chat.ok_or(EngineError::UnknownCall)?;
         let order = Order::Output {
             call: call.clone(),
             output,
         };
-        self.settle(principal, call, order).await
+        self.settle(principal, chat, order).await
     }
 
     /// The same from the agent's side, as by a worker that does what one of its tools has begun. It
-    /// may bring an output to any chat.
+    /// may bring an output to any chat. Where it names the chat, the call may also be named by the id
+    /// that the agent gave it.
     pub async fn output_of_agent(
         &self,
-        call: &CallId,
+        chat: Option<ChatId>,
+        call: &str,
         output: Result<Value, String>,
     ) -> Result<bool, EngineError> {
-        let order = Order::Bring {
-            call: call.clone(),
-            output,
+        let chat = match chat {
+            Some(chat) => Some(chat),
+            None => self.shared.journal.call(&CallId::from(call)).await?,
         };
-        self.settle(&Principal::from(AGENT), call, order).await
+        let chat = chat.ok_or(EngineError::UnknownCall)?;
+        let call = call.to_owned();
+        let order = Order::Bring { call, output };
+        self.settle(&Principal::from(AGENT), chat, order).await
     }
 
     async fn settle(
         &self,
         principal: &Principal,
-        call: &CallId,
+        chat: ChatId,
         order: Order,
     ) -> Result<bool, EngineError> {
-        let chat = self.shared.journal.call(call).await?;
-        let chat = chat.ok_or(EngineError::UnknownCall)?;
         // A call of somebody else's chat is as unknown as one that was never made.
         match self.ask(principal, &chat, order).await {
             Ok(done) => Ok(matches!(done, Done::Taken(true))),

@@ -68,8 +68,8 @@ pub enum Order {
     },
     /// To take in what the agent's side ran, whoever the chat's owner is.
     Bring {
-        /// The call.
-        call: CallId,
+        /// The call, by our id or by the one that the agent gave it.
+        call: String,
         /// Its output, or why there is none.
         output: Result<Value, String>,
     },

@@ -16,7 +16,7 @@ use engine::engine::Answered;
 use engine::{Engine, Speech};
 use futures_util::StreamExt;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{Ledger, OpenGate};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -360,18 +360,28 @@ async fn output(
         false => Some(identify(&api, &parts.headers, &parts.extensions)?),
     };
     let bytes = read(&parts.headers, body, api.limits.bytes).await?;
-    let body: OutputBody =
-        serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let given = match body {
+    let bad = |error: serde_json::Error| Problem::bad_request(error.to_string());
+    let mut body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(bad)?;
+    // It may name the call as the agent does, and then has to say in which chat.
+    let chat = match principal {
+        Some(_) => None,
+        None => body.remove("chat"),
+    };
+    let chat: Option<ChatId> = chat.map(serde_json::from_value).transpose().map_err(bad)?;
+    let given = match serde_json::from_value(Value::Object(body)).map_err(bad)? {
         OutputBody::Output(output) => Ok(output),
         OutputBody::Error(error) => Err(error),
     };
-    let call = CallId::from(id);
+    let engine = &api.engine;
     let taken = match principal {
-        Some(principal) => api.engine.output(&principal, &call, given).await?,
-        None => api.engine.output_of_agent(&call, given).await?,
+        Some(principal) => {
+            engine
+                .output(&principal, &CallId::from(id.as_str()), given)
+                .await?
+        }
+        None => engine.output_of_agent(chat, &id, given).await?,
     };
-    Ok(fresh(json!({"toolCallId": call, "taken": taken})))
+    Ok(fresh(json!({"toolCallId": id, "taken": taken})))
 }
 
 /// What a page has to know of the server before anything is said.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use adk_stream::agents::Adk;
 use adk_stream::agents::adk::Config;
 use adk_stream::engine::engine::{Request, View};
-use adk_stream::engine::{Engine, Speech, Tools};
+use adk_stream::engine::{Engine, EngineError, Speech, Tools};
 use adk_stream::store::{Journal, Location, open};
 use adk_stream::turn::event::End;
 use adk_stream::turn::gate::Decision;
@@ -514,6 +514,25 @@ fn agent_that_answers_at_once_speaks_on_and_its_result_comes_later() {
     );
     let view = server.run_on_page(1, json!({"pages": 3}));
     assert_eq!(last(&view), r#"I will tell you.It says {"pages":3}."#);
+}
+
+#[test]
+fn worker_names_the_call_as_the_agent_does() {
+    let (_adk, _, address, journal) = house();
+    let server = Process::start(address, journal);
+    let bring = |id: &'static str| {
+        let engine = server.engine.clone();
+        let given = Ok(json!({"pages": 3}));
+        server.on(async move { engine.output_of_agent(Some(chat()), id, given).await })
+    };
+    assert!(matches!(bring("report"), Err(EngineError::UnknownCall)));
+    // A call that has given a first answer, and one of the same id that waits for the result.
+    server.say("1", "report");
+    assert!(bring("report").unwrap());
+    let view = server.settled();
+    assert_eq!(last(&view), r#"I will tell you.It says {"pages":3}."#);
+    assert!(!bring("report").unwrap());
+    assert!(matches!(bring("another"), Err(EngineError::UnknownCall)));
 }
 
 #[test]

@@ -153,6 +153,11 @@ fn worker_of_the_agents_settles_a_call_of_any_chat_with_the_agents_key() {
     }
 
     let taken = |key| server.post(&path, &[key], body).json();
+    // In a chat that it names, it may name the call as the agent does; the owner has no such way.
+    for (chat, key, status) in [("c2", agent, 404), ("c1", alice, 400)] {
+        let named = format!(r#"{{"chat":"{chat}","output":1}}"#);
+        assert_eq!(server.post(&path, &[key], &named).status, status);
+    }
     assert_eq!(taken(agent), json!({"toolCallId": id, "taken": true}));
     assert_eq!(taken(agent)["taken"], false);
     assert_eq!(taken(alice)["taken"], false);
