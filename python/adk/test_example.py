@@ -3,6 +3,7 @@
 import pytest
 
 from adk import confirm, confirmations, parts_of, response, text
+from desk import KEY
 from front import front, until
 
 PLACE = {"latitude": 35.68, "longitude": 139.65}
@@ -107,7 +108,7 @@ def test_the_page_in_live_mode(example, desk):
 
 def test_a_report_comes_from_a_worker_while_the_chat_goes_on(servers, emulator):
     adk = servers["fronted"].ready()
-    with front(adk, "assistant", port=adk.front_port) as served:
+    with front(adk, "assistant", port=adk.front_port, agent_key=KEY) as served:
         chat = served.chat()
         chunks = chat.say("Write a report about tea")
         outputs = [chunk["output"] for chunk in chunks if chunk["type"] == "tool-output-available"]

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { failures } from '../failures.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -11,6 +12,7 @@ const majors = [
 
 export default defineConfig({
   test: {
+    reporters: ['default', failures],
     projects: majors.map(({ name, alias }) => ({
       root,
       resolve: { alias },

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { failures } from '../failures.ts';
 import type {} from './tests/turn/served.ts';
 
 /** Tests of the matrix that are about HTTP alone, and play no page. */
@@ -6,6 +7,7 @@ const httpOnly = ['tests/turn/checker.test.ts', 'tests/turn/routes.test.ts'];
 
 export default defineConfig({
   test: {
+    reporters: ['default', failures],
     // The tests with the server wait more than they compute.
     maxWorkers: 3,
     projects: [

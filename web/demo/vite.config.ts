@@ -2,6 +2,7 @@ import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { failures } from '../failures.ts';
 
 const server = `http://${process.env.LISTEN ?? '127.0.0.1:8080'}`;
 
@@ -53,6 +54,7 @@ export default defineConfig({
     },
   },
   test: {
+    reporters: ['default', failures],
     include: ['tests/**/*.test.ts'],
     // Browsers mostly wait: more of them than processors are no burden.
     maxWorkers: 2,

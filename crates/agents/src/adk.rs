@@ -32,7 +32,6 @@ mod telling;
 
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
 use turn::ChatId;
 use turn::agent::StepRequest;
 
@@ -42,7 +41,8 @@ use self::server::Server;
 use self::step::{Line, Step};
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
-use crate::narrated::narrated;
+use crate::narrated::Narrator;
+use crate::talk::{Ear, Partner, Talk};
 
 /// A remote ADK server.
 #[derive(Debug, Clone)]
@@ -64,39 +64,21 @@ impl Agent for Adk {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        Talk::new(self.server.clone()).step(request)
+        Talk::new(&self.server).step(request)
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(Talk::new(self.server.clone())))
+        Some(Box::new(Talk::new(&self.server)))
     }
 }
 
-/// A conversation with one chat.
-struct Talk {
-    server: Arc<Server>,
-    line: Arc<Mutex<Line>>,
-}
+impl Partner for Server {
+    type Line = Line;
 
-impl Talk {
-    fn new(server: Arc<Server>) -> Self {
-        let line = Arc::default();
-        Self { server, line }
-    }
-}
+    // What ADK has done meanwhile its session says.
+    const HANGS_UP: bool = true;
 
-impl Conversation for Talk {
-    fn step(&mut self, request: StepRequest) -> AgentStream {
-        let (server, line) = (self.server.clone(), self.line.clone());
-        narrated(|narrator| async move {
-            let mut line = line.lock_owned().await;
-            let mut step = Step::new(&server, &request, &narrator);
-            step.run(&mut line).await;
-        })
-    }
-
-    fn stop(&mut self) {
-        // Hanging up is how ADK is told to stop. What it has done meanwhile its session says.
-        self.line = Arc::default();
+    async fn step(&self, request: &StepRequest, narrator: &Narrator, _: Ear, line: &mut Line) {
+        Step::new(self, request, narrator).run(line).await;
     }
 }

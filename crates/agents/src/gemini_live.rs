@@ -9,13 +9,13 @@
 //! # Layout
 //!
 //! - [`Config`]: what an operator may say.
-//! - `conversation`: what is kept for a chat; `step`: one step of it.
+//! - `line`: what is kept for a chat; `step`: one step.
 //! - `upstream`: the WebSocket; `setup`: its first message.
 //! - `told`: what the model knows, and what it is owed.
 //! - `reading`: what it says, as agent events.
 
 mod config;
-mod conversation;
+mod line;
 mod reading;
 mod setup;
 mod step;
@@ -28,10 +28,13 @@ use turn::ChatId;
 use turn::agent::StepRequest;
 
 pub use self::config::{Config, DEFAULT_MODEL, Modality};
-use self::conversation::Talk;
+use self::line::Line;
+use self::step::Step;
 use self::upstream::Address;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
+use crate::narrated::Narrator;
+use crate::talk::{Ear, Partner, Talk};
 
 /// Gemini, by Live.
 #[derive(Debug, Clone)]
@@ -49,10 +52,6 @@ impl GeminiLive {
         let address = Address::new(&config)?;
         Ok(Self(Arc::new(Shared { config, address })))
     }
-
-    fn talk(&self) -> Talk {
-        Talk::new(self.0.clone())
-    }
 }
 
 impl Agent for GeminiLive {
@@ -61,7 +60,7 @@ impl Agent for GeminiLive {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        self.talk().step(request)
+        Talk::new(&self.0).step(request)
     }
 
     fn hears(&self) -> bool {
@@ -69,6 +68,16 @@ impl Agent for GeminiLive {
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(self.talk()))
+        Some(Box::new(Talk::new(&self.0)))
+    }
+}
+
+impl Partner for Shared {
+    type Line = Line;
+
+    const HANGS_UP: bool = false;
+
+    async fn step(&self, request: &StepRequest, narrator: &Narrator, heard: Ear, line: &mut Line) {
+        Step::new(self, request, narrator, heard).run(line).await;
     }
 }

@@ -11,7 +11,8 @@
 //! - [`agent`]: what every agent is to the engine.
 //! - [`demo`]: the built-in demo, which needs no key and no network.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
-//! - `narrated`: a stream of events that an async function tells; `speech`: sound, as a page is told
+//! - `talk`: a conversation with one chat; `narrated`: a stream of events that an async function
+//!   tells; `speech`: sound, as a page is told
 //!   of it; `socket`: a WebSocket to someone outside.
 //! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
 
@@ -24,6 +25,7 @@ pub mod gemini_live;
 mod narrated;
 mod socket;
 mod speech;
+mod talk;
 mod tls;
 
 pub use agent::{Agent, AgentStream, Conversation, Heard};

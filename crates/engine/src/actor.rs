@@ -26,6 +26,10 @@ use crate::work::{WorkReceiver, WorkSender};
 /// How long an agent keeps its conversation open that nothing happens to, while somebody is there.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// How long the task of a chat stays that is not there. Not at all would be too short: whoever has found
+/// the task is about to ask it something.
+const BRIEF: Duration = Duration::from_millis(1);
+
 /// How often a decision is made again because somebody else wrote to the journal.
 const CONFLICTS: usize = 16;
 
@@ -126,7 +130,7 @@ impl Actor {
         let is_there = self.chat.as_ref().is_some_and(|chat| chat.seq() > 0);
         match is_there {
             true => self.engine.shared.idle,
-            false => Duration::ZERO,
+            false => BRIEF,
         }
     }
 

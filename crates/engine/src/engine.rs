@@ -25,6 +25,9 @@ use crate::stream::{Speech, WindowStream};
 use crate::tools::Tools;
 use crate::work::Ask;
 
+/// Who the agent's side is in the journal, when it does something by itself.
+const AGENT: &str = "agent";
+
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
 pub struct Engine {
@@ -339,9 +342,36 @@ impl Engine {
             call: call.clone(),
             output,
         };
-        let given = self.ask(principal, &chat, order);
+        self.settle(principal, chat, order).await
+    }
+
+    /// The same from the agent's side, as by a worker that does what one of its tools has begun. It
+    /// may bring an output to any chat. Where it names the chat, the call may also be named by the id
+    /// that the agent gave it.
+    pub async fn output_of_agent(
+        &self,
+        chat: Option<ChatId>,
+        call: &str,
+        output: Result<Value, String>,
+    ) -> Result<bool, EngineError> {
+        let chat = match chat {
+            Some(chat) => Some(chat),
+            None => self.shared.journal.call(&CallId::from(call)).await?,
+        };
+        let chat = chat.ok_or(EngineError::UnknownCall)?;
+        let call = call.to_owned();
+        let order = Order::Bring { call, output };
+        self.settle(&Principal::from(AGENT), chat, order).await
+    }
+
+    async fn settle(
+        &self,
+        principal: &Principal,
+        chat: ChatId,
+        order: Order,
+    ) -> Result<bool, EngineError> {
         // A call of somebody else's chat is as unknown as one that was never made.
-        match given.await {
+        match self.ask(principal, &chat, order).await {
             Ok(done) => Ok(matches!(done, Done::Taken(true))),
             Err(EngineError::UnknownChat) => Err(EngineError::UnknownCall),
             Err(error) => Err(error),
@@ -364,7 +394,7 @@ impl Engine {
                 nth: question.nth,
                 ask: question.ask.clone(),
             };
-            match self.ask(&Principal::from("agent"), chat, order).await {
+            match self.ask(&Principal::from(AGENT), chat, order).await {
                 Ok(Done::Asked(deciding)) => return Ok(deciding.within(patience).await),
                 Err(EngineError::UnknownCall) if Instant::now() < late => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -432,7 +462,9 @@ impl Engine {
     /// Lets the task of a chat go, unless it has something to do.
     pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Box<Command>>) -> bool {
         let mut chats = self.chats();
-        let is_quiet = commands.is_empty();
+        // Whoever has found the task holds a sender beside the one that is kept here, and is about to
+        // send: what such a task begins, nobody would listen to.
+        let is_quiet = commands.is_empty() && commands.sender_strong_count() == 1;
         if is_quiet {
             chats.remove(chat);
         }
@@ -462,4 +494,25 @@ pub(crate) fn now() -> At {
 /// How long it is until a moment.
 pub(crate) fn until(at: At) -> Duration {
     Duration::from_millis(at.0.saturating_sub(now().0))
+}
+
+#[cfg(test)]
+mod tests {
+    use agents::Demo;
+    use store::{Location, open};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn task_of_a_chat_stays_while_somebody_is_about_to_ask_it() {
+        let stores = open(Location::Memory).await.unwrap();
+        let engine = Engine::new(stores.journal, Arc::new(Demo::new()), Tools::default());
+        // Nothing is known of such a chat: its task is kept for as long as it is asked something.
+        let sender = engine.sender(&ChatId::from("chat"));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(!sender.is_closed());
+        drop(sender);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(engine.senders().is_empty());
+    }
 }

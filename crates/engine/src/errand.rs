@@ -66,6 +66,13 @@ pub enum Order {
         /// Its output, or why there is none.
         output: Result<Value, String>,
     },
+    /// To take in what the agent's side ran, whoever the chat's owner is.
+    Bring {
+        /// The call, by our id or by the one that the agent gave it.
+        call: String,
+        /// Its output, or why there is none.
+        output: Result<Value, String>,
+    },
     /// To ask somebody for a tool that the agent runs by itself.
     Ask {
         /// The id that the agent gave the call.

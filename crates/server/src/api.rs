@@ -16,7 +16,7 @@ use engine::engine::Answered;
 use engine::{Engine, Speech};
 use futures_util::StreamExt;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{Ledger, OpenGate};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -26,15 +26,16 @@ use turn::gate::{Decision, GateKind};
 use turn::{CallId, ChatId, GateId, Status};
 use wire::{ChatRequest, Limits, Profile};
 
-use crate::asks::{self, AgentKey};
-use crate::cluster::{self, ClusterKey};
+use crate::asks;
+use crate::cluster;
 use crate::event_stream;
 use crate::history;
 use crate::keys::Keys;
 use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
-use crate::speaker::Speaker;
+use crate::shared_key::SharedKey;
+use crate::speaker::{Speaker, identify};
 use crate::ticket::Secret;
 
 /// What the API serves.
@@ -57,9 +58,10 @@ pub struct Api {
     /// What tickets are signed with.
     pub secret: Secret,
     /// What other servers over the same store are known by, where there are any.
-    pub cluster: Option<ClusterKey>,
-    /// What tools at the agent are known by, where they may ask people and pages.
-    pub agent_key: Option<AgentKey>,
+    pub cluster: Option<SharedKey>,
+    /// What the agent's side is known by, where its tools may ask people and pages, and its workers
+    /// bring what came of calls.
+    pub agent_key: Option<SharedKey>,
     /// Becomes true when the server goes away: sockets then tell their clients to come back.
     pub closing: watch::Receiver<bool>,
 }
@@ -348,21 +350,38 @@ enum OutputBody {
 
 async fn output(
     State(api): State<Api>,
-    Speaker(principal): Speaker,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Problem> {
-    let bytes = read(&headers, body, api.limits.bytes).await?;
-    let body: OutputBody =
-        serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let given = match body {
+    let (parts, body) = request.into_parts();
+    // A worker of the agent's need not know whose chat it is.
+    let principal = match asks::is_agent(&api, &parts.headers) {
+        true => None,
+        false => Some(identify(&api, &parts.headers, &parts.extensions)?),
+    };
+    let bytes = read(&parts.headers, body, api.limits.bytes).await?;
+    let bad = |error: serde_json::Error| Problem::bad_request(error.to_string());
+    let mut body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(bad)?;
+    // It may name the call as the agent does, and then has to say in which chat.
+    let chat = match principal {
+        Some(_) => None,
+        None => body.remove("chat"),
+    };
+    let chat: Option<ChatId> = chat.map(serde_json::from_value).transpose().map_err(bad)?;
+    let given = match serde_json::from_value(Value::Object(body)).map_err(bad)? {
         OutputBody::Output(output) => Ok(output),
         OutputBody::Error(error) => Err(error),
     };
-    let call = CallId::from(id);
-    let taken = api.engine.output(&principal, &call, given).await?;
-    Ok(fresh(json!({"toolCallId": call, "taken": taken})))
+    let engine = &api.engine;
+    let taken = match principal {
+        Some(principal) => {
+            engine
+                .output(&principal, &CallId::from(id.as_str()), given)
+                .await?
+        }
+        None => engine.output_of_agent(chat, &id, given).await?,
+    };
+    Ok(fresh(json!({"toolCallId": id, "taken": taken})))
 }
 
 /// What a page has to know of the server before anything is said.

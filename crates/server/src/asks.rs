@@ -4,58 +4,26 @@
 //! has decided, or after a while with nothing, upon which it asks the same again. A question is known
 //! by its call and its number among the call's questions, so asking again asks nobody twice.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
 use axum::response::{IntoResponse, Response};
 use engine::Ask;
 use engine::engine::Question;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 use turn::ChatId;
 use turn::gate::Decision;
 
 use crate::api::Api;
 use crate::problem::Problem;
+use crate::speaker::bearer;
 
 /// How long a question is held. Proxies let go of a silent request after some 30 seconds or more.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// What tools at the agent are known by. It is never shown.
-#[derive(Clone)]
-pub struct AgentKey(Arc<str>);
-
-impl fmt::Debug for AgentKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("AgentKey")
-    }
-}
-
-impl AgentKey {
-    /// Takes a key of at least 16 characters that a header can carry.
-    pub fn new(key: &str) -> Result<Self, String> {
-        let key = key.trim();
-        if key.len() < 16 || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("not a key: it needs at least 16 characters, and no spaces".to_owned());
-        }
-        Ok(Self(key.into()))
-    }
-
-    fn opens(&self, headers: &HeaderMap) -> bool {
-        let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
-        let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
-        let digest = |bytes: &[u8]| Sha256::digest(bytes);
-        given.is_some_and(|given| bool::from(digest(given).ct_eq(&digest(self.0.as_bytes()))))
-    }
-}
 
 /// What a tool asks.
 #[derive(Debug, Deserialize)]
@@ -78,16 +46,18 @@ enum Whom {
     ClientCall { tool: String, input: Value },
 }
 
+/// Whether a request comes from the agent's side, by its key.
+pub(crate) fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
+    let key = api.agent_key.as_ref();
+    bearer(headers).is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes())))
+}
+
 pub(crate) async fn ask(
     State(api): State<Api>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    let is_known = api
-        .agent_key
-        .as_ref()
-        .is_some_and(|key| key.opens(&headers));
-    if !is_known {
+    if !is_agent(&api, &headers) {
         return Err(Problem::unauthorized());
     }
     let asked: Asked = serde_json::from_slice(&body)

@@ -21,8 +21,6 @@ use engine::{EngineError, WindowStream};
 use futures_util::stream::unfold;
 use reqwest::Client;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 use tokio::sync::{mpsc, oneshot};
 use turn::intake::Refusal;
 use wire::Chunk;
@@ -30,6 +28,7 @@ use wire::chunk::Error as ErrorChunk;
 
 use crate::api::Api;
 use crate::problem::Problem;
+use crate::shared_key::SharedKey;
 
 /// Where errands are brought to.
 pub(crate) const PATH: &str = "/internal/errand";
@@ -44,54 +43,14 @@ const SILENCE: Duration = Duration::from_secs(20);
 /// How often a window that has nothing to say says so.
 const PULSE: Duration = Duration::from_secs(5);
 
-/// What the servers of a cluster know each other by. It is never shown.
-#[derive(Clone)]
-pub struct ClusterKey(Arc<str>);
-
-impl std::fmt::Debug for ClusterKey {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("ClusterKey")
-    }
-}
-
-impl ClusterKey {
-    /// Takes a key of at least 16 characters that a header can carry.
-    pub fn new(key: &str) -> Result<Self, String> {
-        let key = key.trim();
-        if key.len() < 16 || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("not a key: it needs at least 16 characters, and no spaces".to_owned());
-        }
-        Ok(Self(key.into()))
-    }
-
-    fn opens(&self, headers: &HeaderMap) -> bool {
-        let given = headers.get(HEADER).map(|value| value.as_bytes());
-        let digest = |bytes: &[u8]| Sha256::digest(bytes);
-        given.is_some_and(|given| bool::from(digest(given).ct_eq(&digest(self.0.as_bytes()))))
-    }
-
-    /// Bytes that only this cluster has, for a purpose.
-    pub(crate) fn derive(&self, purpose: &str) -> [u8; 64] {
-        let mut bytes = [0; 64];
-        for (half, number) in bytes.chunks_mut(32).zip(0_u8..) {
-            let mut digest = Sha256::new();
-            digest.update(self.0.as_bytes());
-            digest.update([0, number]);
-            digest.update(purpose.as_bytes());
-            half.copy_from_slice(&digest.finalize());
-        }
-        bytes
-    }
-}
-
 /// Takes an errand in from another server.
 pub(crate) async fn receive(
     State(api): State<Api>,
     headers: HeaderMap,
     Json(errand): Json<Errand>,
 ) -> Result<Response, Problem> {
-    let is_known = api.cluster.as_ref().is_some_and(|key| key.opens(&headers));
-    if !is_known {
+    let (key, given) = (api.cluster.as_ref(), headers.get(HEADER));
+    if !given.is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes()))) {
         return Err(Problem::unauthorized());
     }
     Ok(match api.engine.run_here(errand).await {
@@ -144,12 +103,12 @@ fn line(value: &Value) -> Bytes {
 /// The other servers, by HTTP.
 pub(crate) struct HttpPeers {
     client: Client,
-    key: ClusterKey,
+    key: SharedKey,
 }
 
 impl HttpPeers {
     /// For servers of one's own: without proxies, and with patience for none.
-    pub(crate) fn new(key: ClusterKey) -> Result<Self, String> {
+    pub(crate) fn new(key: SharedKey) -> Result<Self, String> {
         let tls = agents::tls_config().map_err(|error| error.to_string())?;
         let client = Client::builder()
             .tls_backend_preconfigured(tls)
@@ -163,7 +122,7 @@ impl HttpPeers {
 
     async fn bring(&self, address: &str, errand: &Errand) -> Result<Done, Carried> {
         let url = format!("{}{PATH}", address.trim_end_matches('/'));
-        let sent = self.client.post(url).header(HEADER, &*self.key.0);
+        let sent = self.client.post(url).header(HEADER, self.key.as_str());
         let sent = sent.header("content-type", "application/json");
         let body = serde_json::to_vec(errand).map_err(|_| Carried::Nowhere)?;
         let sent = tokio::time::timeout(SILENCE, sent.body(body).send()).await;

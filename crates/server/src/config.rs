@@ -1,18 +1,19 @@
 //! What the server was told: flags, environment and file, laid over each other.
 
 mod adk;
+mod cluster;
 mod gemini;
+mod settings;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use agents::{Adk, AdkLive, Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
+pub(crate) use self::cluster::Cluster;
+pub(crate) use self::settings::Settings;
 use crate::agent_name::AgentName;
-use crate::asks::AgentKey;
-use crate::cluster::ClusterKey;
 use crate::config_file;
 use crate::duration::{Milliseconds, Patience, Seconds};
 use crate::environment::{self, Environment};
@@ -23,6 +24,7 @@ use crate::live::OnAbort;
 use crate::log;
 use crate::origin::Origins;
 use crate::page_folder::PageFolder;
+use crate::shared_key::SharedKey;
 use crate::store_url::StoreUrl;
 
 /// What the server was told, checked, and possible in this version.
@@ -37,7 +39,7 @@ pub(crate) struct Config {
     /// Who answers, where it is somebody outside.
     pub(crate) remote: Option<Remote>,
     /// What tools at the agent are known by, where they may ask.
-    pub(crate) agent_key: Option<AgentKey>,
+    pub(crate) agent_key: Option<SharedKey>,
     /// Who may speak.
     pub(crate) keys: Keys,
     /// Which sites may open a socket, besides the one that is served here.
@@ -82,125 +84,6 @@ impl Remote {
     }
 }
 
-/// Settings as text, as one source gives them: the flags, the environment or the file.
-#[derive(Debug, Default, clap::Args, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Settings {
-    /// Address to listen on; port 0 picks a free one [env: ADK_STREAM_LISTEN] [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "HOST:PORT")]
-    pub(crate) listen: Option<String>,
-    /// Where the journals are kept: memory, sqlite:PATH or postgres://… [env: ADK_STREAM_STORE] [default: memory]
-    #[arg(long, value_name = "STORE")]
-    pub(crate) store: Option<String>,
-    /// Who answers [env: ADK_STREAM_AGENT] [default: demo]
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
-    /// Who may speak, as NAME=KEY,… or NAME=sha256:HEX,… [env: ADK_STREAM_KEYS] [default: only this machine]
-    #[arg(long, value_name = "KEYS")]
-    pub(crate) keys: Option<String>,
-    /// Sites whose pages may open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
-    #[arg(long, value_name = "ORIGINS")]
-    pub(crate) origins: Option<String>,
-    /// What an abort frame does to the turn: leave it, or stop it [env: ADK_STREAM_ON_ABORT] [default: leave]
-    #[arg(long, value_name = "leave|stop")]
-    #[serde(rename = "on-abort")]
-    pub(crate) on_abort: Option<String>,
-    /// How long approvals wait, in seconds, or never to time out [env: ADK_STREAM_APPROVAL_TIMEOUT] [default: never; 30 for gemini-live]
-    #[arg(long, value_name = "SECONDS")]
-    #[serde(rename = "approval-timeout")]
-    pub(crate) approval_timeout: Option<String>,
-    /// Pause between the demo's words, in milliseconds [env: ADK_STREAM_PACE] [default: 15]
-    #[arg(long, value_name = "MILLISECONDS")]
-    pub(crate) pace: Option<String>,
-    /// Folder of a page to serve in place of the built-in one [env: ADK_STREAM_PAGE] [default: the built-in page]
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) page: Option<String>,
-    /// The key for Gemini. No flag: everybody on this machine can read a command line.
-    #[arg(skip)]
-    #[serde(rename = "gemini-key")]
-    pub(crate) gemini_key: Secret,
-    /// Gemini's model [env: ADK_STREAM_GEMINI_MODEL] [default: gemini-flash-latest]
-    #[arg(long, value_name = "MODEL")]
-    #[serde(rename = "gemini-model")]
-    pub(crate) gemini_model: Option<String>,
-    /// Where Gemini is [env: ADK_STREAM_GEMINI_BASE_URL] [default: Google's]
-    #[arg(long, value_name = "URL")]
-    #[serde(rename = "gemini-base-url")]
-    pub(crate) gemini_base_url: Option<String>,
-    /// What the model is told before all; @FILE for what is in a file [env: ADK_STREAM_SYSTEM_INSTRUCTION] [default: nothing]
-    #[arg(long, value_name = "TEXT")]
-    #[serde(rename = "system-instruction")]
-    pub(crate) system_instruction: Option<String>,
-    /// How freely the model answers, from 0 to 2 [env: ADK_STREAM_TEMPERATURE] [default: its own way]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub(crate) temperature: Option<String>,
-    /// How long an answer may be, in tokens, thoughts included [env: ADK_STREAM_MAX_OUTPUT_TOKENS] [default: the model's limit]
-    #[arg(long, value_name = "TOKENS")]
-    #[serde(rename = "max-output-tokens")]
-    pub(crate) max_output_tokens: Option<String>,
-    /// How the model thinks: auto, none, off, minimal, low, medium, high or TOKENS [env: ADK_STREAM_THINKING] [default: auto]
-    #[arg(long, value_name = "HOW")]
-    pub(crate) thinking: Option<String>,
-    /// In what Gemini Live and a live ADK server answer: audio or text [env: ADK_STREAM_LIVE_MODALITY] [default: audio]
-    #[arg(long, value_name = "audio|text")]
-    #[serde(rename = "live-modality")]
-    pub(crate) live_modality: Option<String>,
-    /// Whether Gemini Live waits for calls: blocking, or non-blocking [env: ADK_STREAM_LIVE_TOOLS] [default: as each tool says]
-    #[arg(long, value_name = "BEHAVIOR")]
-    #[serde(rename = "live-tools")]
-    pub(crate) live_tools: Option<String>,
-    /// Gemini Live's voice, such as Kore [env: ADK_STREAM_LIVE_VOICE] [default: its own]
-    #[arg(long, value_name = "VOICE")]
-    #[serde(rename = "live-voice")]
-    pub(crate) live_voice: Option<String>,
-    /// Where `adk api_server` listens [env: ADK_STREAM_ADK_URL] [default: http://127.0.0.1:8000]
-    #[arg(long, value_name = "URL")]
-    #[serde(rename = "adk-url")]
-    pub(crate) adk_url: Option<String>,
-    /// Which of its apps answers [env: ADK_STREAM_ADK_APP]
-    #[arg(long, value_name = "NAME")]
-    #[serde(rename = "adk-app")]
-    pub(crate) adk_app: Option<String>,
-    /// Headers for the ADK server, one a line. No flag, as for Gemini's key.
-    #[arg(skip)]
-    #[serde(rename = "adk-headers")]
-    pub(crate) adk_headers: Secret,
-    /// The key by which tools at the agent ask people and pages. No flag, as for Gemini's.
-    #[arg(skip)]
-    #[serde(rename = "agent-key")]
-    pub(crate) agent_key: Secret,
-    /// The key by which several servers over one database know each other. No flag, as for Gemini's.
-    #[arg(skip)]
-    #[serde(rename = "cluster-key")]
-    pub(crate) cluster_key: Secret,
-    /// Where other servers over the same database reach this one [env: ADK_STREAM_ADVERTISE] [default: where it listens]
-    #[arg(long, value_name = "URL")]
-    pub(crate) advertise: Option<String>,
-    /// How long a server that gives no sign of life is believed in, in seconds [env: ADK_STREAM_LEASE] [default: 10]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) lease: Option<String>,
-    /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) linger: Option<String>,
-    /// How long tools that are at work may take to end once the server is told to stop, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) drain: Option<String>,
-    /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
-    #[arg(long, value_name = "SAFETY")]
-    pub(crate) safety: Option<String>,
-}
-
-/// A setting that is never printed.
-#[derive(Clone, Default, serde::Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Secret(Option<String>);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Secret")
-    }
-}
-
 /// Where a layer of settings came from.
 #[derive(Debug)]
 enum Origin {
@@ -233,37 +116,7 @@ impl Config {
             Some(path) => Some(path),
             None => environment.text("CONFIG")?.map(PathBuf::from),
         };
-        let variables = Settings {
-            listen: environment.text("LISTEN")?,
-            store: environment.text("STORE")?,
-            agent: environment.text("AGENT")?,
-            keys: environment.text("KEYS")?,
-            origins: environment.text("ORIGINS")?,
-            on_abort: environment.text("ON_ABORT")?,
-            approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
-            pace: environment.text("PACE")?,
-            page: environment.text("PAGE")?,
-            gemini_key: Secret(environment.text("GEMINI_KEY")?),
-            gemini_model: environment.text("GEMINI_MODEL")?,
-            gemini_base_url: environment.text("GEMINI_BASE_URL")?,
-            system_instruction: environment.text("SYSTEM_INSTRUCTION")?,
-            temperature: environment.text("TEMPERATURE")?,
-            max_output_tokens: environment.text("MAX_OUTPUT_TOKENS")?,
-            thinking: environment.text("THINKING")?,
-            live_modality: environment.text("LIVE_MODALITY")?,
-            live_tools: environment.text("LIVE_TOOLS")?,
-            live_voice: environment.text("LIVE_VOICE")?,
-            adk_url: environment.text("ADK_URL")?,
-            adk_app: environment.text("ADK_APP")?,
-            adk_headers: Secret(environment.text("ADK_HEADERS")?),
-            agent_key: Secret(environment.text("AGENT_KEY")?),
-            cluster_key: Secret(environment.text("CLUSTER_KEY")?),
-            advertise: environment.text("ADVERTISE")?,
-            lease: environment.text("LEASE")?,
-            linger: environment.text("LINGER")?,
-            drain: environment.text("DRAIN")?,
-            safety: environment.text("SAFETY")?,
-        };
+        let variables = Settings::of(environment)?;
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
         if let Some((path, settings)) = config_file::read(named, folder)? {
             layers.push((Origin::File(path), settings));
@@ -284,7 +137,7 @@ impl Config {
             agent,
             remote,
             agent_key: adk::agent_key(&layers)?,
-            cluster: cluster(&layers)?,
+            cluster: cluster::of(&layers)?,
             linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
             drain: pick(&layers, "drain", |layer| layer.drain.as_deref())?,
             keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
@@ -307,42 +160,6 @@ impl Config {
         }
         Ok(config)
     }
-}
-
-/// How several servers over one store work together.
-#[derive(Debug, Clone)]
-pub(crate) struct Cluster {
-    /// What they know each other by.
-    pub(crate) key: ClusterKey,
-    /// Where this one is reached, if not where it listens.
-    pub(crate) advertise: Option<String>,
-    /// How long one that gives no sign of life is believed in.
-    pub(crate) lease: Seconds,
-}
-
-fn cluster(layers: &[(Origin, Settings)]) -> Result<Option<Cluster>, Error> {
-    let key = layers.iter().find_map(|(origin, layer)| {
-        let key = layer.cluster_key.0.as_deref()?;
-        Some((origin.name("cluster-key"), key))
-    });
-    let Some((origin, key)) = key else {
-        return Ok(None);
-    };
-    let key = ClusterKey::new(key).map_err(|problem| Error::Setting { origin, problem })?;
-    let advertise = find(layers, "advertise", |layer| layer.advertise.as_deref());
-    if let Some((origin, url)) = &advertise
-        && !(url.starts_with("http://") || url.starts_with("https://"))
-    {
-        return Err(Error::Setting {
-            origin: origin.clone(),
-            problem: format!("`{url}` is not an address; expected one as http://HOST:PORT"),
-        });
-    }
-    Ok(Some(Cluster {
-        key,
-        advertise: advertise.map(|(_, url)| url.to_owned()),
-        lease: pick(layers, "lease", |layer| layer.lease.as_deref())?,
-    }))
 }
 
 /// The first layer that has the setting decides; the default stands in where none has.
@@ -452,7 +269,7 @@ mod tests {
     #[test]
     fn secrets_are_never_printed() {
         let settings = Settings {
-            gemini_key: Secret(Some("s3cret".to_owned())),
+            gemini_key: settings::Secret(Some("s3cret".to_owned())),
             ..Settings::default()
         };
         assert!(!format!("{settings:?} {settings:#?}").contains("s3cret"));

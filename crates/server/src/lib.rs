@@ -17,9 +17,9 @@
 //! - `environment`: the `ADK_STREAM_` variables.
 //! - `listen_address`, `store_url`, `agent_name`: the grammar of each setting.
 //! - `log`: what goes to stderr.
-//! - [`keys`]: who may speak; `speaker`: who does.
+//! - [`keys`]: who may speak; `speaker`: who does; [`shared_key`]: other servers, and the agent.
 //! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
-//! - [`asks`]: tools at the agent, which ask people and pages.
+//! - `asks`: tools at the agent, which ask people and pages.
 //! - `history`: a chat's journal, and its recording.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
@@ -35,7 +35,7 @@
 
 mod agent_name;
 pub mod api;
-pub mod asks;
+mod asks;
 mod cli;
 mod cluster;
 mod config;
@@ -58,6 +58,7 @@ mod page_folder;
 mod problem;
 mod routes;
 mod serve;
+pub mod shared_key;
 mod signals;
 mod speaker;
 mod store_url;

@@ -32,14 +32,17 @@ pub(crate) fn identify(
     if api.keys.is_empty() {
         return local(headers, extensions);
     }
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let bearer = header(AUTHORIZATION.as_str()).and_then(|value| {
-        let (scheme, key) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
-    });
-    let key = bearer.or_else(|| header("x-api-key"));
+    let header = || headers.get("x-api-key")?.to_str().ok();
+    let key = bearer(headers).or_else(header);
     let principal = key.and_then(|key| api.keys.principal(key));
     principal.cloned().ok_or_else(Problem::unauthorized)
+}
+
+/// The key of a request, as `Authorization: Bearer KEY`.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
 }
 
 /// Without keys only this machine is served, as one principal.

@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use turn::Principal;
 
-use crate::cluster::ClusterKey;
+use crate::shared_key::SharedKey;
 
 /// How long a ticket is good for.
 pub(crate) const LIFE: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ impl Secret {
     }
 
     /// One that all servers of a cluster have: a ticket of any is good at all.
-    pub(crate) fn of(key: &ClusterKey) -> Self {
+    pub(crate) fn of(key: &SharedKey) -> Self {
         Self(key.derive("tickets"))
     }
 

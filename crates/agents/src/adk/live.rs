@@ -22,21 +22,18 @@ mod upstream;
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, mpsc};
 use turn::ChatId;
-use turn::agent::{Past, StepRequest, is_speech};
+use turn::agent::StepRequest;
 
 use self::step::{Line, Step};
 use self::upstream::Door;
 use super::config::Config;
 use super::server::Server;
-use crate::agent::{Agent, AgentStream, Conversation, Heard};
+use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
 use crate::gemini_live::Modality;
-use crate::narrated::narrated;
-
-/// How many pieces of sound may wait for the socket to be open: some ten seconds of them.
-const SOUNDS: usize = 256;
+use crate::narrated::Narrator;
+use crate::talk::{Ear, Partner, Talk};
 
 /// A remote ADK server, live.
 #[derive(Debug, Clone)]
@@ -55,14 +52,6 @@ impl AdkLive {
         let server = Server::new(config)?;
         Ok(Self(Arc::new(Shared { server, door })))
     }
-
-    fn talk(&self) -> Talk {
-        Talk {
-            shared: self.0.clone(),
-            line: Arc::default(),
-            ear: None,
-        }
-    }
 }
 
 impl Agent for AdkLive {
@@ -71,7 +60,7 @@ impl Agent for AdkLive {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        self.talk().step(request)
+        Talk::new(&self.0).step(request)
     }
 
     fn hears(&self) -> bool {
@@ -79,44 +68,16 @@ impl Agent for AdkLive {
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(self.talk()))
+        Some(Box::new(Talk::new(&self.0)))
     }
 }
 
-/// A conversation with one chat.
-struct Talk {
-    shared: Arc<Shared>,
-    line: Arc<Mutex<Line>>,
-    /// Where the step that listens hears.
-    ear: Option<mpsc::Sender<Heard>>,
-}
+impl Partner for Shared {
+    type Line = Line;
 
-impl Conversation for Talk {
-    fn step(&mut self, request: StepRequest) -> AgentStream {
-        let (ear, heard) = mpsc::channel(SOUNDS);
-        let is_spoken = match request.history.last() {
-            Some(Past::Message(message)) => is_speech(message),
-            _ => false,
-        };
-        self.ear = is_spoken.then_some(ear);
-        let (shared, line) = (self.shared.clone(), self.line.clone());
-        narrated(|narrator| async move {
-            let mut line = line.lock_owned().await;
-            let mut step = Step::new(&shared, &request, &narrator, is_spoken.then_some(heard));
-            step.run(&mut line).await;
-        })
-    }
+    const HANGS_UP: bool = true;
 
-    fn hear(&mut self, heard: Heard) {
-        if let Some(ear) = &self.ear {
-            // Who speaks faster than the network takes it is not understood whole.
-            let _ = ear.try_send(heard);
-        }
-    }
-
-    fn stop(&mut self) {
-        // Hanging up is how ADK is told to stop. The next step is told what was said until then.
-        self.line = Arc::default();
-        self.ear = None;
+    async fn step(&self, request: &StepRequest, narrator: &Narrator, heard: Ear, line: &mut Line) {
+        Step::new(self, request, narrator, heard).run(line).await;
     }
 }

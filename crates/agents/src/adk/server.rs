@@ -32,6 +32,13 @@ pub(super) const SHORT: Duration = Duration::from_secs(5);
 /// The same when it asked something, and is to hear the answer: it may be about to restart.
 pub(super) const LONG: Duration = Duration::from_secs(30);
 
+/// How often making a session is tried. When many chats begin at once ADK fails at it: each waits a few
+/// seconds for the lock of the database, and then gives up.
+const TRIES: usize = 5;
+
+/// How long the first pause between two tries is.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// How much of an answer is read that is no stream.
 const BYTES: usize = 64 * 1024 * 1024;
 
@@ -115,7 +122,8 @@ impl Server {
             .map_err(|_| failure::unreadable("a session is not as expected"))
     }
 
-    /// Makes a session with a history, and says whether there was none of its id.
+    /// Makes a session with a history, and says whether there was none of its id. One that ADK failed
+    /// to make may be there all the same, with a part of its history.
     pub(super) async fn make_session(
         &self,
         request: &StepRequest,
@@ -148,11 +156,19 @@ impl Server {
             request.principal.as_str(),
             "sessions",
         ];
-        let response = self.send(Method::POST, &path, Some(&body), SHORT).await?;
-        match response.status().as_u16() {
-            200 => Ok(true),
-            409 => Ok(false),
-            _ => Err(refusal(response).await),
+        let (mut wait, mut tries) = (PAUSE, 1);
+        loop {
+            let response = self.send(Method::POST, &path, Some(&body), SHORT).await?;
+            match response.status().as_u16() {
+                200 => return Ok(true),
+                409 => return Ok(false),
+                500..=599 if tries < TRIES => {
+                    explanation(response).await;
+                    tries += 1;
+                    back_off(&mut wait).await;
+                }
+                _ => return Err(refusal(response).await),
+            }
         }
     }
 
@@ -217,7 +233,7 @@ impl Server {
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
-        let mut wait = Duration::from_millis(100);
+        let mut wait = PAUSE;
         let until = Instant::now() + patience;
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
@@ -230,8 +246,7 @@ impl Server {
             match timeout(FIRST_BYTE, request.send()).await {
                 Ok(Ok(response)) => return Ok(response),
                 Ok(Err(error)) if error.is_connect() && Instant::now() < until => {
-                    sleep(wait.mul_f64(0.5 + chance() / 2.0)).await;
-                    wait = (wait * 2).min(Duration::from_secs(2));
+                    back_off(&mut wait).await;
                 }
                 Ok(Err(error)) => {
                     let is_unheard = error.is_connect();
@@ -246,6 +261,12 @@ impl Server {
             }
         }
     }
+}
+
+/// Waits, longer each time, and not just as long as everybody else.
+async fn back_off(wait: &mut Duration) {
+    sleep(wait.mul_f64(0.5 + chance() / 2.0)).await;
+    *wait = (*wait * 2).min(Duration::from_secs(2));
 }
 
 /// What stands in front of the server wants to see.

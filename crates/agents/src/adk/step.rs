@@ -29,8 +29,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// How long what a server sent before it died may take to be stored.
 const ON_ITS_WAY: Duration = Duration::from_secs(2);
 
-/// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
-/// is let go.
+/// What outlives a step.
 #[derive(Default)]
 pub(super) struct Line {
     /// The run that is listened to, and its turn.
@@ -377,14 +376,20 @@ impl<'a> Step<'a> {
             base: note::steps(request),
             open: Vec::new(),
         };
+        let told = events.len();
         let is_new = self.server.make_session(request, &session, events).await?;
         *known = Some(session.clone());
         if !is_new {
             // Whoever made it may have asked, too.
             let stored = self.look(&session, true, SHORT).await?;
             let stored = stored.unwrap_or_default();
+            let is_whole = stored.events.len() >= told;
             if let Some(rest) = stored::rest(stored, request, &note, None) {
                 return Ok(self.open(Run::stored(rest), note));
+            }
+            if !is_whole {
+                // ADK failed in the middle of making it.
+                return Box::pin(self.ask_anew(known, cuts + 1)).await;
             }
         }
         let run = self.server.run(request, &session, &message, SHORT).await?;

@@ -7,13 +7,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gemini::live::{Activity, RealtimeInput, ServerContent, SessionResumptionUpdate, ToolCall};
 use gemini::{Blob, ClientMessage, FunctionCall, ServerMessage};
-use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use turn::agent::{AgentEvent, Behavior, StepRequest};
 use turn::event::Finish;
 
 use super::Shared;
-use super::conversation::Line;
+use super::line::Line;
 use super::reading::{self, Reading};
 use super::setup::{behavior, setup};
 use super::told::{Owed, Told, seed, tool_response};
@@ -22,6 +21,7 @@ use crate::agent::Heard;
 use crate::gemini::{Failure, chance};
 use crate::narrated::Narrator;
 use crate::speech;
+use crate::talk::Ear;
 
 /// How long somebody may say nothing before his message is taken to be over.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -38,8 +38,8 @@ pub(super) struct Step<'a> {
     shared: &'a Shared,
     request: &'a StepRequest,
     narrator: &'a Narrator,
-    /// Where somebody is heard, as long as he speaks.
-    heard: Option<mpsc::Receiver<Heard>>,
+    /// As long as somebody speaks.
+    heard: Ear,
     is_spoken: bool,
     reading: Reading,
     /// How the session came to be, for the journal.
@@ -82,7 +82,7 @@ impl<'a> Step<'a> {
         shared: &'a Shared,
         request: &'a StepRequest,
         narrator: &'a Narrator,
-        heard: Option<mpsc::Receiver<Heard>>,
+        heard: Ear,
     ) -> Self {
         Self {
             shared,

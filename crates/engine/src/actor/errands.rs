@@ -6,10 +6,10 @@ use agents::Heard;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::agent::is_speech;
-use turn::call::Place;
+use turn::call::{Call, Place};
 use turn::gate::Decision;
 use turn::intake::Intake;
-use turn::{CallId, Chat, GateId, Input, Principal, Status, TurnId, seeds};
+use turn::{CallId, Chat, GateId, Input, Principal, Status, Turn, TurnId, seeds};
 use wire::{Message, Trigger};
 
 use super::{Actor, CONFLICTS};
@@ -49,6 +49,11 @@ impl Actor {
                 Done::Done
             }
             Order::Output { call, output } => {
+                self.chat_of(principal).await?;
+                Done::Taken(self.output(principal, &call, output).await?)
+            }
+            Order::Bring { call, output } => {
+                let call = brought(self.chat().await?, &call).ok_or(EngineError::UnknownCall)?;
                 Done::Taken(self.output(principal, &call, output).await?)
             }
             Order::Ask {
@@ -248,7 +253,7 @@ impl Actor {
         call: &CallId,
         output: Result<Value, String>,
     ) -> Result<bool, EngineError> {
-        let chat = self.chat_of(principal).await?;
+        let chat = self.chat().await?;
         match chat.take_output(call, output)? {
             Some((gate, decision)) => {
                 let input = Input::Answer { gate, decision };
@@ -300,4 +305,14 @@ impl Actor {
         self.tasks.hear(heard);
         Ok(())
     }
+}
+
+/// The call that the agent's side has done: the last that is to be done outside under an id of the
+/// agent's, or the one of that id.
+fn brought(chat: &Chat, id: &str) -> Option<CallId> {
+    let calls = chat.path().flat_map(Turn::calls);
+    let is_meant = |call: &&Call| call.provider_id.as_deref() == Some(id);
+    let outside = calls.filter(|call| is_meant(call) && call.place == Place::Client);
+    let ours = || Some(chat.call(&CallId::from(id))?.1);
+    outside.last().or_else(ours).map(|call| call.id.clone())
 }

@@ -5,8 +5,8 @@ use agents::gemini_live::Modality;
 use agents::{Adk, AdkLive};
 
 use super::{Origin, Settings, find, pick};
-use crate::asks::AgentKey;
 use crate::error::Error;
+use crate::shared_key::SharedKey;
 
 /// Where `adk api_server` listens by itself.
 const DEFAULT_URL: &str = "http://127.0.0.1:8000";
@@ -56,10 +56,10 @@ fn told<A>(
 }
 
 /// What tools at the agent are known by, if they may ask.
-pub(super) fn agent_key(layers: &[(Origin, Settings)]) -> Result<Option<AgentKey>, Error> {
+pub(super) fn agent_key(layers: &[(Origin, Settings)]) -> Result<Option<SharedKey>, Error> {
     let key = find(layers, "agent-key", |layer| layer.agent_key.0.as_deref());
     key.map(|(origin, key)| {
-        AgentKey::new(key).map_err(|problem| Error::Setting { origin, problem })
+        SharedKey::new(key).map_err(|problem| Error::Setting { origin, problem })
     })
     .transpose()
 }

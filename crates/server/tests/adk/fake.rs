@@ -18,7 +18,10 @@ use futures_util::stream::unfold;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::timeout;
+
+/// How long anything is waited for. A machine may be busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The server, and what it was asked.
 #[derive(Clone, Default)]
@@ -27,7 +30,9 @@ pub(crate) struct Fake {
     /// Lets go of who is held.
     pub(crate) release: Arc<Notify>,
     /// Says that somebody is held.
-    pub(crate) held: Arc<Notify>,
+    held: Arc<Notify>,
+    /// Says that it was asked something, or has kept something.
+    changed: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -36,8 +41,15 @@ struct Inner {
     runs: Vec<Value>,
     /// How often money was paid.
     paid: usize,
-    /// Whether what it is sent lies before it for a while.
+    /// Whether what it is sent next lies before it for a while.
     is_slow: bool,
+    /// How often it fails to make a session, and with how many of its events it is made all the same.
+    failing: usize,
+    kept: Option<usize>,
+    /// How often it was told to make one.
+    made: usize,
+    /// What lies before it: the session, and what it will keep there.
+    late: Option<(String, [Value; 2])>,
 }
 
 /// One frame of a run.
@@ -91,19 +103,53 @@ impl Fake {
         self.inner.lock().unwrap().sessions[session].clone()
     }
 
+    /// As if its database were locked when the next sessions are made: so many times. What it keeps of
+    /// them are the first events, if anything.
+    pub(crate) fn lock(&self, times: usize, kept: Option<usize>) {
+        let mut inner = self.inner.lock().unwrap();
+        (inner.failing, inner.kept, inner.made) = (times, kept, 0);
+    }
+
+    /// How often it was told to make a session since its database was locked.
+    pub(crate) fn made(&self) -> usize {
+        self.inner.lock().unwrap().made
+    }
+
     /// As if it had kept its sessions in memory, and had been restarted.
     pub(crate) fn forget(&self) {
         self.inner.lock().unwrap().sessions.clear();
     }
 
-    /// As if it stood still: what it is sent from now on is read late, and nobody listens by then.
+    /// As if it stood still: what it is sent next is read after somebody has looked for it in vain, and
+    /// nobody listens by then.
     pub(crate) fn stand_still(&self) {
         self.inner.lock().unwrap().is_slow = true;
+    }
+
+    /// Waits until somebody is held.
+    pub(crate) async fn holds(&self) {
+        let held = timeout(PATIENCE, self.held.notified()).await;
+        held.expect("nobody is held");
+    }
+
+    /// Waits until something is so.
+    pub(crate) async fn until(&self, is_so: impl Fn(&Self) -> bool) {
+        let waiting = async {
+            loop {
+                let changed = self.changed.notified();
+                if is_so(self) {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        timeout(PATIENCE, waiting).await.expect("it never is so");
     }
 
     fn store(&self, session: &str, event: Value) {
         let mut inner = self.inner.lock().unwrap();
         inner.sessions.get_mut(session).unwrap().push(event);
+        self.changed.notify_waiters();
     }
 }
 
@@ -115,24 +161,34 @@ async fn make_session(State(fake): State<Fake>, Json(body): Json<Value>) -> Resp
     let id = body["sessionId"].as_str().unwrap().to_owned();
     assert_eq!(body["state"]["adk_stream"]["chat"], "chat-1");
     let mut inner = fake.inner.lock().unwrap();
+    inner.made += 1;
     if inner.sessions.contains_key(&id) {
         let told = json!({"detail": format!("Session already exists: {id}")});
         return (StatusCode::CONFLICT, Json(told)).into_response();
     }
-    let events = body["events"].as_array().cloned().unwrap_or_default();
+    let mut events = body["events"].as_array().cloned().unwrap_or_default();
+    if inner.failing > 0 {
+        inner.failing -= 1;
+        if let Some(kept) = inner.kept {
+            events.truncate(kept);
+            inner.sessions.insert(id, events);
+        }
+        return (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error").into_response();
+    }
     inner.sessions.insert(id.clone(), events);
     Json(json!({"id": id})).into_response()
 }
 
 async fn session(State(fake): State<Fake>, Path(id): Path<String>) -> Response {
-    let inner = fake.inner.lock().unwrap();
-    match inner.sessions.get(&id) {
-        Some(events) => Json(json!({"id": id, "events": events})).into_response(),
-        None => {
-            let told = json!({"detail": "Session not found"});
-            (StatusCode::NOT_FOUND, Json(told)).into_response()
-        }
-    }
+    let mut inner = fake.inner.lock().unwrap();
+    let late = inner.late.take_if(|(session, _)| *session == id);
+    let Some(events) = inner.sessions.get_mut(&id) else {
+        let told = json!({"detail": "Session not found"});
+        return (StatusCode::NOT_FOUND, Json(told)).into_response();
+    };
+    let told = Json(json!({"id": id, "events": events}));
+    events.extend(late.into_iter().flat_map(|(_, read)| read));
+    told.into_response()
 }
 
 async fn run(State(fake): State<Fake>, Json(body): Json<Value>) -> Response {
@@ -145,6 +201,7 @@ async fn run(State(fake): State<Fake>, Json(body): Json<Value>) -> Response {
             return (StatusCode::NOT_FOUND, Json(told)).into_response();
         }
         inner.runs.push(body.clone());
+        fake.changed.notify_waiters();
     }
     let message = body["newMessage"].clone();
     let said = message["parts"][0]["text"]
@@ -156,11 +213,7 @@ async fn run(State(fake): State<Fake>, Json(body): Json<Value>) -> Response {
     }
     let user = json!({"author": "user", "content": message, "customMetadata": mark});
     if std::mem::take(&mut fake.inner.lock().unwrap().is_slow) {
-        tokio::spawn(async move {
-            sleep(Duration::from_millis(500)).await;
-            fake.store(&id, user);
-            drop(Abort(fake, id, mark));
-        });
+        fake.inner.lock().unwrap().late = Some((id, [user, aborted(&mark)]));
         return std::future::pending().await;
     }
     fake.store(&id, user);
@@ -208,13 +261,12 @@ struct Abort(Fake, String, Value);
 
 impl Drop for Abort {
     fn drop(&mut self) {
-        let aborted = json!({
-            "author": "root",
-            "errorCode": "INVOCATION_ABORTED",
-            "customMetadata": self.2,
-        });
-        self.0.store(&self.1, aborted);
+        self.0.store(&self.1, aborted(&self.2));
     }
+}
+
+fn aborted(mark: &Value) -> Value {
+    json!({"author": "root", "errorCode": "INVOCATION_ABORTED", "customMetadata": mark})
 }
 
 fn text(text: &str) -> Vec<Frame> {

@@ -13,13 +13,13 @@ use std::time::Duration;
 use adk_stream::agents::Adk;
 use adk_stream::agents::adk::Config;
 use adk_stream::engine::engine::{Request, View};
-use adk_stream::engine::{Engine, Speech, Tools};
+use adk_stream::engine::{Engine, EngineError, Speech, Tools};
 use adk_stream::store::{Journal, Location, open};
 use adk_stream::turn::event::End;
 use adk_stream::turn::gate::Decision;
 use adk_stream::turn::{CallId, ChatId, Principal, Status};
 use adk_stream::wire::{Message, Part, Profile, Role, ToolState, Trigger};
-use fake::Fake;
+use fake::{Fake, PATIENCE};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,6 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 struct Process {
     runtime: Option<Runtime>,
     engine: Engine,
+    journal: Arc<dyn Journal>,
 }
 
 impl Process {
@@ -38,7 +39,7 @@ impl Process {
             .unwrap();
         let config = Config::new(format!("http://{adk}"), "app");
         let agent = Arc::new(Adk::new(config).unwrap());
-        let engine = Engine::new(journal, agent, Tools::default());
+        let engine = Engine::new(journal.clone(), agent, Tools::default());
         let recovering = engine.clone();
         runtime
             .block_on(async move { recovering.recover().await })
@@ -46,6 +47,7 @@ impl Process {
         Self {
             runtime: Some(runtime),
             engine,
+            journal,
         }
     }
 
@@ -129,6 +131,20 @@ impl Process {
             }
         });
         self.view()
+    }
+
+    /// Waits until the calls stand so in the journal.
+    fn until(&self, wanted: &'static [ToolState]) {
+        let (engine, mut tail) = (self.engine.clone(), self.journal.tail(&chat(), 0));
+        let waiting = async move {
+            while tail.next().await.unwrap().is_some() {
+                if states(&engine.view(&ann(), &chat()).await.unwrap()) == wanted {
+                    return;
+                }
+            }
+        };
+        let waited = self.on(async move { tokio::time::timeout(PATIENCE, waiting).await });
+        waited.expect("the calls never stand so");
     }
 
     fn view(&self) -> View {
@@ -224,6 +240,43 @@ fn whatever_goes_wrong_has_its_code_and_the_chat_goes_on() {
 }
 
 #[test]
+fn session_that_a_locked_database_fails_to_make_is_made_again() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    fake.lock(2, None);
+    assert_eq!(last(&server.say("1", "hi")), "Hello.");
+    assert_eq!((fake.made(), fake.runs().len()), (3, 1));
+    assert_eq!(fake.sessions(), ["chat-1"]);
+}
+
+#[test]
+fn session_that_can_not_be_made_is_given_up() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    fake.lock(usize::MAX, None);
+    let view = server.say("1", "hi");
+    assert_eq!(code(&view), "agent_unavailable");
+    assert_eq!((fake.made(), fake.runs().len()), (5, 0));
+    fake.lock(0, None);
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}
+
+#[test]
+fn session_of_which_a_part_was_made_is_not_asked() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "hi");
+    server.say("2", "hello there");
+    fake.lock(1, Some(1));
+    server.send(Trigger::RegenerateMessage, "2", "hello there");
+    assert_eq!(last(&server.view()), "Hello.");
+    let sessions = fake.sessions();
+    let counts: Vec<_> = sessions.iter().map(|id| fake.events(id).len()).collect();
+    // The history of two, and what was said with its answer.
+    assert_eq!(counts, [4, 1, 4], "{sessions:?}");
+}
+
+#[test]
 fn tool_that_raises_is_what_failed() {
     let (_adk, _, address, journal) = house();
     let server = Process::start(address, journal);
@@ -299,9 +352,9 @@ fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew(
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal.clone());
     server.say_and_leave("1", "weather");
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     // The call is in the journal before the server dies.
-    while states(&server.view()).is_empty() {}
+    server.until(&[ToolState::InputAvailable]);
     server.die();
     let server = Process::start(address, journal);
     let view = server.settled();
@@ -316,7 +369,7 @@ fn approval_that_the_agent_has_heard_is_not_sent_again() {
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     server.answer(yes());
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     server.die();
     let server = Process::start(address, journal);
     let view = server.settled();
@@ -337,7 +390,7 @@ fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal.clone());
     server.say_and_leave("1", "linger");
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     server.die();
     // Should it be asked again, it does it again.
     fake.release.notify_one();
@@ -348,12 +401,12 @@ fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
 
 #[test]
 fn approval_that_is_on_its_way_to_the_agent_is_not_sent_again() {
-    let (_adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     fake.stand_still();
     server.answer(yes());
-    while fake.runs().len() < 2 {}
+    adk.block_on(fake.until(|fake| fake.runs().len() == 2));
     server.die();
     // Should it be asked again, it does it again.
     fake.release.notify_one();
@@ -398,7 +451,7 @@ fn stopped_turn_hangs_up() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "weather");
-    adk.block_on(fake.held.notified());
+    adk.block_on(fake.holds());
     let engine = server.engine.clone();
     assert!(
         server
@@ -406,11 +459,10 @@ fn stopped_turn_hangs_up() {
             .unwrap()
     );
     // The run was cut off: its session says so.
-    while !fake
-        .events("chat-1")
-        .iter()
-        .any(|event| event["errorCode"] == "INVOCATION_ABORTED")
-    {}
+    adk.block_on(fake.until(|fake| {
+        let mut events = fake.events("chat-1").into_iter();
+        events.any(|event| event["errorCode"] == "INVOCATION_ABORTED")
+    }));
     assert_eq!(last(&server.say("2", "hi")), "Hello.");
 }
 
@@ -465,12 +517,31 @@ fn agent_that_answers_at_once_speaks_on_and_its_result_comes_later() {
 }
 
 #[test]
+fn worker_names_the_call_as_the_agent_does() {
+    let (_adk, _, address, journal) = house();
+    let server = Process::start(address, journal);
+    let bring = |id: &'static str| {
+        let engine = server.engine.clone();
+        let given = Ok(json!({"pages": 3}));
+        server.on(async move { engine.output_of_agent(Some(chat()), id, given).await })
+    };
+    assert!(matches!(bring("report"), Err(EngineError::UnknownCall)));
+    // A call that has given a first answer, and one of the same id that waits for the result.
+    server.say("1", "report");
+    assert!(bring("report").unwrap());
+    let view = server.settled();
+    assert_eq!(last(&view), r#"I will tell you.It says {"pages":3}."#);
+    assert!(!bring("report").unwrap());
+    assert!(matches!(bring("another"), Err(EngineError::UnknownCall)));
+}
+
+#[test]
 fn what_a_page_runs_is_shown_once_its_siblings_at_the_agent_are_done() {
     let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "both");
-    adk.block_on(fake.held.notified());
-    while states(&server.view()) != [ToolState::InputAvailable] {}
+    adk.block_on(fake.holds());
+    server.until(&[ToolState::InputAvailable]);
     fake.release.notify_one();
     let view = server.settled();
     assert_eq!(

@@ -116,3 +116,57 @@ fn keys_say_who_is_speaking_and_chats_belong_to_one() {
     assert_eq!(server.post("/api/chat", &[bob], HELLO).status, 404);
     assert_eq!(server.request("GET", "/healthz", &[]).status, 200);
 }
+
+#[test]
+fn worker_of_the_agents_settles_a_call_of_any_chat_with_the_agents_key() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "0"])
+        .variable("ADK_STREAM_KEYS", "alice=secret-a,bob=secret-b")
+        .variable("ADK_STREAM_AGENT_KEY", "the-key-of-the-agent")
+        .running();
+    let (alice, agent) = (
+        ("authorization", "Bearer secret-a"),
+        ("authorization", "Bearer the-key-of-the-agent"),
+    );
+    let music = HELLO.replace("hi", "Change the BGM to track 2");
+    assert_eq!(server.post("/api/chat", &[alice], &music).status, 200);
+    let chat = || server.request("GET", "/api/chat/c1", &[alice]).json();
+    let call = |chat: &serde_json::Value| {
+        let parts = chat["messages"][1]["parts"].as_array().unwrap();
+        let call = parts.iter().find(|part| part["type"] == "tool-change_bgm");
+        call.unwrap().clone()
+    };
+    let id = call(&chat())["toolCallId"].clone();
+    let path = format!("/api/calls/{}", id.as_str().unwrap());
+    let body = r#"{"output":{"track":2}}"#;
+
+    let wrong = ("authorization", "Bearer the-key-of-another");
+    for keys in [&[][..], &[wrong]] {
+        let refused = server.post(&path, keys, body);
+        assert_eq!(refused.status, 401);
+        assert_eq!(refused.json()["error"]["code"], "unauthorized");
+    }
+    let bob = ("authorization", "Bearer secret-b");
+    for (path, key) in [(path.as_str(), bob), ("/api/calls/none", agent)] {
+        let unknown = server.post(path, &[key], body);
+        assert_eq!(unknown.status, 404);
+        assert_eq!(unknown.json()["error"]["code"], "unknown_call");
+    }
+
+    let taken = |key| server.post(&path, &[key], body).json();
+    // In a chat that it names, it may name the call as the agent does; the owner has no such way.
+    for (chat, key, status) in [("c2", agent, 404), ("c1", alice, 400)] {
+        let named = format!(r#"{{"chat":"{chat}","output":1}}"#);
+        assert_eq!(server.post(&path, &[key], &named).status, status);
+    }
+    assert_eq!(taken(agent), json!({"toolCallId": id, "taken": true}));
+    assert_eq!(taken(agent)["taken"], false);
+    assert_eq!(taken(alice)["taken"], false);
+    assert_eq!(call(&chat())["output"], json!({"track": 2}));
+    // The journal says who it was.
+    let journal = server.request("GET", "/api/chat/c1/journal", &[alice]);
+    let entries = journal.json()["entries"].clone();
+    let mut actors = entries.as_array().unwrap().iter();
+    assert!(actors.any(|entry| entry["actor"] == "agent"), "{entries}");
+    // It is a key for nothing else of the chat.
+    assert_eq!(server.request("GET", "/api/chat/c1", &[agent]).status, 401);
+}

@@ -1,7 +1,7 @@
 """Reports, which take a while: who asked has gone on talking when one is done.
 
 A thread stands in for what would be a worker of its own, with a queue. All that it needs is to know
-the chat, and to reach adk-stream.
+the chat and the call, and to reach adk-stream with the agent's key.
 """
 
 from __future__ import annotations
@@ -19,40 +19,30 @@ SECONDS = float(os.environ.get("ASSISTANT_REPORT_SECONDS", "3"))
 PATIENCE = 60.0
 
 
-def begin(chat: str, topic: str) -> None:
-    """Has a report written, and brought to the chat."""
-    threading.Thread(target=_work, args=(chat, topic), daemon=True).start()
+def begin(chat: str, call: str, topic: str) -> None:
+    """Has a report written, and brought to the chat as what came of the call."""
+    threading.Thread(target=_work, args=(chat, call, topic), daemon=True).start()
 
 
-def _work(chat: str, topic: str) -> None:
+def _work(chat: str, call: str, topic: str) -> None:
     time.sleep(SECONDS)
     report = f"All that is known about {topic}, on one page."
     try:
-        bring(chat, topic, {"status": "done", "topic": topic, "report": report})
+        bring(chat, call, {"status": "done", "topic": topic, "report": report})
     except httpx.HTTPError as error:
         logging.getLogger(__name__).warning("a report could not be brought: %s", error)
 
 
-def bring(chat: str, topic: str, output: dict[str, Any]) -> None:
+def bring(chat: str, call: str, output: dict[str, Any]) -> None:
     """Brings what came of a call to adk-stream: the agent is told, and answers."""
     url = os.environ.get("ADK_STREAM_URL") or "http://127.0.0.1:8080"
-    with httpx.Client(base_url=url.rstrip("/")) as client:
+    headers = {"Authorization": f"Bearer {os.environ.get('ADK_STREAM_AGENT_KEY', '')}"}
+    with httpx.Client(base_url=url.rstrip("/"), headers=headers) as client:
         deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if call := _waiting(client, chat, topic):
-                answer = client.post(f"/api/calls/{call}", json={"output": output})
+        while True:
+            answer = client.post(f"/api/calls/{call}", json={"chat": chat, "output": output})
+            # The call waits for its result once the turn that made it is over.
+            if answer.status_code != 404 or time.monotonic() > deadline:
                 answer.raise_for_status()
                 return
             time.sleep(0.2)
-
-
-def _waiting(client: httpx.Client, chat: str, topic: str) -> str | None:
-    """The call that waits for the report, once the turn that made it is over."""
-    answer = client.get(f"/api/chat/{chat}")
-    answer.raise_for_status()
-    for message in answer.json()["messages"]:
-        for part in message["parts"]:
-            is_meant = part["type"] == "tool-write_report" and part["input"] == {"topic": topic}
-            if is_meant and part["state"] == "input-available":
-                return str(part["toolCallId"])
-    return None

@@ -94,7 +94,7 @@ def write_report(topic: str, tool_context: ToolContext) -> dict[str, Any]:
     """Writes a report, which takes a while."""
     # A long-running tool that answers at once. The report is brought to adk-stream when it is done.
     if chat := tool_context.state.get("adk_stream", {}).get("chat"):
-        reports.begin(chat, topic)
+        reports.begin(chat, str(tool_context.function_call_id), topic)
     return {"status": "pending", "topic": topic}
 
 

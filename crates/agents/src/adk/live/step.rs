@@ -8,7 +8,6 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use gemini::Data;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 use turn::agent::{AgentEvent, StepRequest};
 use turn::call::Outcome;
@@ -25,6 +24,7 @@ use super::upstream::Upstream;
 use crate::agent::Heard;
 use crate::gemini::Failure;
 use crate::narrated::Narrator;
+use crate::talk::Ear;
 
 /// How long somebody may say nothing before his message is taken to be over.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -41,8 +41,7 @@ const NAMES: usize = 32;
 /// The name under which the journal is told of a session.
 const NOTED: &str = "liveSession";
 
-/// What outlives a step. A step holds it as long as it is listened to, and the next one waits until it
-/// is let go.
+/// What outlives a step.
 #[derive(Default)]
 pub(super) struct Line {
     open: Option<Open>,
@@ -93,8 +92,8 @@ pub(super) struct Step<'a> {
     shared: &'a Shared,
     request: &'a StepRequest,
     narrator: &'a Narrator,
-    /// Where somebody is heard, as long as he speaks.
-    heard: Option<mpsc::Receiver<Heard>>,
+    /// As long as somebody speaks.
+    heard: Ear,
     is_spoken: bool,
     has_heard: bool,
     /// Whether anything came of the step.
@@ -106,7 +105,7 @@ impl<'a> Step<'a> {
         shared: &'a Shared,
         request: &'a StepRequest,
         narrator: &'a Narrator,
-        heard: Option<mpsc::Receiver<Heard>>,
+        heard: Ear,
     ) -> Self {
         Self {
             shared,

@@ -1,0 +1,151 @@
+//! What is heard of calls: what came of them, and what a person is asked.
+
+use gemini::{FunctionCall, FunctionResponse};
+use serde_json::Value;
+use turn::agent::{AgentEvent, Asking};
+use turn::call::Outcome;
+
+use super::super::event::{CONFIRMATION, Event};
+use super::Reading;
+
+impl Reading {
+    /// Takes in what is said right after long-running calls, before they are shown: some give a first
+    /// answer at once, and some want a person asked.
+    pub(in crate::adk) fn expect_of(&mut self, event: &Event) -> Vec<String> {
+        for call in event.all_calls() {
+            if let Some((id, asking)) = asking(call) {
+                self.asking.insert(id, asking);
+            }
+        }
+        let given = event
+            .responses()
+            .filter(|response| !event.is_placeholder(response));
+        given.filter_map(|response| response.id.clone()).collect()
+    }
+
+    /// Reads what comes between steps: results, and what a person is asked.
+    pub(in crate::adk) fn hear(&mut self, event: &Event) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        let mut shown = Vec::new();
+        self.note(event);
+        self.act(event, &mut shown);
+        self.held.extend(shown);
+        for response in event.responses() {
+            events.extend(self.response(event, response));
+        }
+        for call in event.all_calls() {
+            events.extend(self.asks(call));
+        }
+        events
+    }
+
+    pub(super) fn asks(&mut self, call: &FunctionCall) -> Option<AgentEvent> {
+        let (provider_id, asking) = asking(call)?;
+        if self.decide(&provider_id).is_none() {
+            if self.waiting.iter().any(|(id, _)| *id == provider_id) {
+                // It was shown with its question.
+                return None;
+            }
+            self.asked.insert(provider_id.clone());
+        }
+        Some(AgentEvent::Asks {
+            provider_id,
+            asking,
+        })
+    }
+
+    pub(super) fn response(
+        &mut self,
+        event: &Event,
+        response: &FunctionResponse,
+    ) -> Option<AgentEvent> {
+        let id = response.id.as_ref()?;
+        if event.is_placeholder(response) {
+            self.asked.insert(id.clone());
+            return None;
+        }
+        self.settle(id, outcome(event, response))
+    }
+
+    /// Settles a call at the agent, if it is not settled yet.
+    pub(in crate::adk) fn settle(&mut self, id: &str, outcome: Outcome) -> Option<AgentEvent> {
+        if let Some(call) = self.decide(id) {
+            // The model goes on speaking, and is told the rest later.
+            self.waiting.retain(|(waiting, _)| waiting != id);
+            self.later.push(call);
+        } else {
+            let place = self.open.iter().position(|open| open == id)?;
+            self.open.remove(place);
+        }
+        let provider_id = id.to_owned();
+        self.settled.insert(provider_id.clone(), outcome.clone());
+        Some(AgentEvent::Settled {
+            provider_id,
+            outcome,
+        })
+    }
+
+    /// Takes a call off those of which it is not known who runs them.
+    fn decide(&mut self, id: &str) -> Option<FunctionCall> {
+        let is_meant = |call: &FunctionCall| call.id.as_deref() == Some(id);
+        let place = self.undecided.iter().position(is_meant)?;
+        Some(self.undecided.remove(place))
+    }
+}
+
+/// What ADK asks with a call of its own: of which call, and what.
+fn asking(call: &FunctionCall) -> Option<(String, Asking)> {
+    if call.name.as_deref() != Some(CONFIRMATION) {
+        return None;
+    }
+    let args = call.args.as_ref()?;
+    let original = args.get("originalFunctionCall")?;
+    let asked = args.get("toolConfirmation");
+    let hint = asked.and_then(|asked| asked.get("hint")?.as_str());
+    let id = original.get("id")?.as_str()?.to_owned();
+    let asking = Asking {
+        question: question(hint, original),
+        token: call.id.clone().map(Value::String),
+    };
+    Some((id, asking))
+}
+
+/// What a person is asked. ADK's own words are for programs; an author's are the question.
+fn question(hint: Option<&str>, call: &Value) -> String {
+    let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
+    match hint {
+        Some(hint)
+            if !hint.is_empty() && !hint.starts_with("Please approve or reject the tool call") =>
+        {
+            hint.to_owned()
+        }
+        _ => format!("Run {name}?"),
+    }
+}
+
+/// What came of a call.
+fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
+    if event.is_aborted() {
+        // It may have been done all the same.
+        return Outcome::Unknown;
+    }
+    let mut response = response.response.clone().unwrap_or_default();
+    match response.get("error") {
+        Some(Value::String(error)) if response.len() == 1 => Outcome::Error {
+            error: error.clone(),
+        },
+        _ => match response.remove("result") {
+            // What is no object ADK wraps so.
+            Some(result) if response.is_empty() => Outcome::Output { output: result },
+            Some(result) => {
+                response.insert("result".to_owned(), result);
+                let output = Value::Object(response);
+                Outcome::Output { output }
+            }
+            None => {
+                let output = Value::Object(response);
+                Outcome::Output { output }
+            }
+        },
+    }
+}
