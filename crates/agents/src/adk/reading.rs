@@ -14,7 +14,7 @@ use turn::call::{Call, Outcome, Place};
 use turn::event::Finish;
 
 use super::event::{Event, MARK};
-use crate::gemini::{Failure, usage};
+use crate::gemini::usage;
 
 /// What was read of a run so far.
 #[derive(Debug, Default)]
@@ -162,21 +162,6 @@ impl Reading {
             outcome: Outcome::Unknown,
         })
         .collect()
-    }
-
-    /// What is said of the calls that were at work when the agent failed. If there was but one, it
-    /// is what failed.
-    pub(super) fn fail(&mut self, failure: &Failure) -> Vec<AgentEvent> {
-        self.open.retain(|id| !self.asked.contains(id));
-        match self.open.as_slice() {
-            [one] if failure.code == "agent_failed" => vec![AgentEvent::Settled {
-                provider_id: one.clone(),
-                outcome: Outcome::Error {
-                    error: failure.message.clone(),
-                },
-            }],
-            _ => Vec::new(),
-        }
     }
 
     /// Notes something for the message's metadata.

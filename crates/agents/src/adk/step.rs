@@ -68,10 +68,7 @@ impl<'a> Step<'a> {
 
     pub(super) async fn run(&mut self, line: &mut Line) {
         if let Err(failure) = self.go(line).await {
-            let open = line.open.take();
-            if let Some(mut open) = open {
-                self.narrator.say_all(open.reading.fail(&failure));
-            } else if failure.is_transient {
+            if line.open.take().is_none() && failure.is_transient {
                 self.narrator.say_all(self.unheard(&failure));
             }
             line.session = None;

@@ -254,10 +254,21 @@ impl Chat {
         };
         let unsettled = turn.calls.iter().filter(|state| state.outcome.is_none());
         let unsettled: Vec<CallId> = unsettled.map(|state| state.call.id.clone()).collect();
+        // If the agent ran but one call, that is what failed.
+        let mut at_work = turn.own_calls_at_work();
+        let only = at_work.next().filter(|_| code == "agent_failed").cloned();
+        let failed = only.filter(|_| at_work.next().is_none());
+        drop(at_work);
         let turn = turn.id().clone();
-        // What the agent was doing by itself may have been done.
         for call in unsettled {
-            self.settle_own_call(output, call, Outcome::Unknown);
+            let outcome = match failed == Some(call.clone()) {
+                true => Outcome::Error {
+                    error: message.clone(),
+                },
+                // What the agent was doing by itself may have been done.
+                false => Outcome::Unknown,
+            };
+            self.settle_own_call(output, call, outcome);
         }
         self.keep_what_was_said(output);
         let end = End::Failed {

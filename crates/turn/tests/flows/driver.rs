@@ -305,9 +305,9 @@ impl Driver {
         self.agent(event, None)
     }
 
-    pub(crate) fn agent_fails(&mut self) -> Vec<Effect> {
+    pub(crate) fn agent_fails(&mut self, code: &'static str) -> Vec<Effect> {
         let event = AgentEvent::Failed {
-            code: "agent_unavailable",
+            code,
             message: "The agent is away.".to_owned(),
             retry_after_ms: None,
         };

@@ -147,7 +147,7 @@ fn agent_that_fails_before_it_says_a_word_leaves_no_step() {
         event: AgentEvent::Session(json!({"session": "s-1"})),
         ruling: None,
     });
-    driver.agent_fails();
+    driver.agent_fails("agent_unavailable");
     assert_eq!(driver.status(), Status::Failed);
     assert_eq!(driver.roles(), [Role::User]);
     assert_eq!(driver.restarted().roles(), [Role::User]);
@@ -208,7 +208,7 @@ fn question_of_the_agent_expires_when_it_is_said_to() {
 fn agent_that_fails_while_it_runs_a_call_leaves_it_unknown() {
     let mut driver = asking();
     driver.approve(0);
-    driver.agent_fails();
+    driver.agent_fails("agent_unavailable");
     assert_eq!(driver.status(), Status::Failed);
     assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
 }
@@ -227,7 +227,7 @@ fn agent_that_is_cut_off_while_it_runs_a_call_fails_the_turn() {
 #[test]
 fn agent_that_is_away_while_a_person_thinks_fails_nothing() {
     let mut driver = asking();
-    assert_eq!(driver.agent_fails(), []);
+    assert_eq!(driver.agent_fails("agent_unavailable"), []);
     assert_eq!(driver.perform(Input::AgentCut), []);
     assert_eq!(driver.status(), Status::Parked);
     driver.approve(0);
@@ -510,4 +510,28 @@ fn restarted_server_asks_the_agent_who_runs_what_it_left_open() {
         },
     });
     assert_eq!(effects, [Effect::CallModel]);
+}
+
+#[test]
+fn call_that_ran_alone_is_what_failed() {
+    let mut driver = Driver::new();
+    driver.say("go");
+    driver.own_call("fc-1", "break_down", Place::Agent);
+    driver.end_step();
+    assert_eq!(driver.agent_fails("agent_failed"), [Effect::StopWork]);
+    assert_eq!(driver.status(), Status::Failed);
+    let failed = driver.outcome(0);
+    assert!(matches!(&failed, Some(Outcome::Error { .. })), "{failed:?}");
+}
+
+#[test]
+fn which_of_several_calls_failed_nobody_knows() {
+    let mut driver = Driver::new();
+    driver.say("go");
+    driver.own_call("fc-1", "break_down", Place::Agent);
+    driver.own_call("fc-2", "process_payment", Place::Agent);
+    driver.end_step();
+    driver.agent_fails("agent_failed");
+    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+    assert_eq!(driver.outcome(1), Some(Outcome::Unknown));
 }

@@ -130,11 +130,6 @@ impl Reading {
         self.read.hand_over()
     }
 
-    /// What is said of the calls that were at work when the agent failed.
-    pub(super) fn fail(&mut self, failure: &Failure) -> Vec<AgentEvent> {
-        self.read.fail(failure)
-    }
-
     /// Tells a part, if it is sound.
     fn sound(&mut self, part: &Part, events: &mut Vec<AgentEvent>) -> bool {
         match &part.data {

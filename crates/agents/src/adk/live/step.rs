@@ -211,17 +211,10 @@ impl<'a> Step<'a> {
 
     /// Tells a session what it is owed, and reads what it says.
     async fn attempt(&mut self, mut open: Open, owed: Vec<Value>) -> Result<Open, Failure> {
-        match self.exchange(&mut open, owed).await {
-            Ok(()) => {
-                self.narrator.say_all(open.reading.hand_over());
-                open.is_fresh = false;
-                Ok(open)
-            }
-            Err(failure) => {
-                self.narrator.say_all(open.reading.fail(&failure));
-                Err(failure)
-            }
-        }
+        self.exchange(&mut open, owed).await?;
+        self.narrator.say_all(open.reading.hand_over());
+        open.is_fresh = false;
+        Ok(open)
     }
 
     async fn exchange(&mut self, open: &mut Open, owed: Vec<Value>) -> Result<(), Failure> {
@@ -369,7 +362,6 @@ impl<'a> Step<'a> {
                 }
                 Err(failure) => {
                     if open.reading.is_working() {
-                        self.narrator.say_all(open.reading.fail(&failure));
                         self.narrator.say(failure.into());
                     }
                     line.open = None;
