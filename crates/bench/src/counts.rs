@@ -33,7 +33,7 @@ pub const PATHS: [Path; 6] = [
 
 fn delta() -> Chunk {
     Chunk::TextDelta(BlockDelta {
-        id: "1".to_owned(),
+        id: "1".into(),
         delta: DELTA.to_owned(),
         provider_metadata: None,
     })

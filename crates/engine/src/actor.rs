@@ -49,8 +49,8 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Command>> {
 /// Why windows close whose chat goes on in another server: their clients come back.
 pub(crate) fn moved() -> Closing {
     Closing::Failed {
-        code: "moved".to_owned(),
-        message: "The chat goes on elsewhere; come back to it.".to_owned(),
+        code: "moved".into(),
+        message: "The chat goes on elsewhere; come back to it.".into(),
     }
 }
 
@@ -279,8 +279,8 @@ impl Actor {
                     }
                     Err(error) => {
                         self.let_go(Closing::Failed {
-                            code: "store_unavailable".to_owned(),
-                            message: "The journal can't be reached.".to_owned(),
+                            code: "store_unavailable".into(),
+                            message: "The journal can't be reached.".into(),
                         });
                         self.engine.shared.left.add(&self.id);
                         return Err(error.into());
