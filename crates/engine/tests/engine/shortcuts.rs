@@ -53,12 +53,10 @@ async fn a_first_message_to_somebody_elses_chat_is_refused_and_leaves_nothing() 
         message_id: None,
         messages: vec![message],
     };
-    let sent = house.engine.send(
-        &Principal::from("bob"),
-        request,
-        Speech::Sdk(Profile::Shared),
-    );
-    assert!(matches!(sent.await, Err(EngineError::UnknownChat)));
+    let bob = Principal::from("bob");
+    let speech = Speech::Sdk(Profile::Shared);
+    let sent = house.engine.send(&bob, request, speech).await;
+    assert!(matches!(sent, Err(EngineError::UnknownChat)));
     assert_eq!(house.count(is_turn).await, 1);
 }
 
