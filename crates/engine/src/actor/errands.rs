@@ -109,7 +109,9 @@ impl Actor {
         speech: Speech,
     ) -> Result<Option<WindowStream>, EngineError> {
         let may_be_new = self.chat.is_none() && self.results.is_empty() && messages.len() == 1;
-        if !may_be_new || self.engine.is_leaving() {
+        // Among other servers, it has to be looked up all the same whose the chat is.
+        let is_alone = self.engine.shared.replica.is_none();
+        if !may_be_new || !is_alone || self.engine.is_leaving() {
             return Ok(None);
         }
         let chat = Chat::default();
