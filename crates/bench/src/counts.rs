@@ -22,10 +22,11 @@ use crate::stage::DELTA;
 pub type Path = (&'static str, fn(usize));
 
 /// The hot paths.
-pub const PATHS: [Path; 6] = [
+pub const PATHS: [Path; 7] = [
     ("encode a chunk for SSE", encode),
     ("encode a chunk for a socket", frame),
     ("turn.handle a delta", handle),
+    ("turn.hear a delta", hear),
     ("read a delta in a window", read),
     ("append to memory", append_to_memory),
     ("append to SQLite", append_to_sqlite),
@@ -33,7 +34,7 @@ pub const PATHS: [Path; 6] = [
 
 fn delta() -> Chunk {
     Chunk::TextDelta(BlockDelta {
-        id: "1".to_owned(),
+        id: "1".into(),
         delta: DELTA.to_owned(),
         provider_metadata: None,
     })
@@ -58,6 +59,23 @@ fn frame(times: usize) {
 
 /// What an agent says in 200 deltas a turn.
 fn handle(times: usize) {
+    say(times, |chat, event| {
+        let ruling = None;
+        black_box(chat.handle(Input::Agent { event, ruling }, At(1)));
+    });
+}
+
+/// The same as the engine has it.
+fn hear(times: usize) {
+    say(times, |chat, mut event| {
+        if !chat.hear(&mut event) {
+            let ruling = None;
+            black_box(chat.handle(Input::Agent { event, ruling }, At(1)));
+        }
+    });
+}
+
+fn say(times: usize, take: impl Fn(&mut Chat, AgentEvent)) {
     let mut chat = Chat::default();
     for n in 0..times {
         if n % 200 == 0 {
@@ -68,11 +86,7 @@ fn handle(times: usize) {
             delta: DELTA.to_owned(),
             provider_metadata: None,
         };
-        let input = Input::Agent {
-            event,
-            ruling: None,
-        };
-        black_box(chat.handle(input, At(1)));
+        take(&mut chat, black_box(event));
     }
 }
 

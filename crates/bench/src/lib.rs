@@ -9,6 +9,7 @@
 //!
 //! - [`stage`]: adk-stream behind an agent that says what the load asks for, built on the library.
 //! - [`bare`]: axum alone, sending bytes that were made before: the limit.
+//! - [`grouped`]: axum alone, answering once a file is synced: the limit of what is durable.
 //! - [`load`]: clients that cost next to nothing, over HTTP and over a WebSocket.
 //! - [`subject`]: a server that is measured: started, asked for its address, its costs read.
 //! - [`streaming`], [`windows`], [`approval`], [`parked`], [`growth`], [`footprint`]: what is measured.
@@ -20,6 +21,7 @@ pub mod approval;
 pub mod bare;
 pub mod counts;
 pub mod footprint;
+pub mod grouped;
 pub mod growth;
 pub mod journals;
 pub mod load;

@@ -62,6 +62,10 @@ impl Plan {
         match who {
             name::BARE => own("bare".to_owned()).await,
             name::SSE => own("sse".to_owned()).await,
+            name::GROUPED => {
+                let file = self.folder.join(format!("fsync-{count}"));
+                own(format!("fsync:{}", file.display())).await
+            }
             name::MEMORY => own("memory".to_owned()).await,
             name::SQLITE => {
                 let file = self.folder.join(format!("chats-{count}.db"));
@@ -116,7 +120,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     if plan.wants("c") {
-        for who in [name::MEMORY, name::SQLITE, name::POSTGRES] {
+        for who in [name::GROUPED, name::SQLITE, name::MEMORY, name::POSTGRES] {
             let subject = plan.start(who, postgres.as_ref()).await?;
             // Beside what is compared with it: a disk has its moods.
             if who == name::SQLITE {

@@ -61,6 +61,8 @@ pub mod name {
     pub const BARE: &str = "bare axum";
     /// axum's own type for server-sent events, as its documentation has it.
     pub const SSE: &str = "axum Sse";
+    /// axum alone, with a file that is synced for all who wait: the limit of what is durable.
+    pub const GROUPED: &str = "bare axum, grouped fsync";
     /// The AI SDK on Node.
     pub const NODE: &str = "AI SDK on Node";
     /// pydantic-ai on uvicorn.

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use turn::call::{Outcome, Place};
 use turn::transcript::{Closing, Item};
-use turn::{CallId, Chat, ChatId, Effect, Input, Principal, Status, TurnId};
+use turn::{At, CallId, Chat, ChatId, Effect, Input, Principal, Status, TurnId};
 
 pub(crate) use self::command::Command;
 use self::tasks::Tasks;
@@ -53,8 +53,8 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Command>> {
 /// Why windows close whose chat goes on in another server: their clients come back.
 pub(crate) fn moved() -> Closing {
     Closing::Failed {
-        code: "moved".to_owned(),
-        message: "The chat goes on elsewhere; come back to it.".to_owned(),
+        code: "moved".into(),
+        message: "The chat goes on elsewhere; come back to it.".into(),
     }
 }
 
@@ -111,6 +111,7 @@ impl Actor {
         while let Some(command) = commands.recv().await {
             Box::pin(self.command(*command)).await;
         }
+        self.engine.shared.asked.forget(self.chat.as_ref());
         self.release().await;
     }
 
@@ -156,7 +157,7 @@ impl Actor {
             }
             Command::TimedOut { gate } => {
                 let done = self.perform(Input::TimedOut { gate }, None).await;
-                self.note(done);
+                self.note(done.map(drop));
             }
             Command::Wake => {
                 let done = self.chat().await.map(drop);
@@ -231,12 +232,13 @@ impl Actor {
             .collect()
     }
 
-    /// Decides, makes durable, shows, acts: in this order.
+    /// Decides, makes durable, shows, acts: in this order. Says when what was decided was appended, if
+    /// anything was.
     async fn perform(
         &mut self,
         input: Input,
         actor: Option<&Principal>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Option<At>, EngineError> {
         // What the agent says is not worth a copy: should it conflict, the step is run again. So it is
         // with what a tool asks or records: should it conflict, the tool is let go.
         // Nor is a message decided on again before it was seen what is new in it.
@@ -254,11 +256,12 @@ impl Actor {
         for _ in 0..CONFLICTS {
             self.chat().await?;
             let (Some(chat), Some(input)) = (&mut self.chat, next.take()) else {
-                return Ok(());
+                return Ok(None);
             };
             let at = now();
             let output = chat.handle(input, at);
-            if !output.append.is_empty() {
+            let is_appended = !output.append.is_empty();
+            if is_appended {
                 let actor = actor.or(chat.owner()).cloned();
                 let entry = NewEntry {
                     at,
@@ -266,11 +269,12 @@ impl Actor {
                     actor: actor.unwrap_or_else(|| Principal::from("engine")),
                     events: output.append,
                 };
-                let journal = &self.engine.shared.journal;
-                match journal.append(&self.id, chat.seq(), entry).await {
+                let shared = &self.engine.shared;
+                shared.asked.note(&self.id, &entry.events);
+                match shared.journal.append(&self.id, chat.seq(), entry).await {
                     Ok(Appended::Ok { seq }) => {
                         chat.appended(seq);
-                        self.engine.shared.held.grew(&self.id, seq);
+                        shared.held.grew(&self.id, seq);
                     }
                     Ok(Appended::Conflict { .. }) if is_message => {
                         self.let_go(moved());
@@ -283,8 +287,8 @@ impl Actor {
                     }
                     Err(error) => {
                         self.let_go(Closing::Failed {
-                            code: "store_unavailable".to_owned(),
-                            message: "The journal can't be reached.".to_owned(),
+                            code: "store_unavailable".into(),
+                            message: "The journal can't be reached.".into(),
                         });
                         self.engine.shared.left.add(&self.id);
                         return Err(error.into());
@@ -302,7 +306,7 @@ impl Actor {
                 }
                 held => held?,
             }
-            return Ok(());
+            return Ok(is_appended.then_some(at));
         }
         Err(EngineError::Closed)
     }
@@ -312,6 +316,7 @@ impl Actor {
     fn let_go(&mut self, closing: Closing) {
         self.tasks.stop();
         self.engine.shared.held.remove(&self.id);
+        self.engine.shared.asked.forget(self.chat.as_ref());
         self.chat = None;
         if let Some((_, log)) = self.log.take() {
             let mut items = log.items().clone();

@@ -17,6 +17,7 @@ use turn::{At, CallId, Chat, ChatId, Entry, GateId, Principal, Status};
 use wire::{Message, Trigger};
 
 use crate::actor::{self, Command};
+use crate::asked::Asked;
 use crate::beat::Left;
 use crate::errand::{Done, Errand, Order};
 use crate::error::EngineError;
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) replica: Option<Replica>,
     /// The chats that this server has, where there are others.
     pub(crate) held: Held,
+    /// The approvals that chats here wait for.
+    pub(crate) asked: Asked,
     /// The chats that were let go in the middle of something.
     pub(crate) left: Left,
     /// Whether this server is about to end.
@@ -141,6 +144,7 @@ impl Engine {
             patience: None,
             replica: None,
             held: Held::default(),
+            asked: Asked::default(),
             left: Left::default(),
             is_leaving: AtomicBool::new(false),
             chats: Mutex::default(),
@@ -308,21 +312,34 @@ impl Engine {
         gate: &GateId,
         decision: Decision,
     ) -> Result<Answered, EngineError> {
-        let record = self.shared.journal.gate(gate).await?;
-        let record = record.filter(|record| {
-            let is_approval = matches!(record.gate.kind, GateKind::Approval { .. });
-            is_approval && record.owner == *principal
-        });
-        let record = record.ok_or(EngineError::UnknownApproval)?;
+        let chat = match self.shared.asked.chat_of(gate) {
+            Some(chat) => chat,
+            None => {
+                let record = self.shared.journal.gate(gate).await?;
+                let record = record.filter(|record| {
+                    let is_approval = matches!(record.gate.kind, GateKind::Approval { .. });
+                    is_approval && record.owner == *principal
+                });
+                record.ok_or(EngineError::UnknownApproval)?.chat
+            }
+        };
         let (approved, input) = (decision.approved(), input(&decision).cloned());
         let order = Order::Answer {
             gate: gate.clone(),
             decision,
         };
-        self.ask(principal, &record.chat, order).await?;
-        let record = self.shared.journal.gate(gate).await?;
-        let closed = record.and_then(|record| record.closed);
-        let closed = closed.ok_or(EngineError::UnknownApproval)?;
+        let closed = match self.ask(principal, &chat, order).await {
+            Ok(Done::Closed(closed)) => closed,
+            // Somebody else was first, or it was done elsewhere: the journal says by whom and when.
+            Ok(_) => {
+                let record = self.shared.journal.gate(gate).await?;
+                let closed = record.and_then(|record| record.closed);
+                closed.ok_or(EngineError::UnknownApproval)?
+            }
+            // An approval of somebody else's chat is as unknown as one that was never asked for.
+            Err(EngineError::UnknownChat) => return Err(EngineError::UnknownApproval),
+            Err(error) => return Err(error),
+        };
         let agrees = closed.decision.approved() == approved
             && (input.is_none() || crate::engine::input(&closed.decision) == input.as_ref());
         Ok(Answered { closed, agrees })

@@ -6,6 +6,7 @@ use std::time::Duration;
 use agents::Heard;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use store::Closed;
 use tokio::sync::oneshot;
 use turn::gate::Decision;
 use turn::{CallId, ChatId, GateId, Principal};
@@ -120,6 +121,8 @@ pub enum Done {
     View(View),
     /// Somebody is asked.
     Asked(Deciding),
+    /// This errand closed an approval.
+    Closed(Closed),
     /// Whether an output counts: nobody else was first.
     Taken(bool),
     /// It is done, and there is nothing to say of it.

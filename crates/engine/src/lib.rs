@@ -11,6 +11,7 @@
 //! - [`mod@tool`]: a typed function with a schema and a policy; [`tools`]: all that an agent may call.
 //! - [`context`]: what a tool can do while it runs: ask, record, report, have a page do something.
 //! - [`engine`]: what a server does with chats; `actor` is the task of one chat.
+//! - `asked`: where the approvals are that chats here wait for.
 //! - `beat`: what a server does by itself; `drain`: how it leaves.
 //! - [`errand`]: what is asked of a chat, here or elsewhere; [`replica`]: one of several servers;
 //!   `follower`: what is read where the owner of a chat can't be reached.
@@ -18,6 +19,7 @@
 //! - [`error`]: why something can't be done.
 
 mod actor;
+mod asked;
 mod beat;
 pub mod context;
 mod drain;

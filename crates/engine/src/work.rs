@@ -44,7 +44,7 @@ pub(crate) enum Work {
     Agent {
         /// Which of the chat's model calls says it: one that was let go is not heard.
         run: u64,
-        events: Vec<AgentEvent>,
+        events: Vec<Said>,
         is_over: bool,
     },
     /// A tool asks somebody.
@@ -79,6 +79,46 @@ pub(crate) enum Work {
     },
     /// A long-running call is done.
     Result { call: CallId, outcome: Outcome },
+}
+
+/// Something that an agent said. Most of it is words, and an event is ten times as large as a word.
+#[derive(Debug)]
+pub(crate) enum Said {
+    Text(String),
+    Reasoning(String),
+    Event(Box<AgentEvent>),
+}
+
+impl From<AgentEvent> for Said {
+    fn from(event: AgentEvent) -> Self {
+        match event {
+            AgentEvent::Text {
+                delta,
+                provider_metadata: None,
+            } => Self::Text(delta),
+            AgentEvent::Reasoning {
+                delta,
+                provider_metadata: None,
+            } => Self::Reasoning(delta),
+            event => Self::Event(Box::new(event)),
+        }
+    }
+}
+
+impl From<Said> for AgentEvent {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::Text(delta) => Self::Text {
+                delta,
+                provider_metadata: None,
+            },
+            Said::Reasoning(delta) => Self::Reasoning {
+                delta,
+                provider_metadata: None,
+            },
+            Said::Event(event) => *event,
+        }
+    }
 }
 
 /// Whom a tool asks, in the middle of its work.

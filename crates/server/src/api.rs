@@ -173,6 +173,8 @@ async fn send(
         .engine
         .send(&principal, request, Speech::Sdk(profile))
         .await?;
+    // What the agent says at once is then written at once, with the start of the window.
+    tokio::task::yield_now().await;
     Ok(event_stream::response(window))
 }
 

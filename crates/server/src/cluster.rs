@@ -63,7 +63,8 @@ pub(crate) async fn receive(
             Json(json!({"asked": decided})).into_response()
         }
         Ok(Done::Taken(taken)) => Json(json!({"taken": taken})).into_response(),
-        Ok(Done::Done) => Json(json!({"done": true})).into_response(),
+        // Whoever asked reads in the journal what was decided.
+        Ok(Done::Done | Done::Closed(_)) => Json(json!({"done": true})).into_response(),
         // One that leaves is not the owner for long.
         Err(EngineError::Elsewhere(_) | EngineError::Closed) => {
             StatusCode::MISDIRECTED_REQUEST.into_response()

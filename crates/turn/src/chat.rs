@@ -189,6 +189,10 @@ impl Chat {
         }
         // Copied only where the agent still has what it was told before.
         let past = Arc::make_mut(&mut told.past);
+        if past.is_empty() {
+            // Most chats that are open have one turn, and what is past is large.
+            past.reserve_exact(1);
+        }
         for (place, turn) in self.path().enumerate().skip(known) {
             if place == told.turns {
                 past.extend(self.opening(turn));

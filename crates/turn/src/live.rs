@@ -1,5 +1,6 @@
 //! The step that is running: what the model has said of it so far, which no journal has yet.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -16,6 +17,9 @@ pub const OURS: &str = "adkStream";
 
 /// Among ours, of a text: whose speech it is a transcript of, `input` or `output`.
 pub const TRANSCRIPT: &str = "transcript";
+
+/// What the first blocks of a message are called. Few messages have more, and every word says its own.
+const NAMES: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// What the engine's tools and policies say of a call that the model makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -414,7 +418,10 @@ fn more(block: usize, delta: String) -> Option<BlockDelta> {
 
 fn delta_of(block: usize, delta: String) -> BlockDelta {
     BlockDelta {
-        id: block.to_string(),
+        id: match NAMES.get(block) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(block.to_string()),
+        },
         delta,
         provider_metadata: None,
     }

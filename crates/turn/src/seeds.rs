@@ -188,7 +188,7 @@ impl SeedsWindow {
 
     fn more(&self, delta: &BlockDelta) -> BlockDelta {
         BlockDelta {
-            id: self.name(&delta.id),
+            id: self.name(&delta.id).into(),
             delta: delta.delta.clone(),
             provider_metadata: None,
         }

@@ -29,15 +29,15 @@ pub enum Closing {
     Finished {
         /// Why the model stopped.
         reason: FinishReason,
-        /// Usage and the like.
-        metadata: Option<Value>,
+        /// Usage and the like. Boxed, since every word stands in an item, and few items close.
+        metadata: Option<Box<Value>>,
     },
     /// The turn failed.
     Failed {
         /// A stable code.
-        code: String,
+        code: Box<str>,
         /// What to tell the user.
-        message: String,
+        message: Box<str>,
     },
     /// The turn was stopped.
     Stopped,
@@ -56,7 +56,7 @@ impl Closing {
     pub fn chunk(&self) -> Chunk {
         let (reason, status, metadata) = match self {
             Self::Parked => (FinishReason::ToolCalls, "parked", None),
-            Self::Finished { reason, metadata } => (*reason, "finished", metadata.as_ref()),
+            Self::Finished { reason, metadata } => (*reason, "finished", metadata.as_deref()),
             Self::Stopped => (FinishReason::Interrupted, "stopped", None),
             Self::Failed { code, message } => {
                 return Chunk::Error(Error {
@@ -87,10 +87,20 @@ pub(crate) fn compact(transcript: &mut Vec<Item>) {
             last.delta.push_str(&more.delta);
             continue;
         }
+        if let Some(Item::Chunk(last)) = compact.last_mut() {
+            shrink(last);
+        }
         compact.push(item);
     }
     compact.shrink_to_fit();
     *transcript = compact;
+}
+
+/// Lets go of the room that a text grew into.
+fn shrink(chunk: &mut Arc<Chunk>) {
+    if let Some(Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta)) = Arc::get_mut(chunk) {
+        delta.delta.shrink_to_fit();
+    }
 }
 
 /// Two deltas, if they are of one block.
@@ -118,6 +128,13 @@ fn of_one_block<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A transcript holds an item for every word, and so does each log of it.
+    #[test]
+    fn an_item_is_not_large() {
+        let bytes = size_of::<Item>();
+        assert!(bytes <= 40, "an item takes {bytes} bytes");
+    }
 
     #[test]
     fn words_of_a_block_are_drawn_together_and_nothing_else() {

@@ -1,7 +1,8 @@
-//! A server to be measured: `bench-server bare`, or `sse`, `memory`, `sqlite:PATH` or `postgres://…`.
+//! A server to be measured: `bench-server bare`, or `sse`, `fsync:PATH`, `memory`,
+//! `sqlite:PATH` or `postgres://…`.
 
 use adk_stream::store::Location;
-use bench::{bare, stage};
+use bench::{bare, grouped, stage};
 use tokio::net::TcpListener;
 
 /// As the product has it; what it is measured beside has it too.
@@ -15,12 +16,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match (what.as_str(), what.split_once(':')) {
         ("bare", _) => bare::serve(listener).await,
         ("sse", _) => bare::serve_sse(listener).await,
+        (_, Some(("fsync", path))) => grouped::serve(path.as_ref(), listener).await,
         ("memory", _) => stage::serve(Location::Memory, listener).await,
         (_, Some(("sqlite", path))) => stage::serve(Location::Sqlite(path.into()), listener).await,
         (_, Some(("postgres", _))) => {
             let url = Box::new(what.parse()?);
             stage::serve(Location::Postgres(url), listener).await
         }
-        _ => Err("bench-server bare | sse | memory | sqlite:PATH | postgres://URL".into()),
+        _ => Err(
+            "bench-server bare | sse | fsync:PATH | memory | sqlite:PATH | postgres://URL".into(),
+        ),
     }
 }

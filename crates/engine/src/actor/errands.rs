@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use agents::Heard;
 use serde_json::Value;
+use store::Closed;
 use tokio::sync::oneshot;
 use turn::agent::is_speech;
 use turn::call::{Call, Place};
-use turn::gate::Decision;
+use turn::gate::{Decision, GateKind};
 use turn::intake::Intake;
 use turn::{CallId, Chat, GateId, Input, Principal, Status, Turn, TurnId, seeds};
 use wire::{Message, Trigger};
@@ -45,8 +46,8 @@ impl Actor {
                 Done::Done
             }
             Order::Answer { gate, decision } => {
-                self.answer(principal, gate, decision).await?;
-                Done::Done
+                let closed = self.answer(principal, gate, decision).await?;
+                closed.map_or(Done::Done, Done::Closed)
             }
             Order::Output { call, output } => {
                 self.chat_of(principal).await?;
@@ -85,6 +86,10 @@ impl Actor {
         messages: Vec<Message>,
         speech: Speech,
     ) -> Result<WindowStream, EngineError> {
+        let first = self.send_first(principal, trigger, message_id.as_deref(), &messages, speech);
+        if let Some(window) = first.await? {
+            return Ok(window);
+        }
         for _ in 0..CONFLICTS {
             let message_id = message_id.as_deref();
             let sent = self.send_once(principal, trigger, message_id, &messages, speech);
@@ -95,6 +100,47 @@ impl Actor {
             }
         }
         Err(EngineError::Conflict)
+    }
+
+    /// Takes in what looks like the first message of a chat, without reading a journal that is
+    /// likely to be empty. If it is not, the append conflicts, and nothing has happened: then, and
+    /// where anything else is sent, there is no window yet.
+    async fn send_first(
+        &mut self,
+        principal: &Principal,
+        trigger: Trigger,
+        message_id: Option<&str>,
+        messages: &[Message],
+        speech: Speech,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        let may_be_new = self.chat.is_none() && self.results.is_empty() && messages.len() == 1;
+        // Among other servers, it has to be looked up all the same whose the chat is.
+        let is_alone = self.engine.shared.replica.is_none();
+        if !may_be_new || !is_alone || self.engine.is_leaving() {
+            return Ok(None);
+        }
+        let chat = Chat::default();
+        let Ok(Intake::Open { message, after }) = chat.take(trigger, message_id, messages) else {
+            return Ok(None);
+        };
+        if is_speech(&message) && !self.engine.hears() {
+            return Ok(None);
+        }
+        self.chat = Some(chat);
+        let input = Input::Message {
+            message,
+            principal: principal.clone(),
+            after,
+            ids: id::fresh(),
+        };
+        match self.perform(input, Some(principal)).await {
+            // The chat was let go with what was thought of it.
+            Err(EngineError::Conflict) => Ok(None),
+            done => {
+                done?;
+                self.window(speech, None, 0).map(Some)
+            }
+        }
     }
 
     async fn send_once(
@@ -215,18 +261,21 @@ impl Actor {
         Ok(())
     }
 
+    /// Closes an approval, and says how, unless somebody else was first.
     async fn answer(
         &mut self,
         principal: &Principal,
         gate: GateId,
         decision: Decision,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Option<Closed>, EngineError> {
         let chat = self.chat_of(principal).await?;
-        let Some((turn, asked, decided)) = chat.gate(&gate) else {
+        let asked = chat.gate(&gate);
+        let asked = asked.filter(|(_, gate, _)| matches!(gate.kind, GateKind::Approval { .. }));
+        let Some((turn, asked, decided)) = asked else {
             return Err(EngineError::UnknownApproval);
         };
         if decided.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         if let Decision::Approved {
             input: Some(input), ..
@@ -243,8 +292,13 @@ impl Actor {
             let checked = self.engine.shared.tools.check(&tool, &input, principal);
             checked.map_err(EngineError::InvalidInput)?;
         }
-        let input = Input::Answer { gate, decision };
-        self.perform(input, Some(principal)).await
+        let by = principal.clone();
+        let input = Input::Answer {
+            gate,
+            decision: decision.clone(),
+        };
+        let appended = self.perform(input, Some(principal)).await?;
+        Ok(appended.map(|at| Closed { decision, by, at }))
     }
 
     async fn output(

@@ -291,13 +291,14 @@ const BREATH: usize = 256;
 async fn listen(mut stream: AgentStream, run: u64, work: WorkSender) {
     let mut is_over = false;
     while !is_over {
-        let mut events = Vec::new();
+        let (ready, _) = stream.size_hint();
+        let mut events = Vec::with_capacity(ready.min(BREATH));
         is_over = std::future::poll_fn(|context| {
             while events.len() < BREATH {
                 match stream.as_mut().poll_next(context) {
                     Poll::Ready(Some(event)) => {
                         let is_last = matches!(event, AgentEvent::Failed { .. });
-                        events.push(event);
+                        events.push(event.into());
                         if is_last {
                             return Poll::Ready(true);
                         }

@@ -12,7 +12,7 @@ use wire::chunk::Data;
 use super::Actor;
 use crate::error::EngineError;
 use crate::id;
-use crate::work::{Ask, Work};
+use crate::work::{Ask, Said, Work};
 
 impl Actor {
     pub(super) async fn work(&mut self, work: Work) {
@@ -50,7 +50,7 @@ impl Actor {
                     name,
                     value,
                 };
-                let performed = self.perform(input, None).await;
+                let performed = self.perform(input, None).await.map(drop);
                 // The tool goes on only once it is recorded.
                 if performed.is_ok() && self.tasks.is_heard(&call, run) {
                     let _ = done.send(());
@@ -58,8 +58,8 @@ impl Actor {
                 performed
             }
             Work::Progress { call, output, .. } => {
-                self.perform(Input::ToolProgress { call, output }, None)
-                    .await
+                let shown = self.perform(Input::ToolProgress { call, output }, None);
+                shown.await.map(drop)
             }
             Work::Done { call, outcome, .. } => {
                 self.tasks.done(&call);
@@ -67,7 +67,7 @@ impl Actor {
                     call: call.clone(),
                     outcome,
                 };
-                let performed = self.perform(input, None).await;
+                let performed = self.perform(input, None).await.map(drop);
                 // After a conflict it may have been run again before this was heard.
                 let turn = self.chat.as_ref().and_then(Chat::current);
                 if turn.is_some_and(|turn| turn.outcome(&call).is_some()) {
@@ -117,42 +117,54 @@ impl Actor {
     async fn agent_says(
         &mut self,
         run: u64,
-        events: Vec<AgentEvent>,
+        events: Vec<Said>,
         is_over: bool,
     ) -> Result<(), EngineError> {
         // A failure ends the stream, and has said so itself.
-        let is_cut = is_over && !matches!(events.last(), Some(AgentEvent::Failed { .. }));
-        for event in events {
+        let is_failure = |said: &Said| match said {
+            Said::Event(event) => matches!(**event, AgentEvent::Failed { .. }),
+            _ => false,
+        };
+        let is_cut = is_over && !events.last().is_some_and(is_failure);
+        for said in events {
             // What is said in one go may end with what makes the chat let go of the agent.
             if !self.tasks.is_current(run) {
                 return Ok(());
             }
-            if let Some(event) = self.hear_word(event) {
+            let mut event = AgentEvent::from(said);
+            if !self.hear_word(&mut event) {
                 let heard = self.agent_does(event).await;
                 self.note(heard);
             }
         }
         // One that said that it has ended may end.
         match is_cut && self.tasks.is_current(run) {
-            true => self.perform(Input::AgentCut, None).await,
+            true => self.perform(Input::AgentCut, None).await.map(drop),
             false => Ok(()),
         }
     }
 
-    /// Takes in a word, which needs no entry and has no effect; gives back what is more than that.
+    /// Takes in a word, which needs no entry and has no effect, and says whether the event was one.
     /// It is shown with all that was said in the same go.
-    fn hear_word(&mut self, event: AgentEvent) -> Option<AgentEvent> {
+    fn hear_word(&mut self, event: &mut AgentEvent) -> bool {
+        let Some(chat) = &mut self.chat else {
+            return false;
+        };
+        // An event is large, and most are not worth moving.
+        if chat.hear(event) {
+            return true;
+        }
         let is_word = matches!(
             event,
             AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd
         );
-        let Some(chat) = self.chat.as_mut().filter(|_| is_word) else {
-            return Some(event);
-        };
-        let ruling = None;
-        let output = chat.handle(Input::Agent { event, ruling }, At(0));
-        debug_assert_eq!(output, turn::Output::default());
-        None
+        if is_word {
+            let event = std::mem::replace(event, AgentEvent::PartEnd);
+            let ruling = None;
+            let output = chat.handle(Input::Agent { event, ruling }, At(0));
+            debug_assert_eq!(output, turn::Output::default());
+        }
+        is_word
     }
 
     async fn agent_does(&mut self, event: AgentEvent) -> Result<(), EngineError> {
@@ -174,7 +186,8 @@ impl Actor {
             (AgentEvent::Asks { .. }, _) => Some(self.agents_own(Place::Agent)),
             _ => None,
         };
-        self.perform(Input::Agent { event, ruling }, None).await
+        let input = Input::Agent { event, ruling };
+        self.perform(input, None).await.map(drop)
     }
 
     fn agents_own(&self, place: Place) -> Ruling {

@@ -10,6 +10,7 @@ mod house;
 mod live;
 mod recovery;
 mod replicas;
+mod shortcuts;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -16,6 +16,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How large the write-ahead log may stay once its content is in the database, in bytes.
 const LOG_LIMIT: i64 = 64 * 1024 * 1024;
 
+/// After how many pages the log's content is brought into the database. The pages that every append
+/// changes are in the log many times, and are brought once: four times SQLite's own number.
+const LOG_PAGES: i64 = 4_000;
+
 /// Opens the connection that writes. Creates the file where there is none, and migrates it.
 pub(super) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
@@ -75,6 +79,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     // A deleted chat's words do not stay behind in free pages.
     set("secure_delete", 1)?;
     set("journal_size_limit", LOG_LIMIT)?;
+    set("wal_autocheckpoint", LOG_PAGES)?;
     schema::migrate(connection, path)
 }
 

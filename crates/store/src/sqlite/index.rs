@@ -26,26 +26,14 @@ pub(super) fn apply(connection: &Connection, source: &Source<'_>) -> Result<(), 
         .prepare_cached(sql)?
         .query_row([chat], |row| <(String, String)>::try_from(row))
         .optional()?;
-    let (owner, mut standing) = match known {
-        Some((owner, standing)) => (owner, decode("how a chat stands", &standing)?),
-        None => (open_chat(connection, source)?, Standing::default()),
+    let owner = match known {
+        Some((owner, standing)) => {
+            let before: Standing = decode("how a chat stands", &standing)?;
+            go_on(connection, source, &before)?;
+            owner
+        }
+        None => open_chat(connection, source)?,
     };
-    let before: Standing = standing.clone();
-    standing.apply(source.events);
-    let json = encode("how a chat stands", &standing)?;
-    let (turn, running) = (standing.turn(), standing.is_running());
-    if (turn, running) == (before.turn(), before.is_running()) {
-        // No index knows of these two, so that most appends write to none.
-        let sql = "UPDATE chat SET updated = ?2, standing = ?3 WHERE id = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        statement.execute(params![chat, at, json])?;
-    } else {
-        let sql = "UPDATE chat SET updated = ?2, standing = ?3, turn = ?4, running = ?5
-                   WHERE id = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        let turn = turn.map(TurnId::as_str);
-        statement.execute(params![chat, at, json, turn, running])?;
-    }
     for change in index::changes(source.events) {
         match change {
             Change::ChatOpened { .. } => {}
@@ -113,15 +101,50 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Notes how a chat stands that was there before.
+fn go_on(
+    connection: &Connection,
+    source: &Source<'_>,
+    before: &Standing,
+) -> Result<(), StoreError> {
+    let mut standing = before.clone();
+    standing.apply(source.events);
+    let (chat, at) = (source.chat.as_str(), from_at(source.at));
+    let json = encode("how a chat stands", &standing)?;
+    let (turn, running) = (standing.turn(), standing.is_running());
+    if (turn, running) == (before.turn(), before.is_running()) {
+        // No index knows of these two, so that most appends write to none.
+        let sql = "UPDATE chat SET updated = ?2, standing = ?3 WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![chat, at, json])?;
+    } else {
+        let sql = "UPDATE chat SET updated = ?2, standing = ?3, turn = ?4, running = ?5
+                   WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let turn = turn.map(TurnId::as_str);
+        statement.execute(params![chat, at, json, turn, running])?;
+    }
+    Ok(())
+}
+
 fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<String, StoreError> {
     let Some(owner) = index::owner(source.events) else {
         let chat = source.chat.clone();
         return Err(StoreError::OwnerMissing { chat });
     };
-    let sql = "INSERT INTO chat (id, owner, opened, updated) VALUES (?1, ?2, ?3, ?3)";
+    let mut standing = Standing::default();
+    standing.apply(source.events);
+    let sql = "INSERT INTO chat (id, owner, opened, updated, standing, turn, running)
+               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
     let mut statement = connection.prepare_cached(sql)?;
-    let (chat, at) = (source.chat.as_str(), from_at(source.at));
-    statement.execute(params![chat, owner.as_str(), at])?;
+    statement.execute(params![
+        source.chat.as_str(),
+        owner.as_str(),
+        from_at(source.at),
+        encode("how a chat stands", &standing)?,
+        standing.turn().map(TurnId::as_str),
+        standing.is_running(),
+    ])?;
     Ok(owner.as_str().to_owned())
 }
 

@@ -1,9 +1,10 @@
 //! The one thread that writes, and how it commits in groups.
 //!
 //! A commit waits for the disk, and takes hardly longer for a hundred appends than for one. So all
-//! that wait while one commit runs go into the next. Each job still stands for itself: it runs in a
-//! savepoint, and is answered after the commit, since what it found may rest on a job before it in
-//! the same group.
+//! that wait while one commit runs go into the next; and where many write at once, a commit waits
+//! for more of them, as long as one takes at most. Each job still stands for itself: where one fails,
+//! which is rare, all of its group are run again, each alone. And each is answered after the commit,
+//! since what it found may rest on a job before it in the same group.
 
 use std::io;
 use std::sync::{Arc, mpsc};
@@ -22,6 +23,12 @@ const QUEUE: usize = 1024;
 
 /// How many jobs one commit takes.
 const GROUP: usize = 256;
+
+/// How many jobs make a crowd: after two commits with so many, the next one waits for more to come.
+const CROWD: usize = 4;
+
+/// How long a commit waits for more jobs, however slow the disk is.
+const GATHER: Duration = Duration::from_millis(2);
 
 /// How often the thread looks whether another process has written, if anybody wants to know.
 const LOOK: Duration = Duration::from_millis(250);
@@ -63,6 +70,8 @@ impl Writer {
         let work = Work {
             version: data_version(&connection),
             looked: Instant::now(),
+            is_crowd: false,
+            gather: None,
             connection,
             inbox,
             bell,
@@ -174,6 +183,10 @@ struct Work {
     /// SQLite's number for what other connections have committed.
     version: Option<i64>,
     looked: Instant,
+    /// Whether the last commit had a crowd.
+    is_crowd: bool,
+    /// How long the next commit waits for more jobs, where there is a crowd.
+    gather: Option<Duration>,
 }
 
 /// Why a group was not committed.
@@ -203,8 +216,17 @@ impl Work {
     }
 
     fn commit_group(&mut self, first: Box<dyn Job>) {
+        if let Some(gather) = self.gather {
+            std::thread::sleep(gather);
+        }
+        let begun = Instant::now();
         let mut group = Vec::new();
-        match self.transact(first, GROUP, &mut group) {
+        let committed = self.transact(first, GROUP, &mut group);
+        // A crowd that comes once is served by one commit more; it is one that stays that gathers.
+        let was_crowd = std::mem::replace(&mut self.is_crowd, group.len() >= CROWD);
+        let is_gathered = was_crowd && self.is_crowd;
+        self.gather = is_gathered.then(|| begun.elapsed().min(GATHER));
+        match committed {
             Ok(()) => self.answer(group, &Ok(())),
             Err(Uncommitted::Begin(error)) => {
                 // They have waited as long, and would wait as long again for the same answer.
@@ -214,7 +236,7 @@ impl Work {
             Err(Uncommitted::Transaction(error)) if group.len() == 1 => {
                 self.answer(group, &Err(error));
             }
-            // One that is too large for the disk should not take the others with it.
+            // One that fails, or is too large for the disk, should not take the others with it.
             Err(Uncommitted::Transaction(_)) => {
                 for job in group {
                     let mut alone = Vec::new();
@@ -258,7 +280,7 @@ impl Work {
     fn run_group(&self, limit: usize, group: &mut Vec<Box<dyn Job>>) -> Result<(), StoreError> {
         let mut next = 0;
         while let Some(job) = group.get_mut(next) {
-            run_apart(&self.connection, job.as_mut())?;
+            job.run(&self.connection)?;
             // Tails must hear of the deletion before the next chat under that id can be read.
             let is_last = job.deletes();
             next += 1;
@@ -301,20 +323,6 @@ impl Drop for Work {
         // However the thread ends, by a panic too, nobody waits for it any more.
         self.bell.close();
     }
-}
-
-/// Runs a job so that an error undoes what it did and nothing else. An error here is one of the
-/// whole transaction; the job keeps its own.
-fn run_apart(connection: &Connection, job: &mut dyn Job) -> Result<(), StoreError> {
-    execute(connection, "SAVEPOINT job")?;
-    if let Err(error) = job.run(connection) {
-        // Some errors, a full disk among them, may have ended the whole transaction.
-        if connection.is_autocommit() {
-            return Err(error);
-        }
-        execute(connection, "ROLLBACK TO job")?;
-    }
-    execute(connection, "RELEASE job")
 }
 
 fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {

@@ -15,6 +15,17 @@ use crate::time::At;
 use crate::window::denial;
 
 impl Chat {
+    /// Takes in more of the text or reasoning that is open, if that is what the event is, and says
+    /// whether it was. Nearly all that an agent says is this; it needs no entry and has no effect.
+    pub fn hear(&mut self, event: &mut AgentEvent) -> bool {
+        let turn = self.current_mut().filter(|turn| turn.is_model_due());
+        let Some(turn) = turn else { return false };
+        let more = turn.live.as_mut().and_then(|live| live.take_more(event));
+        let is_more = more.is_some();
+        turn.say_all(more);
+        is_more
+    }
+
     pub(super) fn agent_says(
         &mut self,
         output: &mut Output,
@@ -22,6 +33,9 @@ impl Chat {
         ruling: Option<Ruling>,
         now: At,
     ) {
+        if self.hear(&mut event) {
+            return;
+        }
         let is_of_earlier = matches!(
             event,
             AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }
@@ -30,10 +44,6 @@ impl Chat {
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {
             return self.agent_says_later(output, event, ruling, now);
         };
-        let more = turn.live.as_mut();
-        if let Some(chunk) = more.and_then(|live| live.take_more(&mut event)) {
-            return turn.say(chunk);
-        }
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
             AgentEvent::Failed {

@@ -231,11 +231,11 @@ impl Turn {
         let closing = match end {
             End::Finished => Closing::Finished {
                 reason: self.finish_reason(),
-                metadata: self.metadata.clone(),
+                metadata: self.metadata.clone().map(Box::new),
             },
             End::Failed { code, message, .. } => Closing::Failed {
-                code: code.clone(),
-                message: message.clone(),
+                code: code.as_str().into(),
+                message: message.as_str().into(),
             },
             End::Stopped => Closing::Stopped,
         };

@@ -1,5 +1,7 @@
 //! Chunks that carry what the model says: text, reasoning, files, sources, data.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -20,8 +22,8 @@ record! {
 record! {
     /// More of an open block.
     BlockDelta {
-        /// The block's id.
-        id: String = "id",
+        /// The block's id. Nearly every chunk has one, so that it need not be made anew.
+        id: Cow<'static, str> = "id",
         /// The words.
         delta: String = "delta",
         /// What the provider says of it.

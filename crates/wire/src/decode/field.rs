@@ -1,5 +1,7 @@
 //! How the plain types are read.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::{DecodeError, Field, Nulls, Path};
@@ -41,6 +43,14 @@ impl Field for String {
             Value::String(text) => Ok(text),
             _ => Err(path.expected(Self::EXPECTED)),
         }
+    }
+}
+
+impl Field for Cow<'static, str> {
+    const EXPECTED: &'static str = String::EXPECTED;
+
+    fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
+        String::from_value(value, path, nulls).map(Cow::Owned)
     }
 }
 
