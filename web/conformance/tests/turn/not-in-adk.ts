@@ -18,10 +18,8 @@ const noReport =
 
 const noProgress = 'a tool of ADK 2.13.0 has no way to tell how far it is';
 
-export const notInAdk: Cases = {
-  'elsewhere.test.ts': {
-    'two tabs answer a question each': together,
-  },
+/** Neither over SSE nor in live mode. */
+const inNeither: Cases = {
   'input.test.ts': {
     'one that the approver changed is the one that counts': ownInput,
     'another change of the same input is refused': ownInput,
@@ -34,6 +32,13 @@ export const notInAdk: Cases = {
   'nested-client-call.test.ts': {
     'until the page answers, the outer call is open': noProgress,
   },
+};
+
+export const notInAdk: Cases = {
+  'elsewhere.test.ts': {
+    'two tabs answer a question each': together,
+  },
+  ...inNeither,
   'payments.test.ts': {
     'answered one by one in the page, each answer sent at once': together,
     'answered one by one from elsewhere, and then in the page once more': together,
@@ -52,18 +57,7 @@ export const notInAdk: Cases = {
 
 /** The same in live mode, where tools ask by themselves. */
 export const notInAdkLive: Cases = {
-  'input.test.ts': {
-    'one that the approver changed is the one that counts': ownInput,
-    'another change of the same input is refused': ownInput,
-  },
-  'long-running-tool.test.ts': {
-    'the result comes as a message of its own': noReport,
-    'a page that has not heard of it goes on': noReport,
-    'it waits for a turn that is parked': noReport,
-  },
-  'nested-client-call.test.ts': {
-    'until the page answers, the outer call is open': noProgress,
-  },
+  ...inNeither,
   'restart.test.ts': {
     'a payment waits for its answer': aborted,
     'a denial after the restart': aborted,
