@@ -63,7 +63,7 @@ impl Log {
             texts.map(str::len).sum()
         });
         let mut signals = self.signals();
-        signals.kept.push_back((Arc::new(Chunk::Data(data)), bytes));
+        signals.kept.push_back((Arc::new(Chunk::from(data)), bytes));
         signals.bytes += bytes;
         while signals.bytes > SIGNAL_BYTES
             && let Some((_, bytes)) = signals.kept.pop_front()

@@ -11,6 +11,7 @@ mod failure;
 mod index;
 mod lease;
 mod ledger;
+mod pen;
 mod read;
 mod readers;
 mod schema;
@@ -30,6 +31,7 @@ use crate::lease::{Holder, Lease, Leases};
 use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
 use crate::tail::Tail;
 use append::Append;
+use pen::Pen;
 use readers::Readers;
 use writer::Writer;
 
@@ -88,7 +90,7 @@ impl Journal for SqliteStore {
     ) -> Reply<'a, Appended> {
         Box::pin(async move {
             let append = Append::new(chat.clone(), expected_seq, entry)?;
-            let run = move |connection: &_| append.run(connection);
+            let run = move |pen: &mut _| append.run(pen);
             self.writer.write(run).await
         })
     }
@@ -155,7 +157,7 @@ impl Journal for SqliteStore {
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         let chat = chat.clone();
-        let run = move |connection: &_| append::delete(connection, &chat);
+        let run = move |pen: &mut _| append::delete(pen, &chat);
         Box::pin(self.writer.write(run))
     }
 }
@@ -169,7 +171,7 @@ impl Leases for SqliteStore {
         expires: At,
     ) -> Reply<'a, Vec<ChatId>> {
         let (owner, chats) = (owner.clone(), chats.to_vec());
-        let run = move |connection: &_| lease::hold(connection, &owner, &chats, now, expires);
+        let run = move |pen: &mut Pen| lease::hold(pen, &owner, &chats, now, expires);
         Box::pin(self.writer.write(run))
     }
 
@@ -181,13 +183,13 @@ impl Leases for SqliteStore {
 
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
         let (owner, chats) = (owner.to_owned(), chats.to_vec());
-        let run = move |connection: &_| lease::release(connection, &owner, &chats);
+        let run = move |pen: &mut Pen| lease::release(pen, &owner, &chats);
         Box::pin(self.writer.write(run))
     }
 
     fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
         let owner = owner.to_owned();
-        let run = move |connection: &_| lease::release_all(connection, &owner);
+        let run = move |pen: &mut Pen| lease::release_all(pen, &owner);
         Box::pin(self.writer.write(run))
     }
 
@@ -204,7 +206,7 @@ impl Ledger for SqliteStore {
         payment: Payment,
     ) -> Reply<'a, Result<Paid, Refused>> {
         let principal = principal.clone();
-        let run = move |connection: &_| ledger::pay(connection, &principal, &payment);
+        let run = move |pen: &mut Pen| ledger::pay(pen, &principal, &payment);
         Box::pin(self.writer.write(run))
     }
 

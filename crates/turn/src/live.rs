@@ -385,14 +385,14 @@ fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
         }),
         Part::Source { url, title } => {
             *block += 1;
-            Chunk::SourceUrl(SourceUrl {
+            Chunk::from(SourceUrl {
                 source_id: format!("source-{block}"),
                 url: url.clone(),
                 title: title.clone(),
                 provider_metadata: None,
             })
         }
-        Part::Data { name, data } => Chunk::Data(Data {
+        Part::Data { name, data } => Chunk::from(Data {
             name: name.clone(),
             data: wire::prototype::without_refused_keys(data.clone()),
             ..Data::default()

@@ -110,7 +110,7 @@ impl SeedsWindow {
                 let input = serde_json::from_str(&delta.input_text_delta).unwrap_or_default();
                 self.announced.insert(call.clone());
                 let start = self.begun.remove(&call);
-                let available = Chunk::ToolInputAvailable(ToolInputAvailable {
+                let available = Chunk::from(ToolInputAvailable {
                     tool_call_id: call,
                     tool_name,
                     input,
@@ -136,7 +136,7 @@ impl SeedsWindow {
                     Some("get_location") => "User denied location access".to_owned(),
                     tool => format!("User denied {}", tool.unwrap_or("the call")),
                 };
-                vec![Chunk::ToolOutputError(ToolOutputError {
+                vec![Chunk::from(ToolOutputError {
                     tool_call_id: denied.tool_call_id.clone(),
                     error_text,
                     ..ToolOutputError::default()

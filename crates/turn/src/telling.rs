@@ -25,7 +25,7 @@ fn own(call: &Call) -> Option<bool> {
 }
 
 pub(crate) fn input_start(call: &Call) -> Chunk {
-    Chunk::ToolInputStart(ToolInputStart {
+    Chunk::from(ToolInputStart {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
         dynamic: own(call),
@@ -42,7 +42,7 @@ pub(crate) fn input_delta(call: &Call) -> Chunk {
 }
 
 pub(crate) fn input_available(call: &Call) -> Chunk {
-    Chunk::ToolInputAvailable(ToolInputAvailable {
+    Chunk::from(ToolInputAvailable {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
         input: without_refused_keys(call.input.clone()),
@@ -53,7 +53,7 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
 }
 
 pub(crate) fn approval_request(gate: &Gate, question: &str) -> Chunk {
-    Chunk::ToolApprovalRequest(ToolApprovalRequest {
+    Chunk::from(ToolApprovalRequest {
         approval_id: gate.id.to_string(),
         tool_call_id: gate.call.to_string(),
         approval_descriptor: Some(Box::new(match gate.expires {
@@ -71,7 +71,7 @@ pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<Chun
         Decision::Superseded => Some(SUPERSEDED.to_owned()),
         _ => None,
     };
-    Some(Chunk::ToolApprovalResponse(ToolApprovalResponse {
+    Some(Chunk::from(ToolApprovalResponse {
         approval_id: gate.id.to_string(),
         approved: decision.approved()?,
         reason,
@@ -125,7 +125,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
     let tool_call_id = call.id.to_string();
     let error_text = match outcome {
         Outcome::Output { output } | Outcome::Pending { output } => {
-            return Chunk::ToolOutputAvailable(ToolOutputAvailable {
+            return Chunk::from(ToolOutputAvailable {
                 tool_call_id,
                 output: without_refused_keys(output.clone()),
                 dynamic: own(call),
@@ -134,7 +134,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
             });
         }
         Outcome::Invalid { error } => {
-            return Chunk::ToolInputError(ToolInputError {
+            return Chunk::from(ToolInputError {
                 tool_call_id,
                 tool_name: call.tool.clone(),
                 input: without_refused_keys(call.input.clone()),
@@ -146,7 +146,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
         Outcome::Error { error } => error.clone(),
         Outcome::Unknown => UNKNOWN.to_owned(),
     };
-    Chunk::ToolOutputError(ToolOutputError {
+    Chunk::from(ToolOutputError {
         tool_call_id,
         error_text,
         dynamic: own(call),
@@ -156,7 +156,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
 }
 
 pub(crate) fn progress(call: &Call, output: &serde_json::Value) -> Chunk {
-    Chunk::ToolOutputAvailable(ToolOutputAvailable {
+    Chunk::from(ToolOutputAvailable {
         tool_call_id: call.id.to_string(),
         output: without_refused_keys(output.clone()),
         preliminary: Some(true),

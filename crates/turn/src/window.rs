@@ -229,7 +229,7 @@ impl History {
                 let question = self.asked.get(call);
                 let answer = question.and_then(|question| self.answered.get(question));
                 let reason = answer.and_then(|(_, reason)| reason.as_deref());
-                Some(Arc::new(Chunk::ToolOutputError(ToolOutputError {
+                Some(Arc::new(Chunk::from(ToolOutputError {
                     tool_call_id: call.clone(),
                     error_text: denial(reason),
                     ..ToolOutputError::default()

@@ -1,9 +1,10 @@
 //! The two things that change a journal: an append, and forgetting the chat.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 use turn::ChatId;
 
 use super::index::{self, Source};
+use super::pen::Pen;
 use super::read;
 use super::writer::{News, Written};
 use crate::error::StoreError;
@@ -36,9 +37,16 @@ impl Append {
         })
     }
 
-    pub(super) fn run(&self, connection: &Connection) -> Result<Written<Appended>, StoreError> {
-        let last = read::last_seq(connection, &self.chat)?;
+    pub(super) fn run(&self, pen: &mut Pen) -> Result<Written<Appended>, StoreError> {
+        let head = match pen.take_head(&self.chat) {
+            Some(head) => Some(head),
+            None => read::head(pen, &self.chat)?,
+        };
+        let last = head.as_ref().map_or(0, |head| head.seq);
         if last != self.expected_seq {
+            if let Some(head) = head {
+                pen.keep_head(&self.chat, head);
+            }
             return Ok(Written {
                 value: Appended::Conflict { seq: last },
                 news: News::Nothing,
@@ -48,7 +56,7 @@ impl Append {
         let entry = &self.entry;
         let sql = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        connection.prepare_cached(sql)?.execute(params![
+        pen.prepare_cached(sql)?.execute(params![
             self.chat.as_str(),
             from_seq(seq),
             turn(&entry.events).map(turn::TurnId::as_str),
@@ -60,11 +68,13 @@ impl Append {
         ])?;
         let source = Source {
             chat: &self.chat,
+            seq,
             at: entry.at,
             actor: &entry.actor,
             events: &entry.events,
         };
-        index::apply(connection, &source)?;
+        let head = index::apply(pen, &source, head)?;
+        pen.keep_head(&self.chat, head);
         Ok(Written {
             value: Appended::Ok { seq },
             news: News::Grew(self.chat.clone()),
@@ -73,12 +83,13 @@ impl Append {
 }
 
 /// Forgets a chat, and says whether there was one.
-pub(super) fn delete(connection: &Connection, chat: &ChatId) -> Result<Written<bool>, StoreError> {
+pub(super) fn delete(pen: &mut Pen, chat: &ChatId) -> Result<Written<bool>, StoreError> {
+    pen.take_head(chat);
     // Its gates and calls go with it, by their foreign keys.
     let sql = "DELETE FROM chat WHERE id = ?1";
-    connection.prepare_cached(sql)?.execute([chat.as_str()])?;
+    pen.prepare_cached(sql)?.execute([chat.as_str()])?;
     let sql = "DELETE FROM entry WHERE chat = ?1";
-    let was_there = connection.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
+    let was_there = pen.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
     Ok(Written {
         value: was_there,
         news: match was_there {

@@ -1,37 +1,34 @@
 //! The indexes in SQLite: written with each append, and made again from the journal.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use turn::{At, ChatId, Event, Principal, TurnId};
 
+use super::pen::Head;
 use super::read;
 use crate::error::StoreError;
 use crate::index::{self, Change, Standing};
-use crate::json::{decode, encode};
+use crate::json::encode;
 use crate::number::from_at;
 
 /// What an entry brings to the indexes.
 pub(super) struct Source<'a> {
     pub(super) chat: &'a ChatId,
+    pub(super) seq: u64,
     pub(super) at: At,
     pub(super) actor: &'a Principal,
     pub(super) events: &'a [Event],
 }
 
-/// Writes down what an entry changes. The chat is in the index already, or this is its first entry.
-pub(super) fn apply(connection: &Connection, source: &Source<'_>) -> Result<(), StoreError> {
+/// Writes down what an entry changes in a chat that stood like this, if it was there: how it stands now.
+pub(super) fn apply(
+    connection: &Connection,
+    source: &Source<'_>,
+    before: Option<Head>,
+) -> Result<Head, StoreError> {
     let chat = source.chat.as_str();
     let at = from_at(source.at);
-    let sql = "SELECT owner, standing FROM chat WHERE id = ?1";
-    let known = connection
-        .prepare_cached(sql)?
-        .query_row([chat], |row| <(String, String)>::try_from(row))
-        .optional()?;
-    let owner = match known {
-        Some((owner, standing)) => {
-            let before: Standing = decode("how a chat stands", &standing)?;
-            go_on(connection, source, &before)?;
-            owner
-        }
+    let head = match before {
+        Some(before) => go_on(connection, source, before)?,
         None => open_chat(connection, source)?,
     };
     for change in index::changes(source.events) {
@@ -55,7 +52,7 @@ pub(super) fn apply(connection: &Connection, source: &Source<'_>) -> Result<(), 
                     gate.id.as_str(),
                     chat,
                     turn.as_str(),
-                    owner,
+                    head.owner,
                     gate.call.as_str(),
                     encode("a gate", gate)?,
                     at,
@@ -76,7 +73,7 @@ pub(super) fn apply(connection: &Connection, source: &Source<'_>) -> Result<(), 
             }
         }
     }
-    Ok(())
+    Ok(head)
 }
 
 /// Makes all indexes again from the journal.
@@ -88,14 +85,16 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     let chats = chats.query_map((), |row| row.get::<_, String>(0))?;
     for chat in chats {
         let chat = ChatId::from(chat?);
+        let mut head = None;
         for entry in read::entries(connection, &chat, 0, None)? {
             let source = Source {
                 chat: &chat,
+                seq: entry.seq,
                 at: entry.at,
                 actor: &entry.actor,
                 events: &entry.events,
             };
-            apply(connection, &source)?;
+            head = Some(apply(connection, &source, head)?);
         }
     }
     Ok(())
@@ -105,14 +104,16 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
 fn go_on(
     connection: &Connection,
     source: &Source<'_>,
-    before: &Standing,
-) -> Result<(), StoreError> {
-    let mut standing = before.clone();
+    mut head: Head,
+) -> Result<Head, StoreError> {
+    let standing = &mut head.standing;
+    let before = (standing.turn().cloned(), standing.is_running());
     standing.apply(source.events);
+    head.seq = source.seq;
     let (chat, at) = (source.chat.as_str(), from_at(source.at));
-    let json = encode("how a chat stands", &standing)?;
+    let json = encode("how a chat stands", standing)?;
     let (turn, running) = (standing.turn(), standing.is_running());
-    if (turn, running) == (before.turn(), before.is_running()) {
+    if (turn, running) == (before.0.as_ref(), before.1) {
         // No index knows of these two, so that most appends write to none.
         let sql = "UPDATE chat SET updated = ?2, standing = ?3 WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
@@ -124,10 +125,10 @@ fn go_on(
         let turn = turn.map(TurnId::as_str);
         statement.execute(params![chat, at, json, turn, running])?;
     }
-    Ok(())
+    Ok(head)
 }
 
-fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<String, StoreError> {
+fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<Head, StoreError> {
     let Some(owner) = index::owner(source.events) else {
         let chat = source.chat.clone();
         return Err(StoreError::OwnerMissing { chat });
@@ -145,7 +146,11 @@ fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<String, Sto
         standing.turn().map(TurnId::as_str),
         standing.is_running(),
     ])?;
-    Ok(owner.as_str().to_owned())
+    Ok(Head {
+        seq: source.seq,
+        owner: owner.as_str().to_owned(),
+        standing,
+    })
 }
 
 /// An id that this chat already has is said twice; one that another chat has is a mistake.

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
+use super::pen::Head;
 use crate::error::StoreError;
 use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
 use crate::json::decode;
@@ -37,6 +38,20 @@ pub(super) fn last_seq(connection: &Connection, chat: &ChatId) -> Result<u64, St
     let mut statement = connection.prepare_cached(sql)?;
     let last: Option<i64> = statement.query_row([chat.as_str()], |row| row.get(0))?;
     Ok(last.map_or(0, to_count))
+}
+
+/// How a chat stands, if it is there. A chat is in the index as soon as it has an entry.
+pub(super) fn head(connection: &Connection, chat: &ChatId) -> Result<Option<Head>, StoreError> {
+    let sql = "SELECT (SELECT max(seq) FROM entry WHERE chat = ?1), owner, standing
+               FROM chat WHERE id = ?1";
+    let heads = all(connection, sql, [chat.as_str()], |row| {
+        Ok(Head {
+            seq: row.get::<_, Option<_>>(0)?.map_or(0, to_count),
+            owner: text(row, 1)?,
+            standing: decode("how a chat stands", &text(row, 2)?)?,
+        })
+    });
+    Ok(heads?.pop())
 }
 
 /// The gates that wait in the chats of an owner, oldest first.

@@ -15,6 +15,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use turn::ChatId;
 
+use super::pen::Pen;
 use crate::bell::Bell;
 use crate::error::StoreError;
 
@@ -68,11 +69,10 @@ impl Writer {
     pub(super) fn start(connection: Connection, bell: Arc<Bell>) -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
         let work = Work {
-            version: data_version(&connection),
+            pen: Pen::new(connection),
             looked: Instant::now(),
             is_crowd: false,
             gather: None,
-            connection,
             inbox,
             bell,
         };
@@ -89,7 +89,7 @@ impl Writer {
     /// the group that it was in could not be committed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        run: impl FnMut(&Connection) -> Result<Written<T>, StoreError> + Send + 'static,
+        run: impl FnMut(&mut Pen) -> Result<Written<T>, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await;
         let (reply, answer) = oneshot::channel();
@@ -127,7 +127,7 @@ impl Drop for Writer {
 
 /// A job, whatever it answers.
 trait Job: Send {
-    fn run(&mut self, connection: &Connection) -> Result<(), StoreError>;
+    fn run(&mut self, pen: &mut Pen) -> Result<(), StoreError>;
     fn deletes(&self) -> bool;
     fn answer(self: Box<Self>, committed: Result<(), StoreError>, bell: &Bell);
 }
@@ -142,10 +142,10 @@ struct Waiting<T, F> {
 impl<T, F> Job for Waiting<T, F>
 where
     T: Send,
-    F: FnMut(&Connection) -> Result<Written<T>, StoreError> + Send,
+    F: FnMut(&mut Pen) -> Result<Written<T>, StoreError> + Send,
 {
-    fn run(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        self.result = (self.run)(connection);
+    fn run(&mut self, pen: &mut Pen) -> Result<(), StoreError> {
+        self.result = (self.run)(pen);
         self.result.as_ref().map(|_| ()).map_err(Clone::clone)
     }
 
@@ -177,11 +177,9 @@ where
 
 /// What the thread works with.
 struct Work {
-    connection: Connection,
+    pen: Pen,
     inbox: mpsc::Receiver<Message>,
     bell: Arc<Bell>,
-    /// SQLite's number for what other connections have committed.
-    version: Option<i64>,
     looked: Instant,
     /// Whether the last commit had a crowd.
     is_crowd: bool,
@@ -252,35 +250,28 @@ impl Work {
 
     /// Runs the first job, and up to `limit` in all, in one transaction. Leaves them in `group`.
     fn transact(
-        &self,
+        &mut self,
         first: Box<dyn Job>,
         limit: usize,
         group: &mut Vec<Box<dyn Job>>,
     ) -> Result<(), Uncommitted> {
-        let connection = &self.connection;
         group.push(first);
-        if !connection.is_autocommit() {
-            // A transaction that could not even be rolled back, when the disk failed.
-            execute(connection, "ROLLBACK").map_err(Uncommitted::Begin)?;
+        if self.pen.begin().map_err(Uncommitted::Begin)? {
+            self.bell.ring_all();
         }
-        // IMMEDIATE: the lock comes before the first look at the journal, or another process could
-        // append between that look and our own append.
-        execute(connection, "BEGIN IMMEDIATE").map_err(Uncommitted::Begin)?;
         let committed = self
             .run_group(limit, group)
-            .and_then(|()| execute(connection, "COMMIT"));
+            .and_then(|()| self.pen.commit());
         committed.map_err(|error| {
-            if !connection.is_autocommit() {
-                let _ = execute(connection, "ROLLBACK");
-            }
+            let _ = self.pen.roll_back();
             Uncommitted::Transaction(error)
         })
     }
 
-    fn run_group(&self, limit: usize, group: &mut Vec<Box<dyn Job>>) -> Result<(), StoreError> {
+    fn run_group(&mut self, limit: usize, group: &mut Vec<Box<dyn Job>>) -> Result<(), StoreError> {
         let mut next = 0;
         while let Some(job) = group.get_mut(next) {
-            job.run(&self.connection)?;
+            job.run(&mut self.pen)?;
             // Tails must hear of the deletion before the next chat under that id can be read.
             let is_last = job.deletes();
             next += 1;
@@ -309,9 +300,7 @@ impl Work {
     fn look(&mut self) {
         if self.bell.has_listeners() && self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
-            let version = data_version(&self.connection);
-            if version != self.version {
-                self.version = version;
+            if self.pen.others_wrote() {
                 self.bell.ring_all();
             }
         }
@@ -325,14 +314,9 @@ impl Drop for Work {
     }
 }
 
-fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+pub(super) fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
     connection.prepare_cached(sql)?.execute(())?;
     Ok(())
-}
-
-fn data_version(connection: &Connection) -> Option<i64> {
-    let version = connection.pragma_query_value(None, "data_version", |row| row.get(0));
-    version.ok()
 }
 
 #[cfg(test)]

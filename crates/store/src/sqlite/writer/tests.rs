@@ -39,8 +39,8 @@ async fn tamper<T: Send + 'static>(
     store: &SqliteStore,
     mut with: impl FnMut(&Connection) -> rusqlite::Result<T> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let job = move |connection: &Connection| {
-        let value = with(connection)?;
+    let job = move |pen: &mut Pen| {
+        let value = with(pen)?;
         let news = News::Nothing;
         Ok(Written { value, news })
     };
@@ -191,6 +191,80 @@ async fn a_group_that_can_not_be_committed_is_tried_one_by_one() {
     assert_eq!(tail.next().await.unwrap().map(|entry| entry.seq), Some(1));
     let call = store.call(&"x".into()).await;
     assert_eq!(call, Ok(None));
+}
+
+/// A turn that has not ended, so that the writer remembers how its chat stands.
+fn opening() -> NewEntry {
+    let events = json!([
+        {"event": "chat-opened", "owner": "ann"},
+        {"event": "turn-opened", "turn": "t", "messageId": "m", "cause": {
+            "cause": "message", "message": {"id": "u", "role": "user", "parts": []}}},
+    ]);
+    NewEntry {
+        events: serde_json::from_value(events).unwrap(),
+        ..entry("")
+    }
+}
+
+async fn standing(store: &SqliteStore) -> String {
+    let sql = "SELECT group_concat(id || ' ' || standing, '; ') FROM chat";
+    let standing = tamper(store, move |connection| {
+        connection.query_row(sql, (), |row| row.get::<_, String>(0))
+    });
+    standing.await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_chat_is_forgotten_when_another_process_writes() {
+    let (store, folder) = open().await;
+    let other = SqliteStore::open(folder.path().join("chats.db"));
+    let other = other.await.unwrap();
+    let chat = ChatId::from("c");
+    assert_eq!(store.append(&chat, 0, opening()).await, grew(1));
+    assert_eq!(other.append(&chat, 1, entry("theirs")).await, grew(2));
+    let late = store.append(&chat, 1, entry("ours")).await;
+    assert_eq!(late, Ok(Appended::Conflict { seq: 2 }));
+    assert_eq!(store.append(&chat, 2, entry("ours")).await, grew(3));
+    let late = other.append(&chat, 2, entry("theirs")).await;
+    assert_eq!(late, Ok(Appended::Conflict { seq: 3 }));
+    assert_eq!(other.delete(&chat).await, Ok(true));
+    assert_eq!(store.append(&chat, 0, opening()).await, grew(1));
+    assert_eq!(standing(&store).await, r#"c {"turn":"t"}"#);
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_chat_is_forgotten_with_what_is_rolled_back() {
+    let (store, _folder) = open().await;
+    let (first, second) = (ChatId::from("first"), ChatId::from("second"));
+    assert_eq!(store.append(&first, 0, opening()).await, grew(1));
+    let (holding, release) = hold(&store);
+    let mut more = store.append(&first, 1, entry("more"));
+    queue(&mut more);
+    let mut new = store.append(&second, 0, opening());
+    queue(&mut new);
+    // All that came before it in its group is undone, and done again without it.
+    let mut broken = Box::pin(tamper(&store, |connection| {
+        connection.execute("no SQL", ())
+    }));
+    queue(&mut broken);
+    drop(release);
+    holding.await.unwrap();
+    assert_eq!((more.await, new.await), (grew(2), grew(1)));
+    assert!(broken.await.is_err());
+    assert_eq!(store.append(&first, 2, entry("more")).await, grew(3));
+    assert_eq!(store.append(&second, 1, entry("more")).await, grew(2));
+}
+
+#[tokio::test]
+async fn nothing_is_known_of_a_chat_that_was_deleted() {
+    let (store, _folder) = open().await;
+    let chat = ChatId::from("c");
+    assert_eq!(store.append(&chat, 0, opening()).await, grew(1));
+    assert_eq!(store.append(&chat, 1, entry("more")).await, grew(2));
+    assert_eq!(store.delete(&chat).await, Ok(true));
+    let late = store.append(&chat, 2, entry("more")).await;
+    assert_eq!(late, Ok(Appended::Conflict { seq: 0 }));
+    assert_eq!(store.append(&chat, 0, opening()).await, grew(1));
 }
 
 #[tokio::test]

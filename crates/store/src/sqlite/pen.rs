@@ -1,0 +1,112 @@
+//! The connection that writes, and what it knows of the chats that it wrote to.
+//!
+//! A turn is several appends to one chat, and each rests on what the one before it left. What is known
+//! of it need not be read again, as long as nobody else has written to the file; that is asked at the
+//! beginning of every transaction.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use rusqlite::Connection;
+use turn::ChatId;
+
+use super::writer::execute;
+use crate::error::StoreError;
+use crate::index::Standing;
+
+/// How many chats are known at most: far more than write at the same time.
+const CHATS: usize = 4096;
+
+/// The connection that writes.
+pub(super) struct Pen {
+    connection: Connection,
+    /// Of chats whose turn has not ended: they will be written to again.
+    heads: HashMap<ChatId, Head>,
+    /// SQLite's number for what other connections have committed.
+    version: Option<i64>,
+}
+
+/// How a chat stands after its last entry.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Head {
+    pub(super) seq: u64,
+    pub(super) owner: String,
+    pub(super) standing: Standing,
+}
+
+impl Pen {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self {
+            version: data_version(&connection),
+            heads: HashMap::new(),
+            connection,
+        }
+    }
+
+    /// Begins a transaction, and says whether others have written since this was asked last.
+    ///
+    /// IMMEDIATE: the lock comes before the first look at a journal, or another process could append
+    /// between that look and our own append.
+    pub(super) fn begin(&mut self) -> Result<bool, StoreError> {
+        if !self.connection.is_autocommit() {
+            // A transaction that could not even be rolled back, when the disk failed.
+            self.roll_back()?;
+        }
+        execute(&self.connection, "BEGIN IMMEDIATE")?;
+        Ok(self.others_wrote())
+    }
+
+    pub(super) fn commit(&self) -> Result<(), StoreError> {
+        execute(&self.connection, "COMMIT")
+    }
+
+    /// Ends a transaction that failed, unless SQLite has ended it.
+    pub(super) fn roll_back(&mut self) -> Result<(), StoreError> {
+        self.heads.clear();
+        match self.connection.is_autocommit() {
+            true => Ok(()),
+            false => execute(&self.connection, "ROLLBACK"),
+        }
+    }
+
+    /// Whether others have written since this was asked last.
+    pub(super) fn others_wrote(&mut self) -> bool {
+        let version = data_version(&self.connection);
+        let is_news = version != self.version;
+        if is_news {
+            self.version = version;
+            self.heads.clear();
+        }
+        is_news
+    }
+
+    /// How a chat stands, if that is known. Whoever takes it gives it back, if it is still true.
+    pub(super) fn take_head(&mut self, chat: &ChatId) -> Option<Head> {
+        self.heads.remove(chat)
+    }
+
+    pub(super) fn keep_head(&mut self, chat: &ChatId, head: Head) {
+        if head.standing.turn().is_none() {
+            return;
+        }
+        if self.heads.len() >= CHATS {
+            self.heads.clear();
+        }
+        self.heads.insert(chat.clone(), head);
+    }
+}
+
+/// For all that needs no more than a connection.
+impl Deref for Pen {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+fn data_version(connection: &Connection) -> Option<i64> {
+    let sql = "PRAGMA data_version";
+    let mut statement = connection.prepare_cached(sql).ok()?;
+    statement.query_row((), |row| row.get(0)).ok()
+}
