@@ -35,7 +35,7 @@ pub const PATHS: [Path; 7] = [
 fn delta() -> Chunk {
     Chunk::TextDelta(BlockDelta {
         id: "1".into(),
-        delta: DELTA.to_owned(),
+        delta: DELTA.into(),
         provider_metadata: None,
     })
 }

@@ -52,10 +52,7 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Command>> {
 
 /// Why windows close whose chat goes on in another server: their clients come back.
 pub(crate) fn moved() -> Closing {
-    Closing::Failed {
-        code: "moved".into(),
-        message: "The chat goes on elsewhere; come back to it.".into(),
-    }
+    Closing::failed("moved", "The chat goes on elsewhere; come back to it.")
 }
 
 struct Actor {
@@ -286,10 +283,8 @@ impl Actor {
                         continue;
                     }
                     Err(error) => {
-                        self.let_go(Closing::Failed {
-                            code: "store_unavailable".into(),
-                            message: "The journal can't be reached.".into(),
-                        });
+                        let failed = "The journal can't be reached.";
+                        self.let_go(Closing::failed("store_unavailable", failed));
                         self.engine.shared.left.add(&self.id);
                         return Err(error.into());
                     }

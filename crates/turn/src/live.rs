@@ -1,6 +1,5 @@
 //! The step that is running: what the model has said of it so far, which no journal has yet.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,9 +16,6 @@ pub const OURS: &str = "adkStream";
 
 /// Among ours, of a text: whose speech it is a transcript of, `input` or `output`.
 pub const TRANSCRIPT: &str = "transcript";
-
-/// What the first blocks of a message are called. Few messages have more, and every word says its own.
-const NAMES: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// What the engine's tools and policies say of a call that the model makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +90,8 @@ pub(crate) enum Said {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
-    Text(usize),
-    Reasoning(usize),
+    Text(u32),
+    Reasoning(u32),
 }
 
 impl Live {
@@ -105,7 +101,7 @@ impl Live {
         &mut self,
         event: AgentEvent,
         ruling: Option<Ruling>,
-        block: &mut usize,
+        block: &mut u32,
     ) -> Vec<Chunk> {
         match event {
             AgentEvent::Text {
@@ -300,7 +296,7 @@ impl Live {
     /// Closes the block that is open.
     pub(crate) fn close(&mut self) -> Option<Chunk> {
         Some(match self.open.take()? {
-            Open::Text(block) => Chunk::TextEnd(TextEnd {
+            Open::Text(block) => Chunk::from(TextEnd {
                 id: block.to_string(),
                 ..TextEnd::default()
             }),
@@ -311,7 +307,7 @@ impl Live {
         })
     }
 
-    fn whole(&mut self, part: Part, block: &mut usize) -> Vec<Chunk> {
+    fn whole(&mut self, part: Part, block: &mut u32) -> Vec<Chunk> {
         let mut chunks: Vec<_> = self.close().into_iter().collect();
         chunks.extend(whole(&part, block));
         self.parts.push(Said::Part(part));
@@ -339,7 +335,7 @@ impl Live {
 }
 
 /// The chunks of a part that is told whole, as it is when a turn is read back from the journal.
-pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
+pub(crate) fn told(part: &Part, block: &mut u32) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     match part {
         Part::Text {
@@ -350,7 +346,7 @@ pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
             let start = start(*block, provider_metadata.as_ref());
             chunks.push(Chunk::TextStart(start));
             chunks.extend(more(*block, text.clone()).map(Chunk::TextDelta));
-            chunks.push(Chunk::TextEnd(TextEnd {
+            chunks.push(Chunk::from(TextEnd {
                 id: block.to_string(),
                 ..TextEnd::default()
             }));
@@ -374,11 +370,11 @@ pub(crate) fn told(part: &Part, block: &mut usize) -> Vec<Chunk> {
     chunks
 }
 
-fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
+fn whole(part: &Part, block: &mut u32) -> Option<Chunk> {
     Some(match part {
         Part::File {
             url, media_type, ..
-        } => Chunk::File(File {
+        } => Chunk::from(File {
             url: url.clone(),
             media_type: media_type.clone(),
             provider_metadata: None,
@@ -404,7 +400,7 @@ fn whole(part: &Part, block: &mut usize) -> Option<Chunk> {
 }
 
 /// What a provider says of a part is between it and the agent; what is ours is for the page.
-fn start(block: usize, provider_metadata: Option<&Value>) -> BlockStart {
+fn start(block: u32, provider_metadata: Option<&Value>) -> BlockStart {
     let ours = provider_metadata.and_then(|all| all.get(OURS)?.as_object());
     BlockStart {
         id: block.to_string(),
@@ -412,17 +408,14 @@ fn start(block: usize, provider_metadata: Option<&Value>) -> BlockStart {
     }
 }
 
-fn more(block: usize, delta: String) -> Option<BlockDelta> {
+fn more(block: u32, delta: String) -> Option<BlockDelta> {
     (!delta.is_empty()).then(|| delta_of(block, delta))
 }
 
-fn delta_of(block: usize, delta: String) -> BlockDelta {
+fn delta_of(block: u32, delta: String) -> BlockDelta {
     BlockDelta {
-        id: match NAMES.get(block) {
-            Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(block.to_string()),
-        },
-        delta,
+        id: block.into(),
+        delta: delta.into(),
         provider_metadata: None,
     }
 }

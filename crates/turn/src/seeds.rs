@@ -68,7 +68,7 @@ impl SeedsWindow {
                     self.tell(chunk);
                 }
             }
-            chunks.push(Chunk::Start(Start {
+            chunks.push(Chunk::from(Start {
                 message_id: Some(self.message_id.clone()),
                 message_metadata: None,
             }));
@@ -167,7 +167,7 @@ impl SeedsWindow {
             }
             Chunk::TextDelta(delta) => vec![Chunk::TextDelta(self.more(delta))],
             Chunk::ReasoningDelta(delta) => vec![Chunk::ReasoningDelta(self.more(delta))],
-            Chunk::TextEnd(end) => vec![Chunk::TextEnd(TextEnd {
+            Chunk::TextEnd(end) => vec![Chunk::from(TextEnd {
                 id: self.name(&end.id),
                 ..TextEnd::default()
             })],
@@ -188,7 +188,7 @@ impl SeedsWindow {
 
     fn more(&self, delta: &BlockDelta) -> BlockDelta {
         BlockDelta {
-            id: self.name(&delta.id).into(),
+            id: self.name(&delta.id.to_str()).into(),
             delta: delta.delta.clone(),
             provider_metadata: None,
         }

@@ -35,7 +35,7 @@ pub(crate) fn input_start(call: &Call) -> Chunk {
 }
 
 pub(crate) fn input_delta(call: &Call) -> Chunk {
-    Chunk::ToolInputDelta(ToolInputDelta {
+    Chunk::from(ToolInputDelta {
         tool_call_id: call.id.to_string(),
         input_text_delta: without_refused_keys(call.input.clone()).to_string(),
     })

@@ -32,18 +32,30 @@ pub enum Closing {
         /// Usage and the like. Boxed, since every word stands in an item, and few items close.
         metadata: Option<Box<Value>>,
     },
-    /// The turn failed.
-    Failed {
-        /// A stable code.
-        code: Box<str>,
-        /// What to tell the user.
-        message: Box<str>,
-    },
+    /// The turn failed. Boxed as well.
+    Failed(Box<Failure>),
     /// The turn was stopped.
     Stopped,
 }
 
+/// Why a turn failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// A stable code.
+    pub code: String,
+    /// What to tell the user.
+    pub message: String,
+}
+
 impl Closing {
+    /// A turn that failed.
+    pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Failed(Box::new(Failure {
+            code: code.into(),
+            message: message.into(),
+        }))
+    }
+
     /// Whether nothing follows.
     pub fn is_final(&self) -> bool {
         *self != Self::Parked
@@ -58,9 +70,9 @@ impl Closing {
             Self::Parked => (FinishReason::ToolCalls, "parked", None),
             Self::Finished { reason, metadata } => (*reason, "finished", metadata.as_deref()),
             Self::Stopped => (FinishReason::Interrupted, "stopped", None),
-            Self::Failed { code, message } => {
+            Self::Failed(failure) => {
                 return Chunk::Error(Error {
-                    error_text: format!("{code}: {message}"),
+                    error_text: format!("{}: {}", failure.code, failure.message),
                 });
             }
         };
@@ -69,7 +81,7 @@ impl Closing {
         if let Some(Value::Object(metadata)) = metadata {
             all.extend(metadata.clone());
         }
-        Chunk::Finish(Finish {
+        Chunk::from(Finish {
             finish_reason: Some(reason),
             message_metadata: Some(Value::Object(all)),
         })
@@ -79,48 +91,41 @@ impl Closing {
 /// Draws together the deltas of each block that follow each other, as they are told when a turn is
 /// read back from its journal.
 pub(crate) fn compact(transcript: &mut Vec<Item>) {
-    let mut compact: Vec<Item> = Vec::new();
-    for item in transcript.drain(..) {
-        if let (Some(Item::Chunk(last)), Item::Chunk(chunk)) = (compact.last_mut(), &item)
-            && let Some((last, more)) = of_one_block(last, chunk)
-        {
-            last.delta.push_str(&more.delta);
-            continue;
-        }
-        if let Some(Item::Chunk(last)) = compact.last_mut() {
-            shrink(last);
+    let mut compact = Vec::new();
+    let mut items = transcript.drain(..).peekable();
+    while let Some(mut item) = items.next() {
+        if let Item::Chunk(first) = &mut item {
+            let mut text = String::new();
+            while let Some(Item::Chunk(next)) = items.peek()
+                && let Some((first, next)) = of_one_block(first, next)
+            {
+                if text.is_empty() {
+                    text.push_str(&first.delta);
+                }
+                text.push_str(&next.delta);
+                items.next();
+            }
+            if !text.is_empty()
+                && let Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta) = Arc::make_mut(first)
+            {
+                delta.delta = text.into();
+            }
         }
         compact.push(item);
     }
+    drop(items);
     compact.shrink_to_fit();
     *transcript = compact;
 }
 
-/// Lets go of the room that a text grew into.
-fn shrink(chunk: &mut Arc<Chunk>) {
-    if let Some(Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta)) = Arc::get_mut(chunk) {
-        delta.delta.shrink_to_fit();
-    }
-}
-
 /// Two deltas, if they are of one block.
-fn of_one_block<'a>(
-    last: &'a mut Arc<Chunk>,
-    next: &'a Chunk,
-) -> Option<(&'a mut BlockDelta, &'a BlockDelta)> {
-    let is_one = match (&**last, next) {
-        (Chunk::TextDelta(last), Chunk::TextDelta(next))
-        | (Chunk::ReasoningDelta(last), Chunk::ReasoningDelta(next)) => {
-            last.id == next.id && last.provider_metadata == next.provider_metadata
+fn of_one_block<'a>(first: &'a Chunk, next: &'a Chunk) -> Option<(&'a BlockDelta, &'a BlockDelta)> {
+    match (first, next) {
+        (Chunk::TextDelta(first), Chunk::TextDelta(next))
+        | (Chunk::ReasoningDelta(first), Chunk::ReasoningDelta(next)) => {
+            let is_one = first.id == next.id && first.provider_metadata == next.provider_metadata;
+            is_one.then_some((first, next))
         }
-        _ => false,
-    };
-    if !is_one {
-        return None;
-    }
-    match (Arc::make_mut(last), next) {
-        (Chunk::TextDelta(last), Chunk::TextDelta(next))
-        | (Chunk::ReasoningDelta(last), Chunk::ReasoningDelta(next)) => Some((last, next)),
         _ => None,
     }
 }
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn an_item_is_not_large() {
         let bytes = size_of::<Item>();
-        assert!(bytes <= 40, "an item takes {bytes} bytes");
+        assert!(bytes <= 16, "an item takes {bytes} bytes");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Turn {
     /// How many steps clients were shown: those of the model, and those that a question needed.
     shown_steps: usize,
     /// How many texts, reasonings and sources it has.
-    pub(crate) blocks: usize,
+    pub(crate) blocks: u32,
     metadata: Option<Value>,
     finish: Finish,
     /// Denials that wait for a page's output: told earlier, no client would ever send that output.

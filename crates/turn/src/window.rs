@@ -92,7 +92,7 @@ impl Window {
         let mut chunks = Vec::with_capacity(left + 4);
         if !self.has_started {
             self.has_started = true;
-            let start = Chunk::Start(Start {
+            let start = Chunk::from(Start {
                 message_id: Some(self.message_id.clone()),
                 message_metadata: None,
             });
@@ -209,7 +209,7 @@ impl History {
             {
                 let tool_call_id = available.tool_call_id.clone();
                 self.told.insert(tool_call_id.clone()).then(|| {
-                    Arc::new(Chunk::ToolInputDelta(ToolInputDelta {
+                    Arc::new(Chunk::from(ToolInputDelta {
                         tool_call_id,
                         input_text_delta: available.input.to_string(),
                     }))

@@ -194,7 +194,7 @@ impl Assembler {
 
             Chunk::TextStart(start) => self.text_start(start),
             Chunk::TextDelta(delta) => {
-                let text = self.open_text(&delta.id, "text-delta")?;
+                let text = self.open_text(&delta.id.to_str(), "text-delta")?;
                 text.text.push_str(&delta.delta);
                 replace(
                     &mut text.provider_metadata,
@@ -369,7 +369,7 @@ impl Assembler {
     }
 
     fn reasoning_delta(&mut self, delta: &BlockDelta) -> Result<(), StreamError> {
-        let reasoning = self.open_reasoning(&delta.id, "reasoning-delta")?;
+        let reasoning = self.open_reasoning(&delta.id.to_str(), "reasoning-delta")?;
         reasoning.text.push_str(&delta.delta);
         replace(
             &mut reasoning.provider_metadata,

@@ -292,7 +292,7 @@ mod tests {
         let frame = ServerFrame::Chunk {
             request_id: "r1".into(),
             sequence: 0,
-            chunk: Chunk::Start(Start::default()),
+            chunk: Chunk::from(Start::default()),
         };
         let text = frame.to_json();
         assert_eq!(

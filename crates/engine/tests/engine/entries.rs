@@ -63,8 +63,7 @@ impl Scene {
         let [a, b] = ["a", "b"].map(|name| cluster.server(name));
         let mut window = cluster.begin(&a).await;
         let words = ["One.", "Two."][step];
-        let is_said =
-            |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if text.delta == words);
+        let is_said = |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if *text.delta == *words);
         while !window.next().await.unwrap().iter().any(is_said) {}
         let cut = cluster.cut("a");
         drop(cut);
@@ -161,7 +160,7 @@ async fn window_that_has_told_something_sends_its_client_to_the_owner() {
     scene.cluster.heal("a", scene.a.clone());
     let told = rest(&mut window).await;
     let is_one =
-        |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if text.delta == "One.");
+        |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if &*text.delta == "One.");
     assert!(told.iter().any(is_one), "{told:?}");
     let Some(Chunk::Error(error)) = told.last().map(|chunk| &**chunk) else {
         panic!("{told:?}")

@@ -101,11 +101,7 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Notes how a chat stands that was there before.
-fn go_on(
-    connection: &Connection,
-    source: &Source<'_>,
-    mut head: Head,
-) -> Result<Head, StoreError> {
+fn go_on(connection: &Connection, source: &Source<'_>, mut head: Head) -> Result<Head, StoreError> {
     let standing = &mut head.standing;
     let before = (standing.turn().cloned(), standing.is_running());
     standing.apply(source.events);

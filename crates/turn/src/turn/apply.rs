@@ -233,10 +233,7 @@ impl Turn {
                 reason: self.finish_reason(),
                 metadata: self.metadata.clone().map(Box::new),
             },
-            End::Failed { code, message, .. } => Closing::Failed {
-                code: code.as_str().into(),
-                message: message.as_str().into(),
-            },
+            End::Failed { code, message, .. } => Closing::failed(code, message),
             End::Stopped => Closing::Stopped,
         };
         self.transcript.push(Item::Close(closing));

@@ -1,11 +1,10 @@
 //! Chunks that carry what the model says: text, reasoning, files, sources, data.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::BlockId;
 use crate::decode::{DecodeError, Fields, record};
 use crate::metadata::{Citation, ProviderMetadata};
 
@@ -22,10 +21,10 @@ record! {
 record! {
     /// More of an open block.
     BlockDelta {
-        /// The block's id. Nearly every chunk has one, so that it need not be made anew.
-        id: Cow<'static, str> = "id",
+        /// The block's id.
+        id: BlockId = "id",
         /// The words.
-        delta: String = "delta",
+        delta: Box<str> = "delta",
         /// What the provider says of it.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }

@@ -1,7 +1,5 @@
 //! How the plain types are read.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::{DecodeError, Field, Nulls, Path};
@@ -46,11 +44,11 @@ impl Field for String {
     }
 }
 
-impl Field for Cow<'static, str> {
+impl Field for Box<str> {
     const EXPECTED: &'static str = String::EXPECTED;
 
     fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
-        String::from_value(value, path, nulls).map(Cow::Owned)
+        String::from_value(value, path, nulls).map(Self::from)
     }
 }
 
