@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use adk_stream::store::sqlite::SqliteStore;
 use adk_stream::store::{Journal, NewEntry};
-use adk_stream::turn::agent::AgentEvent;
+use adk_stream::turn::agent::{AgentEvent, Said};
 use adk_stream::turn::event::Finish;
 use adk_stream::turn::transcript::Item;
 use adk_stream::turn::{At, Chat, ChatId, Input, Window};
@@ -65,14 +65,20 @@ fn handle(times: usize) {
     });
 }
 
-/// The same as the engine has it.
+/// The same as the engine has it: in one go.
 fn hear(times: usize) {
-    say(times, |chat, mut event| {
-        if !chat.hear(&mut event) {
-            let ruling = None;
+    for _ in 0..times.div_ceil(200) {
+        let mut chat = Chat::default();
+        journals::say(&mut chat, journals::OWNER, "chat", "m");
+        let words: Vec<_> = (0..200).map(|_| Said::Text(DELTA.to_owned())).collect();
+        let mut words = black_box(words).into_iter().peekable();
+        while let Some(word) = words.next() {
+            let (event, ruling) = (word.into(), None);
             black_box(chat.handle(Input::Agent { event, ruling }, At(1)));
+            chat.hear(&mut words);
         }
-    });
+        black_box(chat);
+    }
 }
 
 fn say(times: usize, take: impl Fn(&mut Chat, AgentEvent)) {

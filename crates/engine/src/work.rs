@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use turn::agent::AgentEvent;
+use turn::agent::Said;
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::{CallId, GateId};
@@ -79,46 +79,6 @@ pub(crate) enum Work {
     },
     /// A long-running call is done.
     Result { call: CallId, outcome: Outcome },
-}
-
-/// Something that an agent said. Most of it is words, and an event is ten times as large as a word.
-#[derive(Debug)]
-pub(crate) enum Said {
-    Text(String),
-    Reasoning(String),
-    Event(Box<AgentEvent>),
-}
-
-impl From<AgentEvent> for Said {
-    fn from(event: AgentEvent) -> Self {
-        match event {
-            AgentEvent::Text {
-                delta,
-                provider_metadata: None,
-            } => Self::Text(delta),
-            AgentEvent::Reasoning {
-                delta,
-                provider_metadata: None,
-            } => Self::Reasoning(delta),
-            event => Self::Event(Box::new(event)),
-        }
-    }
-}
-
-impl From<Said> for AgentEvent {
-    fn from(said: Said) -> Self {
-        match said {
-            Said::Text(delta) => Self::Text {
-                delta,
-                provider_metadata: None,
-            },
-            Said::Reasoning(delta) => Self::Reasoning {
-                delta,
-                provider_metadata: None,
-            },
-            Said::Event(event) => *event,
-        }
-    }
 }
 
 /// Whom a tool asks, in the middle of its work.

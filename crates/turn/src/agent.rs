@@ -333,3 +333,46 @@ pub enum Behavior {
     /// It goes on, and is told the result when there is one.
     NonBlocking,
 }
+/// Something that an agent said, as it is brought to the chat. Most of it is words, and an event is ten
+/// times as large as a word.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// More of a text.
+    Text(String),
+    /// More of a reasoning.
+    Reasoning(String),
+    /// Anything else, and words of which the provider says something.
+    Event(Box<AgentEvent>),
+}
+
+impl From<AgentEvent> for Said {
+    fn from(event: AgentEvent) -> Self {
+        match event {
+            AgentEvent::Text {
+                delta,
+                provider_metadata: None,
+            } => Self::Text(delta),
+            AgentEvent::Reasoning {
+                delta,
+                provider_metadata: None,
+            } => Self::Reasoning(delta),
+            event => Self::Event(Box::new(event)),
+        }
+    }
+}
+
+impl From<Said> for AgentEvent {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::Text(delta) => Self::Text {
+                delta,
+                provider_metadata: None,
+            },
+            Said::Reasoning(delta) => Self::Reasoning {
+                delta,
+                provider_metadata: None,
+            },
+            Said::Event(event) => *event,
+        }
+    }
+}

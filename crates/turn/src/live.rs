@@ -1,5 +1,6 @@
 //! The step that is running: what the model has said of it so far, which no journal has yet.
 
+use std::iter::Peekable;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -7,7 +8,7 @@ use wire::Chunk;
 use wire::chunk::{BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd};
 use wire::metadata::ProviderMetadata;
 
-use crate::agent::{AgentEvent, Part};
+use crate::agent::{self, AgentEvent, Part};
 use crate::call::Place;
 use crate::telling;
 
@@ -92,6 +93,35 @@ pub(crate) enum Said {
 enum Open {
     Text(u32),
     Reasoning(u32),
+}
+
+/// A block that is open.
+pub(crate) struct More<'a> {
+    open: Open,
+    text: &'a mut String,
+}
+
+impl More<'_> {
+    /// Takes the next word in, if it is one of this block: the chunk that clients are told.
+    pub(crate) fn take(
+        &mut self,
+        said: &mut Peekable<impl Iterator<Item = agent::Said>>,
+    ) -> Option<Chunk> {
+        let is_more = |said: &agent::Said| match (self.open, said) {
+            (Open::Text(_), agent::Said::Text(word))
+            | (Open::Reasoning(_), agent::Said::Reasoning(word)) => !word.is_empty(),
+            _ => false,
+        };
+        let (agent::Said::Text(word) | agent::Said::Reasoning(word)) = said.next_if(is_more)?
+        else {
+            return None;
+        };
+        self.text.push_str(&word);
+        Some(match self.open {
+            Open::Text(block) => Chunk::TextDelta(delta_of(block, word)),
+            Open::Reasoning(block) => Chunk::ReasoningDelta(delta_of(block, word)),
+        })
+    }
 }
 
 impl Live {
@@ -254,32 +284,15 @@ impl Live {
         }
     }
 
-    /// Takes in more of the block that is open, if that is what the event is, and leaves nothing of
-    /// it: the chunk that clients are told. Nearly all that an agent says is this.
-    pub(crate) fn take_more(&mut self, event: &mut AgentEvent) -> Option<Chunk> {
-        let (block, delta, provider_metadata, chunk): (_, _, _, fn(BlockDelta) -> Chunk) =
-            match (event, self.open) {
-                (
-                    AgentEvent::Text {
-                        delta,
-                        provider_metadata,
-                    },
-                    Some(Open::Text(block)),
-                ) => (block, delta, provider_metadata, Chunk::TextDelta),
-                (
-                    AgentEvent::Reasoning {
-                        delta,
-                        provider_metadata,
-                    },
-                    Some(Open::Reasoning(block)),
-                ) => (block, delta, provider_metadata, Chunk::ReasoningDelta),
-                _ => return None,
-            };
-        if delta.is_empty() {
-            return None;
+    /// The block that is open, to be told more.
+    pub(crate) fn more(&mut self) -> Option<More<'_>> {
+        let open = self.open?;
+        match self.parts.last_mut()? {
+            Said::Part(Part::Text { text, .. } | Part::Reasoning { text, .. }) => {
+                Some(More { open, text })
+            }
+            _ => None,
         }
-        self.grow(delta, provider_metadata.take());
-        Some(chunk(delta_of(block, std::mem::take(delta))))
     }
 
     /// Takes back calls that nothing was done about yet.

@@ -92,30 +92,41 @@ impl Closing {
 /// read back from its journal.
 pub(crate) fn compact(transcript: &mut Vec<Item>) {
     let mut compact = Vec::new();
-    let mut items = transcript.drain(..).peekable();
+    let mut items = transcript.drain(..);
     while let Some(mut item) = items.next() {
-        if let Item::Chunk(first) = &mut item {
-            let mut text = String::new();
-            while let Some(Item::Chunk(next)) = items.peek()
-                && let Some((first, next)) = of_one_block(first, next)
-            {
-                if text.is_empty() {
-                    text.push_str(&first.delta);
-                }
-                text.push_str(&next.delta);
-                items.next();
-            }
-            if !text.is_empty()
-                && let Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta) = Arc::make_mut(first)
-            {
-                delta.delta = text.into();
-            }
+        if let Item::Chunk(first) = &mut item
+            && let Some((text, count)) = whole(first, items.as_slice())
+            && let Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta) = Arc::make_mut(first)
+        {
+            delta.delta = text.into();
+            items.by_ref().take(count).for_each(drop);
         }
         compact.push(item);
     }
     drop(items);
     compact.shrink_to_fit();
     *transcript = compact;
+}
+
+/// A delta with those that follow it and are of the same block, if there are any, and how many.
+fn whole(first: &Chunk, rest: &[Item]) -> Option<(String, usize)> {
+    let more = || {
+        rest.iter().map_while(|item| match item {
+            Item::Chunk(next) => of_one_block(first, next),
+            Item::Close(_) => None,
+        })
+    };
+    let (head, _) = more().next()?;
+    // Counted first, so that the text need not be moved while it grows.
+    let length: usize = more().map(|(_, next)| next.delta.len()).sum();
+    let mut text = String::with_capacity(head.delta.len() + length);
+    text.push_str(&head.delta);
+    let mut count = 0;
+    for (_, next) in more() {
+        text.push_str(&next.delta);
+        count += 1;
+    }
+    Some((text, count))
 }
 
 /// Two deltas, if they are of one block.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tokio::sync::oneshot;
-use turn::agent::AgentEvent;
+use turn::agent::{AgentEvent, Said};
 use turn::call::Place;
 use turn::gate::Decision;
 use turn::live::{Ruling, Verdict};
@@ -12,7 +12,7 @@ use wire::chunk::Data;
 use super::Actor;
 use crate::error::EngineError;
 use crate::id;
-use crate::work::{Ask, Said, Work};
+use crate::work::{Ask, Work};
 
 impl Actor {
     pub(super) async fn work(&mut self, work: Work) {
@@ -126,13 +126,14 @@ impl Actor {
             _ => false,
         };
         let is_cut = is_over && !events.last().is_some_and(is_failure);
-        for said in events {
-            // What is said in one go may end with what makes the chat let go of the agent.
-            if !self.tasks.is_current(run) {
-                return Ok(());
+        let mut events = events.into_iter().peekable();
+        // What is said in one go may end with what makes the chat let go of the agent.
+        while self.tasks.is_current(run) {
+            if let Some(chat) = &mut self.chat {
+                chat.hear(&mut events);
             }
-            let mut event = AgentEvent::from(said);
-            if !self.hear_word(&mut event) {
+            let Some(said) = events.next() else { break };
+            if let Err(event) = self.hear_word(said.into()) {
                 let heard = self.agent_does(event).await;
                 self.note(heard);
             }
@@ -144,27 +145,21 @@ impl Actor {
         }
     }
 
-    /// Takes in a word, which needs no entry and has no effect, and says whether the event was one.
-    /// It is shown with all that was said in the same go.
-    fn hear_word(&mut self, event: &mut AgentEvent) -> bool {
-        let Some(chat) = &mut self.chat else {
-            return false;
-        };
-        // An event is large, and most are not worth moving.
-        if chat.hear(event) {
-            return true;
+    /// Takes in what opens or closes a block of words, which needs no entry and has no effect, or gives
+    /// the event back. It is shown with all that was said in the same go.
+    fn hear_word(&mut self, event: AgentEvent) -> Result<(), AgentEvent> {
+        match (&mut self.chat, &event) {
+            (
+                Some(chat),
+                AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd,
+            ) => {
+                let ruling = None;
+                let output = chat.handle(Input::Agent { event, ruling }, At(0));
+                debug_assert_eq!(output, turn::Output::default());
+                Ok(())
+            }
+            _ => Err(event),
         }
-        let is_word = matches!(
-            event,
-            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd
-        );
-        if is_word {
-            let event = std::mem::replace(event, AgentEvent::PartEnd);
-            let ruling = None;
-            let output = chat.handle(Input::Agent { event, ruling }, At(0));
-            debug_assert_eq!(output, turn::Output::default());
-        }
-        is_word
     }
 
     async fn agent_does(&mut self, event: AgentEvent) -> Result<(), EngineError> {

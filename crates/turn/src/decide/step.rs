@@ -1,9 +1,11 @@
 //! Decisions about the running step: what the agent says, and what becomes of its calls.
 
+use std::iter::Peekable;
+
 use serde_json::Value;
 
 use super::gate;
-use crate::agent::{AgentEvent, Part};
+use crate::agent::{self, AgentEvent, Part};
 use crate::call::{Call, Outcome, Place};
 use crate::chat::Chat;
 use crate::event::{End, Event, Finish};
@@ -15,27 +17,22 @@ use crate::time::At;
 use crate::window::denial;
 
 impl Chat {
-    /// Takes in more of the text or reasoning that is open, if that is what the event is, and says
-    /// whether it was. Nearly all that an agent says is this; it needs no entry and has no effect.
-    pub fn hear(&mut self, event: &mut AgentEvent) -> bool {
+    /// Takes in the words that come first and are more of the text or reasoning that is open. Nearly
+    /// all that an agent says is this; it needs no entry and has no effect.
+    pub fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = agent::Said>>) {
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
-        let Some(turn) = turn else { return false };
-        let more = turn.live.as_mut().and_then(|live| live.take_more(event));
-        let is_more = more.is_some();
-        turn.say_all(more);
-        is_more
+        if let Some(turn) = turn {
+            turn.hear(said);
+        }
     }
 
     pub(super) fn agent_says(
         &mut self,
         output: &mut Output,
-        mut event: AgentEvent,
+        event: AgentEvent,
         ruling: Option<Ruling>,
         now: At,
     ) {
-        if self.hear(&mut event) {
-            return;
-        }
         let is_of_earlier = matches!(
             event,
             AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }

@@ -1,5 +1,6 @@
 //! How events change a turn, and what it says of them.
 
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -7,12 +8,12 @@ use wire::Chunk;
 use wire::chunk::FinishReason;
 
 use super::{CallState, GateState, Step, Turn};
-use crate::agent::Part;
+use crate::agent::{Part, Said};
 use crate::call::{Outcome, Place};
 use crate::event::{End, Event, Finish};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
-use crate::live;
+use crate::live::{self, Live};
 use crate::telling;
 use crate::transcript::{self, Closing, Item};
 
@@ -264,6 +265,17 @@ impl Turn {
 
     pub(crate) fn say(&mut self, chunk: Chunk) {
         self.transcript.push(Item::Chunk(Arc::new(chunk)));
+    }
+
+    /// Says the words that come first and are more of the block that is open.
+    pub(crate) fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = Said>>) {
+        let Some(mut more) = self.live.as_mut().and_then(Live::more) else {
+            return;
+        };
+        self.transcript.reserve(said.size_hint().0);
+        while let Some(chunk) = more.take(said) {
+            self.transcript.push(Item::Chunk(Arc::new(chunk)));
+        }
     }
 
     /// Draws the words of each block together, once the turn is over: as many chunks as there were
