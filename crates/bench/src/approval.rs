@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -31,20 +32,43 @@ pub struct Answered {
     pub started_p99: f64,
 }
 
-/// How long a bare write and its sync take, in milliseconds, for half of them and for all but one of
-/// a hundred: what no durable answer can beat.
-pub fn fsync(folder: &Path, times: usize) -> io::Result<(f64, f64)> {
-    let path = folder.join("fsync");
-    let mut file = File::create(&path)?;
-    let mut sample = Sample::default();
-    for _ in 0..times {
-        let begun = Instant::now();
-        file.write_all(&[0; 4096])?;
-        file.sync_data()?;
-        sample.push(begun.elapsed());
-    }
-    std::fs::remove_file(path)?;
-    Ok((sample.percentile(50), sample.percentile(99)))
+/// How long a bare write and its sync take, where so many ask for one at the same moment, each in a file
+/// and a thread of its own: what no answer that is durable by itself can beat.
+pub fn fsync(name: &str, folder: &Path, at_once: usize, rounds: usize) -> io::Result<Answered> {
+    let together = Barrier::new(at_once);
+    let sync = |number: usize| {
+        let path = folder.join(format!("fsync-{at_once}-{number}"));
+        let mut file = File::create(&path)?;
+        let mut sample = Sample::default();
+        for _ in 0..rounds {
+            together.wait();
+            let begun = Instant::now();
+            file.write_all(&[0; 4096])?;
+            file.sync_data()?;
+            sample.push(begun.elapsed());
+        }
+        std::fs::remove_file(path)?;
+        io::Result::Ok(sample)
+    };
+    let mut all = Sample::default();
+    std::thread::scope(|scope| {
+        let sync = &sync;
+        let threads: Vec<_> = (0..at_once)
+            .map(|number| scope.spawn(move || sync(number)))
+            .collect();
+        for thread in threads {
+            let panicked = |_| io::Error::other("a thread that syncs panicked");
+            all.extend(thread.join().map_err(panicked)??);
+        }
+        io::Result::Ok(())
+    })?;
+    Ok(Answered {
+        subject: name.to_owned(),
+        at_once,
+        answers: all.len(),
+        started_p50: all.percentile(50),
+        started_p99: all.percentile(99),
+    })
 }
 
 /// Asks for approvals in chats of their own and answers them, so many at once.

@@ -33,6 +33,17 @@ impl Chat {
         ruling: Option<Ruling>,
         now: At,
     ) {
+        let event = match event {
+            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } => {
+                let mut said = std::iter::once(event.into()).peekable();
+                self.hear(&mut said);
+                match said.next() {
+                    Some(first) => first.into(),
+                    None => return,
+                }
+            }
+            event => event,
+        };
         let is_of_earlier = matches!(
             event,
             AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }

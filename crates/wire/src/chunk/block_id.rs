@@ -34,7 +34,15 @@ impl BlockId {
     /// Appends the id as JSON text.
     pub(super) fn write_json(&self, out: &mut Vec<u8>) {
         // Writing to memory can't fail.
-        let _ = serde_json::to_writer(out, self);
+        let _ = match &self.0 {
+            Name::Number(number) => {
+                out.push(b'"');
+                let written = serde_json::to_writer(&mut *out, number);
+                out.push(b'"');
+                written
+            }
+            Name::Text(text) => serde_json::to_writer(out, text),
+        };
     }
 }
 
