@@ -133,32 +133,23 @@ impl Actor {
                 chat.hear(&mut events);
             }
             let Some(said) = events.next() else { break };
-            if let Err(event) = self.hear_word(said.into()) {
-                let heard = self.agent_does(event).await;
-                self.note(heard);
+            let event = AgentEvent::from(said);
+            match &mut self.chat {
+                Some(chat) if is_word(&event) => {
+                    let ruling = None;
+                    let output = chat.handle(Input::Agent { event, ruling }, At(0));
+                    debug_assert_eq!(output, turn::Output::default());
+                }
+                _ => {
+                    let heard = self.agent_does(event).await;
+                    self.note(heard);
+                }
             }
         }
         // One that said that it has ended may end.
         match is_cut && self.tasks.is_current(run) {
             true => self.perform(Input::AgentCut, None).await.map(drop),
             false => Ok(()),
-        }
-    }
-
-    /// Takes in what opens or closes a block of words, which needs no entry and has no effect, or gives
-    /// the event back. It is shown with all that was said in the same go.
-    fn hear_word(&mut self, event: AgentEvent) -> Result<(), AgentEvent> {
-        match (&mut self.chat, &event) {
-            (
-                Some(chat),
-                AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd,
-            ) => {
-                let ruling = None;
-                let output = chat.handle(Input::Agent { event, ruling }, At(0));
-                debug_assert_eq!(output, turn::Output::default());
-                Ok(())
-            }
-            _ => Err(event),
         }
     }
 
@@ -263,4 +254,13 @@ impl Actor {
         let turn = self.chat.as_ref().and_then(Chat::current)?;
         turn.last_gate().map(|gate| gate.id.clone())
     }
+}
+
+/// Whether an event is of words: it needs no entry, has no effect, and is shown with all that was said
+/// in the same go.
+fn is_word(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd
+    )
 }

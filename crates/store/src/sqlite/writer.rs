@@ -1,8 +1,8 @@
 //! The one thread that writes, and how it commits in groups.
 //!
 //! A commit waits for the disk, and takes hardly longer for a hundred appends than for one. So all
-//! that wait while one commit runs go into the next; and where many write at once, a commit waits
-//! for more of them, as long as one takes at most. Each job still stands for itself: where one fails,
+//! that wait while one commit runs go into the next; and where many keep writing, a commit waits for
+//! more of them, as long as one takes at most. Each job still stands for itself: where one fails,
 //! which is rare, all of its group are run again, each alone. And each is answered after the commit,
 //! since what it found may rest on a job before it in the same group.
 
@@ -25,8 +25,12 @@ const QUEUE: usize = 1024;
 /// How many jobs one commit takes.
 const GROUP: usize = 256;
 
-/// How many jobs make a crowd: after two commits with so many, the next one waits for more to come.
+/// How many jobs make a crowd.
 const CROWD: usize = 4;
+
+/// After how many commits with a crowd, one after the other, the next one waits for more to come. A
+/// crowd that comes once is gone by then: waiting would do nothing for it but take longer.
+const STEADY: usize = 16;
 
 /// How long a commit waits for more jobs, however slow the disk is.
 const GATHER: Duration = Duration::from_millis(2);
@@ -71,7 +75,7 @@ impl Writer {
         let work = Work {
             pen: Pen::new(connection),
             looked: Instant::now(),
-            is_crowd: false,
+            crowds: 0,
             gather: None,
             inbox,
             bell,
@@ -181,8 +185,8 @@ struct Work {
     inbox: mpsc::Receiver<Message>,
     bell: Arc<Bell>,
     looked: Instant,
-    /// Whether the last commit had a crowd.
-    is_crowd: bool,
+    /// How many commits had a crowd, up to the last one.
+    crowds: usize,
     /// How long the next commit waits for more jobs, where there is a crowd.
     gather: Option<Duration>,
 }
@@ -220,10 +224,10 @@ impl Work {
         let begun = Instant::now();
         let mut group = Vec::new();
         let committed = self.transact(first, GROUP, &mut group);
-        // A crowd that comes once is served by one commit more; it is one that stays that gathers.
-        let was_crowd = std::mem::replace(&mut self.is_crowd, group.len() >= CROWD);
-        let is_gathered = was_crowd && self.is_crowd;
-        self.gather = is_gathered.then(|| begun.elapsed().min(GATHER));
+        let is_crowd = group.len() >= CROWD;
+        self.crowds = if is_crowd { self.crowds + 1 } else { 0 };
+        let is_steady = self.crowds >= STEADY;
+        self.gather = is_steady.then(|| begun.elapsed().min(GATHER));
         match committed {
             Ok(()) => self.answer(group, &Ok(())),
             Err(Uncommitted::Begin(error)) => {
