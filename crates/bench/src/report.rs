@@ -150,7 +150,7 @@ impl Report {
             let ours = self.answered(name::SQLITE, at_once);
             let times = ratio(ours, self.answered(name::FSYNC, at_once));
             let what = format!(
-                "(c) answer to tool start, p50, {at_once} at once, SQLite: times {at_once} bare fsync at once"
+                "(c) answer to tool start, p50, {at_once} at once, SQLite: times as many bare fsyncs"
             );
             goal(&what, times, 3.0, false);
         }
