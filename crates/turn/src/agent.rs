@@ -333,6 +333,7 @@ pub enum Behavior {
     /// It goes on, and is told the result when there is one.
     NonBlocking,
 }
+
 /// Something that an agent said, as it is brought to the chat. Most of it is words, and an event is ten
 /// times as large as a word.
 #[derive(Debug, Clone, PartialEq)]

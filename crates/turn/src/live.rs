@@ -8,7 +8,7 @@ use wire::Chunk;
 use wire::chunk::{BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd};
 use wire::metadata::ProviderMetadata;
 
-use crate::agent::{self, AgentEvent, Part};
+use crate::agent::{AgentEvent, Part, Said};
 use crate::call::Place;
 use crate::telling;
 
@@ -69,7 +69,7 @@ pub(crate) struct Made {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Live {
     /// What was said, but for the calls, which stand apart.
-    pub(crate) parts: Vec<Said>,
+    pub(crate) parts: Vec<Piece>,
     pub(crate) calls: Vec<Made>,
     pub(crate) metadata: Option<Value>,
     pub(crate) session: Option<Value>,
@@ -84,7 +84,7 @@ pub(crate) struct Live {
     clippy::large_enum_variant,
     reason = "a step has few parts, and nearly all of them are said"
 )]
-pub(crate) enum Said {
+pub(crate) enum Piece {
     Part(Part),
     Call(usize),
 }
@@ -105,15 +105,15 @@ impl More<'_> {
     /// Takes the next word in, if it is one of this block: the chunk that clients are told.
     pub(crate) fn take(
         &mut self,
-        said: &mut Peekable<impl Iterator<Item = agent::Said>>,
+        said: &mut Peekable<impl Iterator<Item = Said>>,
     ) -> Option<Chunk> {
-        let is_more = |said: &agent::Said| match (self.open, said) {
-            (Open::Text(_), agent::Said::Text(word))
-            | (Open::Reasoning(_), agent::Said::Reasoning(word)) => !word.is_empty(),
+        let is_more = |said: &Said| match (self.open, said) {
+            (Open::Text(_), Said::Text(word)) | (Open::Reasoning(_), Said::Reasoning(word)) => {
+                !word.is_empty()
+            }
             _ => false,
         };
-        let (agent::Said::Text(word) | agent::Said::Reasoning(word)) = said.next_if(is_more)?
-        else {
+        let (Said::Text(word) | Said::Reasoning(word)) = said.next_if(is_more)? else {
             return None;
         };
         self.text.push_str(&word);
@@ -143,7 +143,7 @@ impl Live {
                     chunks.extend(self.close());
                     *block += 1;
                     self.open = Some(Open::Text(*block));
-                    self.parts.push(Said::Part(Part::Text {
+                    self.parts.push(Piece::Part(Part::Text {
                         text: String::new(),
                         provider_metadata: None,
                     }));
@@ -163,7 +163,7 @@ impl Live {
                     chunks.extend(self.close());
                     *block += 1;
                     self.open = Some(Open::Reasoning(*block));
-                    self.parts.push(Said::Part(Part::Reasoning {
+                    self.parts.push(Piece::Part(Part::Reasoning {
                         text: String::new(),
                         provider_metadata: None,
                     }));
@@ -182,7 +182,7 @@ impl Live {
                 provider_metadata,
             } => {
                 let chunks = self.close();
-                self.parts.push(Said::Call(self.calls.len()));
+                self.parts.push(Piece::Call(self.calls.len()));
                 self.calls.push(Made {
                     provider_id,
                     ruling: ruling.unwrap_or_else(|| unknown(&tool)),
@@ -206,7 +206,7 @@ impl Live {
                 let is_asked = question.is_some();
                 let timeout = ruling.and_then(|ruling| ruling.timeout);
                 let chunks = self.close();
-                self.parts.push(Said::Call(self.calls.len()));
+                self.parts.push(Piece::Call(self.calls.len()));
                 self.calls.push(Made {
                     provider_id: Some(provider_id),
                     tool,
@@ -233,7 +233,7 @@ impl Live {
                 provider_metadata,
             } => {
                 let chunks = self.close();
-                self.parts.push(Said::Call(self.calls.len()));
+                self.parts.push(Piece::Call(self.calls.len()));
                 self.calls.push(Made {
                     provider_id: Some(provider_id),
                     tool,
@@ -288,7 +288,7 @@ impl Live {
     pub(crate) fn more(&mut self) -> Option<More<'_>> {
         let open = self.open?;
         match self.parts.last_mut()? {
-            Said::Part(Part::Text { text, .. } | Part::Reasoning { text, .. }) => {
+            Piece::Part(Part::Text { text, .. } | Part::Reasoning { text, .. }) => {
                 Some(More { open, text })
             }
             _ => None,
@@ -323,12 +323,12 @@ impl Live {
     fn whole(&mut self, part: Part, block: &mut u32) -> Vec<Chunk> {
         let mut chunks: Vec<_> = self.close().into_iter().collect();
         chunks.extend(whole(&part, block));
-        self.parts.push(Said::Part(part));
+        self.parts.push(Piece::Part(part));
         chunks
     }
 
     fn grow(&mut self, delta: &str, metadata: Option<Value>) {
-        if let Some(Said::Part(
+        if let Some(Piece::Part(
             Part::Text {
                 text,
                 provider_metadata,

@@ -5,21 +5,21 @@ use std::iter::Peekable;
 use serde_json::Value;
 
 use super::gate;
-use crate::agent::{self, AgentEvent, Part};
+use crate::agent::{AgentEvent, Part, Said};
 use crate::call::{Call, Outcome, Place};
 use crate::chat::Chat;
 use crate::event::{End, Event, Finish};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
-use crate::live::{Live, Made, Ruling, Said, Verdict};
+use crate::live::{Live, Made, Piece, Ruling, Verdict};
 use crate::time::At;
 use crate::window::denial;
 
 impl Chat {
     /// Takes in the words that come first and are more of the text or reasoning that is open. Nearly
     /// all that an agent says is this; it needs no entry and has no effect.
-    pub fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = agent::Said>>) {
+    pub fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = Said>>) {
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         if let Some(turn) = turn {
             turn.hear(said);
@@ -308,7 +308,7 @@ impl Chat {
             return;
         };
         live.calls.clear();
-        live.parts.retain(|said| matches!(said, Said::Part(_)));
+        live.parts.retain(|said| matches!(said, Piece::Part(_)));
         if live.is_begun {
             let step = step_ended(&id, &live, &[], Finish::Cut);
             self.decide(output, [step]);
@@ -338,8 +338,8 @@ fn call(turn: &TurnId, n: usize, made: &Made) -> Call {
 
 fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Event {
     let parts = live.parts.iter().map(|said| match said {
-        Said::Part(part) => part.clone(),
-        Said::Call(n) => {
+        Piece::Part(part) => part.clone(),
+        Piece::Call(n) => {
             let held = match live.calls[*n].ruling.verdict {
                 _ if live.calls[*n].is_open => true,
                 Verdict::Invalid { .. } => true,
