@@ -10,7 +10,6 @@ use std::ops::Deref;
 use rusqlite::Connection;
 use turn::ChatId;
 
-use super::writer::execute;
 use crate::error::StoreError;
 use crate::index::Standing;
 
@@ -103,6 +102,11 @@ impl Deref for Pen {
     fn deref(&self) -> &Connection {
         &self.connection
     }
+}
+
+fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(sql)?.execute(())?;
+    Ok(())
 }
 
 fn data_version(connection: &Connection) -> Option<i64> {

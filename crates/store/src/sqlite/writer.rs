@@ -318,10 +318,5 @@ impl Drop for Work {
     }
 }
 
-pub(super) fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
-    connection.prepare_cached(sql)?.execute(())?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests;
