@@ -1,6 +1,6 @@
 /** Speech: the browser's microphone, the real socket, Gemini Live on loopback, and the way back. */
 import { expect, onTestFinished, test } from 'vitest';
-import { listen } from './ears.ts';
+import { type Ears, listen } from './ears.ts';
 import { Server } from './server.ts';
 import { startServer, Visitor, withBrowser } from './visitor.ts';
 
@@ -70,24 +70,56 @@ test.each([7, 6] as const)('somebody talks, and is answered aloud: AI SDK %i', a
   expect(visitor.complaints).toEqual([]);
 });
 
-test('whoever talks while the agent does is not talked over', async () => {
+/** Somebody to whom the agent talks for long, and who counts what came of it. */
+async function isTalkedTo(): Promise<{ visitor: Visitor; ears: Ears; sounds: () => number }> {
   const gemini = await Server.emulateGemini(['Take your time', 'What is the weather in Tokyo?']);
   onTestFinished(() => gemini.remove());
   const server = await startServer({ agent: 'gemini-live', gemini: gemini.url });
   const visitor = await Visitor.at(server.url, { transport: 'bidi', permissions: ['microphone'] });
   const ears = await listen(visitor.page);
   const sent: Frame[] = [];
-  visitor.page.on('websocket', socket =>
-    socket.on('framesent', ({ payload }) => sent.push(JSON.parse(String(payload)) as Frame)),
-  );
-
+  let sounds = 0;
+  visitor.page.on('websocket', socket => {
+    socket.on('framesent', ({ payload }) => sent.push(JSON.parse(String(payload)) as Frame));
+    socket.on('framereceived', ({ payload }) => {
+      sounds += Number(String(payload).includes('data-pcm'));
+    });
+  });
   await talks(visitor, sent);
   await ears.hearAnything();
-  // The button silences the voice at once, before anything is said.
-  await visitor.page.getByRole('button', { name: 'Hold to talk' }).hover();
-  await visitor.page.mouse.down();
+  return { visitor, ears, sounds: () => sounds };
+}
+
+test('whoever talks while the agent does is not talked over', async () => {
+  const { visitor, ears, sounds } = await isTalkedTo();
+  const { page } = visitor;
+  // The second time, the microphone takes as long to open as the test likes.
+  await page.evaluate(() => {
+    const { mediaDevices } = navigator;
+    const open = mediaDevices.getUserMedia.bind(mediaDevices);
+    const mayOpen = new Promise<void>(resolve => Object.assign(window, { letOpen: resolve }));
+    mediaDevices.getUserMedia = async wish => {
+      await mayOpen;
+      return open(wish);
+    };
+  });
+  await page.getByRole('button', { name: 'Hold to talk' }).hover();
+  await page.mouse.down();
+  await page.getByRole('button', { name: 'Listening: let go to send' }).waitFor();
+  // The button silences the voice at once, before anything is said, while more of it comes.
+  const before = sounds();
+  await expect.poll(() => sounds() - before, { timeout: 15_000 }).toBeGreaterThan(40);
   await ears.hearNothing();
-  await visitor.page.mouse.up();
+  await page.evaluate('letOpen()');
+  await page.mouse.up();
+});
+
+test('whoever stops an answer hears no more of it', async () => {
+  const { visitor, ears, sounds } = await isTalkedTo();
+  // Enough has come to talk on for longer than the ears wait.
+  await expect.poll(sounds, { timeout: 15_000 }).toBeGreaterThan(80);
+  await visitor.page.getByRole('button', { name: 'Stop' }).click();
+  await ears.hearNothing();
 });
 
 test('where the agent does not hear, there is no button to talk', async () => {

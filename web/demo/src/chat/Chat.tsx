@@ -16,7 +16,7 @@ import { problemWords } from '../server/problemWords.ts';
 import { transportName, transports } from '../server/transport.ts';
 import { doubtServer } from '../server/useServerHealth.ts';
 import { TalkButton } from '../speech/TalkButton.tsx';
-import { hearData } from '../speech/voice.ts';
+import { hearData, hush, silence } from '../speech/voice.ts';
 import { inOneTab } from '../tools/oneTab.ts';
 import { pageTools } from '../tools/pageTools.ts';
 import { toolParts } from '../tools/toolParts.ts';
@@ -92,6 +92,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
       onFirstMessage();
     }
     setStopProblem(undefined);
+    hush();
     void scrollToBottom('instant');
   };
 
@@ -111,6 +112,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
   };
 
   const stop = async () => {
+    const hearAgain = silence();
     try {
       const isStopped = await stopTurn(id);
       await chat.stop();
@@ -121,6 +123,8 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
     } catch (problem) {
       setStopProblem(problemOf(problem));
       await chat.stop();
+    } finally {
+      hearAgain();
     }
     spread(id);
   };

@@ -8,7 +8,7 @@ import { Levels } from '../music/Levels.tsx';
 import type { Message } from '../server/api.ts';
 import { bidi, transportName } from '../server/transport.ts';
 import { type Microphone, openMicrophone } from './microphone.ts';
-import { isVoiceHeard, silence, subscribeToVoice, voiceAnalyser } from './voice.ts';
+import { hush, isVoiceHeard, silence, subscribeToVoice, voiceAnalyser } from './voice.ts';
 
 interface Props {
   chat: UseChatHelpers<Message>;
@@ -32,7 +32,16 @@ export function TalkButton({ chat, isBusy, onBegin }: Props) {
     const mine = ++press.current;
     setProblem(undefined);
     setIsTalking(true);
-    silence();
+    // The answer goes on to come until it is let go below, and a microphone takes its time to open.
+    const hearAgain = silence();
+    try {
+      await talk(mine);
+    } finally {
+      hearAgain();
+    }
+  };
+
+  const talk = async (mine: number) => {
     let speech: Speech | undefined;
     try {
       const opened = await openMicrophone(pcm => speech?.write(pcm));
@@ -70,10 +79,16 @@ export function TalkButton({ chat, isBusy, onBegin }: Props) {
     microphone.current = undefined;
   };
 
-  // Whoever leaves has stopped talking.
+  // Whoever leaves has stopped talking, and listening.
   const latest = useRef(end);
   latest.current = end;
-  useEffect(() => () => latest.current(), []);
+  useEffect(
+    () => () => {
+      latest.current();
+      hush();
+    },
+    [],
+  );
 
   const onKeyDown = (event: KeyboardEvent) => {
     if ((event.key === ' ' || event.key === 'Enter') && !event.repeat) {

@@ -9,6 +9,8 @@ export interface DataPart {
 
 let player: Promise<Player> | undefined;
 let isSpeaking = false;
+/** How many want silence. */
+let holds = 0;
 let analyser: AnalyserNode | undefined;
 const listeners = new Set<() => void>();
 
@@ -29,18 +31,30 @@ export const voiceAnalyser = () => analyser;
 /** Takes what came with the stream: sound, or that somebody fell in. */
 export function hearData({ type, data }: DataPart): void {
   if (type === 'data-pcm') {
+    if (holds > 0) {
+      return;
+    }
     const { content, sampleRate = 24_000 } = data as { content: string; sampleRate?: number };
     player ??= open(sampleRate);
     const samples = decoded(content);
     void player.then(({ node }) => node.port.postMessage(samples));
   } else if (type === 'data-interrupted') {
-    silence();
+    hush();
   }
 }
 
-/** Stops at once: somebody else speaks. */
-export function silence(): void {
+/** Stops at once; what comes from now on is heard. */
+export function hush(): void {
   void player?.then(({ node }) => node.port.postMessage('stop'));
+}
+
+/** Stops at once, and lets pass unheard what still comes, until the given function is called. */
+export function silence(): () => void {
+  holds += 1;
+  hush();
+  return () => {
+    holds -= 1;
+  };
 }
 
 async function open(sampleRate: number): Promise<Player> {
