@@ -169,6 +169,7 @@ impl Actor {
         }
         let done = self.open_result().await;
         self.note(done);
+        self.tasks.start_due();
     }
 
     /// What nobody waits to hear is at least written down, and tried again where that may help.

@@ -18,7 +18,7 @@ use turn::live::Verdict;
 use crate::context::{Context, Refused};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<Returned> + Send + Sync>;
+pub(crate) type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<Returned> + Send + Sync>;
 type Policy<I> = Arc<dyn Fn(&I, &Principal) -> Verdict + Send + Sync>;
 type Judge = Policy<Value>;
 

@@ -17,7 +17,7 @@ use turn::{At, CallId, Chat, ChatId, GateId, Principal};
 use crate::actor::Command;
 use crate::context::Context;
 use crate::engine::{Engine, until};
-use crate::tool::Returned;
+use crate::tool::{Returned, Run};
 use crate::work::{Work, WorkSender};
 
 /// The tasks that a chat has running.
@@ -34,12 +34,23 @@ pub(super) struct Tasks {
     conversation: Option<Box<dyn Conversation>>,
     /// Counts runs of tools, for the same reason.
     tool_run: u64,
-    /// The run of each call that is listened to.
-    tools: HashMap<CallId, (u64, AbortHandle)>,
+    /// The run of each call that is listened to; it has a task once it was started.
+    tools: HashMap<CallId, (u64, Option<AbortHandle>)>,
+    /// Runs that are due.
+    due: Vec<ToolRun>,
     /// Tools that wait at gates.
     waiting: HashMap<GateId, oneshot::Sender<Decision>>,
     /// Long-running calls that go on, whatever becomes of the turn that made them.
     later: Arc<Mutex<HashSet<CallId>>>,
+}
+
+/// A tool, ready to be run.
+struct ToolRun {
+    run: u64,
+    call: CallId,
+    tool: String,
+    input: Value,
+    context: Context,
 }
 
 impl Tasks {
@@ -54,6 +65,7 @@ impl Tasks {
             conversation: None,
             tool_run: 0,
             tools: HashMap::new(),
+            due: Vec::new(),
             waiting: HashMap::new(),
             later: Arc::default(),
         }
@@ -116,7 +128,7 @@ impl Tasks {
 
     /// Lets go of a tool.
     pub(super) fn end(&mut self, call: &CallId) {
-        if let Some((_, tool)) = self.tools.remove(call) {
+        if let Some((_, Some(tool))) = self.tools.remove(call) {
             tool.abort();
         }
     }
@@ -132,7 +144,7 @@ impl Tasks {
 
     /// Lets go of the model and of all tools.
     pub(super) fn stop(&mut self) {
-        let tools = self.tools.drain().map(|(_, (_, tool))| tool);
+        let tools = self.tools.drain().filter_map(|(_, (_, tool))| tool);
         self.model
             .take()
             .into_iter()
@@ -185,6 +197,7 @@ impl Tasks {
         self.model = Some(task.abort_handle());
     }
 
+    /// Makes a tool due.
     pub(super) fn run_tool(
         &mut self,
         call: &Call,
@@ -197,60 +210,41 @@ impl Tasks {
         self.end(&id);
         self.tool_run += 1;
         let run = self.tool_run;
+        self.tools.insert(id.clone(), (run, None));
         let work = self.work.clone();
-        let function = self.engine.shared.tools.get(&call.tool);
-        let Some(function) = function.and_then(|tool| tool.run.clone()) else {
-            // The tool was there when the call was made, and is not in this process.
-            let error = format!("There is no tool {} any more.", call.tool);
-            let outcome = Outcome::Error { error };
-            let call = id.clone();
-            let done = Work::Done { run, call, outcome };
-            let task = tokio::spawn(async move { drop(work.send(done).await) });
-            self.tools.insert(id, (run, task.abort_handle()));
-            return;
-        };
         let context = Context::new(
             self.chat.clone(),
             run,
             id.clone(),
             principal,
-            work.clone(),
+            work,
             recorded,
         );
-        let later = self.later.clone();
-        let call = id.clone();
-        let task = tokio::spawn(async move {
-            // In a set, so that the tool ends with this task, and a panic of it does not.
-            let mut tool = JoinSet::new();
-            tool.spawn(async move { function(context, input).await });
-            match tool.join_next().await {
-                Some(Ok(Returned::Done(outcome))) => {
-                    let _ = work.send(Work::Done { run, call, outcome }).await;
-                }
-                Some(Ok(Returned::Later(output, rest))) => {
-                    let outcome = Outcome::Pending { output };
-                    lock(&later).insert(call.clone());
-                    let done = Work::Done {
-                        run,
-                        call: call.clone(),
-                        outcome,
-                    };
-                    // A turn of its own must not end with this one.
-                    tokio::spawn(async move {
-                        let sent = work.send(done).await;
-                        let outcome = tokio::spawn(rest).await.unwrap_or_else(|_| crashed());
-                        if sent.is_ok() {
-                            let _ = work.send(Work::Result { call, outcome }).await;
-                        }
-                    });
-                }
-                Some(Err(_)) | None => {
-                    let outcome = crashed();
-                    let _ = work.send(Work::Done { run, call, outcome }).await;
-                }
-            }
+        self.due.push(ToolRun {
+            run,
+            call: id,
+            tool: call.tool.clone(),
+            input,
+            context,
         });
-        self.tools.insert(id, (run, task.abort_handle()));
+    }
+
+    /// Starts the tools that are due.
+    ///
+    /// This comes after whoever is to be answered was, since the runtime goes on with the task that was
+    /// woken last: where many answer at once, their tools start before the first reply is written.
+    pub(super) fn start_due(&mut self) {
+        for due in std::mem::take(&mut self.due) {
+            // It may have been let go since.
+            let known = self.tools.get_mut(&due.call);
+            let Some((_, started)) = known.filter(|(run, _)| *run == due.run) else {
+                continue;
+            };
+            let function = self.engine.shared.tools.get(&due.tool);
+            let function = function.and_then(|tool| tool.run.clone());
+            let task = run(due, function, self.work.clone(), self.later.clone());
+            *started = Some(tokio::spawn(task).abort_handle());
+        }
     }
 
     pub(super) fn set_timer(&mut self, gate: GateId, at: At) {
@@ -262,6 +256,52 @@ impl Tasks {
                 tracing::error!(%chat, %error, "a gate's time is up, and its chat can't be reached");
             }
         });
+    }
+}
+
+/// Runs a tool, and brings what came of it.
+async fn run(
+    due: ToolRun,
+    function: Option<Run>,
+    work: WorkSender,
+    later: Arc<Mutex<HashSet<CallId>>>,
+) {
+    let (run, call) = (due.run, due.call);
+    let Some(function) = function else {
+        // The tool was there when the call was made, and is not in this process.
+        let error = format!("There is no tool {} any more.", due.tool);
+        let outcome = Outcome::Error { error };
+        let _ = work.send(Work::Done { run, call, outcome }).await;
+        return;
+    };
+    // In a set, so that the tool ends with this task, and a panic of it does not.
+    let mut tool = JoinSet::new();
+    tool.spawn(async move { function(due.context, due.input).await });
+    match tool.join_next().await {
+        Some(Ok(Returned::Done(outcome))) => {
+            let _ = work.send(Work::Done { run, call, outcome }).await;
+        }
+        Some(Ok(Returned::Later(output, rest))) => {
+            let outcome = Outcome::Pending { output };
+            lock(&later).insert(call.clone());
+            let done = Work::Done {
+                run,
+                call: call.clone(),
+                outcome,
+            };
+            // A turn of its own must not end with this one.
+            tokio::spawn(async move {
+                let sent = work.send(done).await;
+                let outcome = tokio::spawn(rest).await.unwrap_or_else(|_| crashed());
+                if sent.is_ok() {
+                    let _ = work.send(Work::Result { call, outcome }).await;
+                }
+            });
+        }
+        Some(Err(_)) | None => {
+            let outcome = crashed();
+            let _ = work.send(Work::Done { run, call, outcome }).await;
+        }
     }
 }
 

@@ -84,6 +84,7 @@ impl Actor {
         self.note(done);
         let done = self.open_result().await;
         self.note(done);
+        self.tasks.start_due();
     }
 
     /// The results of long-running calls open turns, one after the other, while no other is open.
