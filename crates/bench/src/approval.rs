@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -32,69 +33,116 @@ pub struct Answered {
     pub started_p99: f64,
 }
 
-/// How long a bare write and its sync take, where so many ask for one at the same moment, each in a file
-/// and a thread of its own: what no answer that is durable by itself can beat.
-pub fn fsync(name: &str, folder: &Path, at_once: usize, rounds: usize) -> io::Result<Answered> {
-    let together = Barrier::new(at_once);
-    let sync = |number: usize| {
-        let path = folder.join(format!("fsync-{at_once}-{number}"));
-        let mut file = File::create(&path)?;
-        let mut sample = Sample::default();
-        for _ in 0..rounds {
-            together.wait();
-            let begun = Instant::now();
-            file.write_all(&[0; 4096])?;
-            file.sync_data()?;
-            sample.push(begun.elapsed());
-        }
-        std::fs::remove_file(path)?;
-        io::Result::Ok(sample)
-    };
-    let mut all = Sample::default();
-    std::thread::scope(|scope| {
-        let sync = &sync;
-        let threads: Vec<_> = (0..at_once)
-            .map(|number| scope.spawn(move || sync(number)))
-            .collect();
-        for thread in threads {
-            let panicked = |_| io::Error::other("a thread that syncs panicked");
-            all.extend(thread.join().map_err(panicked)??);
-        }
-        io::Result::Ok(())
-    })?;
-    Ok(Answered {
-        subject: name.to_owned(),
-        at_once,
-        answers: all.len(),
-        started_p50: all.percentile(50),
-        started_p99: all.percentile(99),
-    })
+/// Bare writes, each with its sync, that are asked for at the same moment, each in a file and a thread of
+/// its own: what no answer that is durable by itself can beat.
+pub struct Syncs {
+    go: Arc<Go>,
+    durations: mpsc::Receiver<io::Result<Duration>>,
+    at_once: usize,
+    sample: Sample,
 }
 
-/// Asks for approvals in chats of their own and answers them, so many at once.
+struct Go {
+    together: Barrier,
+    is_over: AtomicBool,
+}
+
+impl Syncs {
+    /// Prepares so many.
+    pub fn new(folder: &Path, at_once: usize) -> io::Result<Self> {
+        let (sender, durations) = mpsc::channel();
+        let go = Arc::new(Go {
+            together: Barrier::new(at_once + 1),
+            is_over: AtomicBool::new(false),
+        });
+        let path = |number| folder.join(format!("fsync-{at_once}-{number}"));
+        let files: io::Result<Vec<_>> = (0..at_once)
+            .map(|number| File::create(path(number)))
+            .collect();
+        for file in files? {
+            let (go, sender) = (Arc::clone(&go), sender.clone());
+            std::thread::spawn(move || {
+                loop {
+                    go.together.wait();
+                    if go.is_over.load(Ordering::Relaxed) || sender.send(sync(&file)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Ok(Self {
+            go,
+            durations,
+            at_once,
+            sample: Sample::default(),
+        })
+    }
+
+    fn round(&mut self) -> io::Result<()> {
+        self.go.together.wait();
+        for duration in self.durations.iter().take(self.at_once) {
+            self.sample.push(duration?);
+        }
+        Ok(())
+    }
+
+    /// What came of it.
+    pub fn measured(&self, name: &str) -> Answered {
+        Answered::new(name, self.at_once, &self.sample)
+    }
+}
+
+impl Drop for Syncs {
+    fn drop(&mut self) {
+        self.go.is_over.store(true, Ordering::Relaxed);
+        self.go.together.wait();
+    }
+}
+
+/// How long a write at the end of a file and its sync take.
+fn sync(mut file: &File) -> io::Result<Duration> {
+    let begun = Instant::now();
+    file.write_all(&[0; 4096])?;
+    file.sync_data()?;
+    Ok(begun.elapsed())
+}
+
+impl Answered {
+    fn new(name: &str, at_once: usize, sample: &Sample) -> Self {
+        Self {
+            subject: name.to_owned(),
+            at_once,
+            answers: sample.len(),
+            started_p50: sample.percentile(50),
+            started_p99: sample.percentile(99),
+        }
+    }
+}
+
+/// Asks for approvals in chats of their own and answers them, so many at once. What they are compared with
+/// is done in the moment before they are answered: a disk has its moods.
 pub async fn measure(
     name: &str,
     subject: &Subject,
     at_once: usize,
     rounds: usize,
+    mut beside: Option<&mut Syncs>,
 ) -> io::Result<Answered> {
+    static CHATS: AtomicUsize = AtomicUsize::new(0);
     let mut posted = HashMap::new();
-    for round in 0..rounds {
+    for _ in 0..rounds {
         let mut asked = Vec::new();
-        for number in 0..at_once {
-            let chat = format!("pay-{at_once}-{round}-{number}");
-            asked.push(ask(subject, &chat).await?);
+        for _ in 0..at_once {
+            let number = CHATS.fetch_add(1, Ordering::Relaxed);
+            asked.push(ask(subject, &format!("pay-{number}")).await?);
+        }
+        if let Some(syncs) = &mut beside {
+            syncs.round()?;
         }
         posted.extend(answer_all(asked).await?);
     }
     let started = started(subject, &posted).await?;
-    Ok(Answered {
-        subject: name.to_owned(),
-        at_once,
-        answers: started.len(),
-        started_p50: started.percentile(50),
-        started_p99: started.percentile(99),
-    })
+    Ok(Answered::new(name, at_once, &started))
 }
 
 /// A question that waits, and a connection to answer it on.

@@ -14,6 +14,9 @@ use bench::subject::Subject;
 use bench::{approval, footprint, growth, parked, plot, windows};
 use testkit::postgres::Cluster;
 
+/// How many approvals are answered before any is measured.
+const WARM_UP: usize = 400;
+
 /// How a run is made.
 struct Plan {
     root: PathBuf,
@@ -122,14 +125,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if plan.wants("c") {
         for who in [name::GROUPED, name::SQLITE, name::MEMORY, name::POSTGRES] {
             let subject = plan.start(who, postgres.as_ref()).await?;
-            for (at_once, rounds) in [(1, 200), (64, 20)] {
-                // Beside what is compared with it: a disk has its moods.
-                if who == name::SQLITE {
-                    let synced = approval::fsync(name::FSYNC, &plan.folder, at_once, rounds)?;
-                    report.approvals.push(synced);
-                }
-                let answered = approval::measure(who, &subject, at_once, rounds).await?;
+            // As a server is that has been at work: its log has been filled once, and is written over.
+            approval::measure(who, &subject, 1, WARM_UP, None).await?;
+            for (at_once, rounds) in [(1, 400), (64, 40)] {
+                let mut syncs = match who {
+                    name::SQLITE => Some(approval::Syncs::new(&plan.folder, at_once)?),
+                    _ => None,
+                };
+                let answered = approval::measure(who, &subject, at_once, rounds, syncs.as_mut());
+                let answered = answered.await?;
                 eprintln!("{answered:?}");
+                let synced = syncs.map(|syncs| syncs.measured(name::FSYNC));
+                report.approvals.extend(synced);
                 report.approvals.push(answered);
             }
             subject.stop().await?;

@@ -26,6 +26,7 @@
 //! - `emulate`: the Gemini on loopback as a command.
 //! - `gemini_settings`: what an operator may say of Gemini.
 //! - `duration`: spans of time, as an operator writes them.
+//! - `runtime`: what it runs on.
 //! - `serve`: from the socket to the last connection.
 //! - `signals`: SIGTERM and SIGINT as a queue.
 //! - `routes`: which path is answered by whom.
@@ -57,6 +58,7 @@ mod page;
 mod page_folder;
 mod problem;
 mod routes;
+mod runtime;
 mod serve;
 pub mod shared_key;
 mod signals;
@@ -72,3 +74,4 @@ pub use environment::Environment;
 pub use error::Error;
 pub use keys::Keys;
 pub use listen_address::ListenAddress;
+pub use runtime::runtime;

@@ -23,6 +23,7 @@ use crate::config::{Cluster, Config, Remote};
 use crate::demo;
 use crate::error::Error;
 use crate::routes;
+use crate::runtime::runtime;
 use crate::signals;
 use crate::store_url::StoreUrl;
 use crate::ticket::Secret;
@@ -47,13 +48,10 @@ pub(crate) fn run(config: &Config) -> Result<(), Error> {
 
 /// Runs something to its end, and lets nothing hold up the exit.
 pub(crate) fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::System {
-            attempt: "start the runtime",
-            source,
-        })?;
+    let runtime = runtime().map_err(|source| Error::System {
+        attempt: "start the runtime",
+        source,
+    })?;
     let result = runtime.block_on(work);
     // What still runs had its time: it must not hold up the exit.
     runtime.shutdown_background();
