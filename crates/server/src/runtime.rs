@@ -4,14 +4,17 @@ use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
+/// How often a worker looks for what other threads have woken: at every so many tasks that it goes on
+/// with. At every one, those in its own queue would starve where a crowd writes.
+const LOOK: u32 = 3;
+
 /// A runtime as the binary has it, for programs that serve an [`Api`](crate::Api) of their own.
 ///
-/// What comes from other threads goes before what waits in a worker's own queue. From there comes that
-/// an entry is on the disk: whoever waits for it has nearly done, and those behind it have just begun.
-/// They are not held up for long, since it is they who write entries.
+/// It looks often for what other threads have woken. By one of them comes that an entry is on the disk:
+/// whoever waits for it has nearly done, and need not wait behind all who have just begun.
 pub fn runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .enable_all()
-        .global_queue_interval(1)
+        .global_queue_interval(LOOK)
         .build()
 }
