@@ -96,6 +96,11 @@ impl Http {
     /// Sends a request, and reads the whole answer: its head and its body as they came.
     pub async fn call(&mut self, request: &[u8]) -> io::Result<Vec<u8>> {
         self.send(request).await?;
+        self.answer().await
+    }
+
+    /// Reads the whole answer to what was sent.
+    pub async fn answer(&mut self) -> io::Result<Vec<u8>> {
         let mut answer = Vec::new();
         loop {
             let read = self.read().await?;
