@@ -1,8 +1,8 @@
 //! What must not grow: the cost of a part with their number, and of a turn with those before it.
 
 use std::io;
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -50,41 +50,91 @@ pub async fn resume(subject: &Subject, parts: usize, times: usize) -> io::Result
     })
 }
 
-/// Writes a chat of so many messages, and says how long its first turn takes and what each costs
-/// that follows.
+/// Writes chats of so many messages, each for a server of its own, and says how long the first turn of
+/// each takes, in milliseconds, and what each costs that follows. They take turns: whatever else the
+/// machine does meanwhile, it does to all of them.
 pub async fn converse(
     server: &Path,
     folder: &Path,
-    messages: usize,
+    sizes: &[usize],
     times: usize,
-) -> io::Result<(f64, Grown)> {
-    let file = folder.join(format!("long-{messages}.db"));
-    let chat = format!("long-{messages}");
-    journals::converse(&file, &chat, messages / 2).await?;
-    let store = format!("sqlite:{}", file.display());
-    let subject = Subject::start(server, [store], folder).await?;
-    let mut http = Http::open(subject.address).await?;
-    let begun = Instant::now();
-    http.stream(&Http::chat(&chat, "again", "deltas 200"))
-        .await?;
-    let first = begun.elapsed();
-    let (cpu, wait) = cost(&subject, times, async |number| {
-        let message = format!("more-{number}");
-        let request = Http::chat(&chat, &message, "deltas 200");
-        http.stream(&request).await.map(drop)
-    })
-    .await?;
-    subject.stop().await?;
-    for end in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(format!("{}{end}", file.display()));
+) -> io::Result<Vec<(f64, Grown)>> {
+    let mut long = Vec::new();
+    for size in sizes {
+        long.push(LongChat::open(server, folder, *size).await?);
     }
-    let grown = Grown {
-        what: "one more turn of a chat".to_owned(),
-        size: messages,
-        cpu_microseconds: cpu,
-        wait_p50: wait.percentile(50),
-    };
-    Ok((first.as_secs_f64() * 1e3, grown))
+    let mut samples = vec![Sample::default(); long.len()];
+    let mut before = Vec::new();
+    for chat in &long {
+        before.push(chat.subject.cpu()?);
+    }
+    for number in 0..times {
+        for (chat, sample) in long.iter_mut().zip(&mut samples) {
+            let begun = Instant::now();
+            chat.turn(&format!("more-{number}")).await?;
+            sample.push(begun.elapsed());
+        }
+    }
+    let mut grown = Vec::new();
+    for ((chat, sample), before) in long.into_iter().zip(samples).zip(before) {
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+        let cpu = (chat.subject.cpu()? - before) / times as f64 * 1e6;
+        let one = Grown {
+            what: "one more turn of a chat".to_owned(),
+            size: chat.size,
+            cpu_microseconds: cpu,
+            wait_p50: sample.percentile(50),
+        };
+        grown.push((chat.first.as_secs_f64() * 1e3, one));
+        chat.close().await?;
+    }
+    Ok(grown)
+}
+
+/// A chat of many messages, and the server that has it.
+struct LongChat {
+    size: usize,
+    id: String,
+    file: PathBuf,
+    subject: Subject,
+    http: Http,
+    first: Duration,
+}
+
+impl LongChat {
+    async fn open(server: &Path, folder: &Path, size: usize) -> io::Result<Self> {
+        let file = folder.join(format!("long-{size}.db"));
+        let id = format!("long-{size}");
+        journals::converse(&file, &id, size / 2).await?;
+        let store = format!("sqlite:{}", file.display());
+        let subject = Subject::start(server, [store], folder).await?;
+        let http = Http::open(subject.address).await?;
+        let mut chat = Self {
+            size,
+            id,
+            file,
+            subject,
+            http,
+            first: Duration::ZERO,
+        };
+        let begun = Instant::now();
+        chat.turn("again").await?;
+        chat.first = begun.elapsed();
+        Ok(chat)
+    }
+
+    async fn turn(&mut self, message: &str) -> io::Result<()> {
+        let request = Http::chat(&self.id, message, "deltas 200");
+        self.http.stream(&request).await.map(drop)
+    }
+
+    async fn close(self) -> io::Result<()> {
+        self.subject.stop().await?;
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{end}", self.file.display()));
+        }
+        Ok(())
+    }
 }
 
 /// The server's microseconds for each time, and how long each took.

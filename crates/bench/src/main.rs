@@ -217,9 +217,8 @@ async fn grow(plan: &Plan, report: &mut Report) -> io::Result<()> {
             .push(growth::resume(&subject, parts, times).await?);
     }
     subject.stop().await?;
-    for messages in [10, 1_000, 10_000] {
-        let server = plan.server();
-        let grown = growth::converse(&server, &plan.folder, messages, times * 2).await?;
+    let sizes = [10, 1_000, 10_000];
+    for grown in growth::converse(&plan.server(), &plan.folder, &sizes, times * 2).await? {
         report.first_turn_of_long_chat = grown.0;
         report.growth.push(grown.1);
     }
