@@ -41,6 +41,7 @@ test.each(majors)(
     const tab = served.open(major);
     await tab.say('Send $20 to Sam');
     const chat = await servedAs(tab, 'finished');
+    await tab.quiet();
     await tab.approve(tab.call('process_payment'));
 
     await expectSound(tab, { posts: 2 });
@@ -61,6 +62,7 @@ test.each(majors)(
     const tab = served.open(major);
     await tab.say('Send $20 to Sam');
     const chat = await servedAs(tab, 'finished');
+    await tab.quiet();
     await tab.deny(tab.call('process_payment'), 'too late');
 
     await expectSound(tab, { posts: 2 });
@@ -138,6 +140,8 @@ test.each(majors)('a client tool is not run when nobody allowed it, on version %
   const tab = served.open(major, { tools: pageTools });
   await tab.say('Where am I?');
   await servedAs(tab, 'finished');
+  // A page that listens is told that its time is up; until it is, its person may still say yes.
+  await tab.quiet();
   await tab.approve(tab.call('get_location'));
 
   await expectSound(tab, { posts: 2 });
