@@ -1,8 +1,10 @@
 """pydantic-ai on uvicorn, as its documentation says: the Vercel adapter over a function model.
 
-A message that says `deltas N` is answered with N deltas.
+A message that says `deltas N` is answered with N deltas, one that says `paced N` with the same at the
+pace of a model.
 """
 
+import asyncio
 import socket
 
 import uvicorn
@@ -15,10 +17,19 @@ from starlette.routing import Route
 DELTA = "8 bytes "
 
 
+# How long a model takes for a delta, where it speaks at its own pace, in seconds.
+PACE = 0.02
+
+
 async def said(messages, _info):
-    """What the last message asks for, all of it ready at once."""
-    text = messages[-1].parts[-1].content
-    for _ in range(int(text.split(" ")[1])):
+    """What the last message asks for, all of it ready at once, or each delta when it is due."""
+    verb, count = messages[-1].parts[-1].content.split(" ")
+    clock = asyncio.get_running_loop().time
+    begun = clock()
+    for place in range(int(count)):
+        left = begun + place * PACE - clock()
+        if verb == "paced" and left > 0:
+            await asyncio.sleep(left)
         yield DELTA
 
 

@@ -14,17 +14,23 @@
 //! - `server`: its routes; `stream`: a run, frame by frame; `event`: what ADK says.
 //! - `reading`: events as agent events; `stored`: what a session says of a turn.
 //! - `telling`: what ADK is told; `note`: which session holds a chat.
-//! - `step`: one step, from what is told to what is read.
+//! - `branches`: agents that run side by side.
+//! - `step`: one step, from what is told to what is read; `asking`: how it begins.
+//! - `sessions`: how sessions are made; `mode`: in what servers differ.
 //! - [`AdkLive`]: the same server over `/run_live`.
 //! - `failure`: what went wrong, in codes.
 
+mod asking;
+mod branches;
 mod config;
 mod event;
 mod failure;
 mod live;
+mod mode;
 mod note;
 mod reading;
 mod server;
+mod sessions;
 mod step;
 mod stored;
 mod stream;

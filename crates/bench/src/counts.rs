@@ -10,8 +10,8 @@ use adk_stream::store::sqlite::SqliteStore;
 use adk_stream::store::{Journal, NewEntry};
 use adk_stream::turn::agent::{AgentEvent, Said};
 use adk_stream::turn::event::Finish;
-use adk_stream::turn::transcript::Item;
-use adk_stream::turn::{At, Chat, ChatId, Input, Window};
+use adk_stream::turn::{At, ChatId, Input};
+use adk_stream::view::{Line, ShownChat, Window};
 use adk_stream::wire::chunk::BlockDelta;
 use adk_stream::wire::{Chunk, Profile, frame, sse};
 
@@ -68,7 +68,7 @@ fn handle(times: usize) {
 /// The same as the engine has it: in one go.
 fn hear(times: usize) {
     for _ in 0..times.div_ceil(200) {
-        let mut chat = Chat::default();
+        let mut chat = ShownChat::default();
         journals::say(&mut chat, journals::OWNER, "chat", "m");
         let words: Vec<_> = (0..200).map(|_| Said::Text(DELTA.to_owned())).collect();
         let mut words = black_box(words).into_iter().peekable();
@@ -81,11 +81,11 @@ fn hear(times: usize) {
     }
 }
 
-fn say(times: usize, take: impl Fn(&mut Chat, AgentEvent)) {
-    let mut chat = Chat::default();
+fn say(times: usize, take: impl Fn(&mut ShownChat, AgentEvent)) {
+    let mut chat = ShownChat::default();
     for n in 0..times {
         if n % 200 == 0 {
-            chat = Chat::default();
+            chat = ShownChat::default();
             journals::say(&mut chat, journals::OWNER, "chat", "m");
         }
         let event = AgentEvent::Text {
@@ -98,10 +98,10 @@ fn say(times: usize, take: impl Fn(&mut Chat, AgentEvent)) {
 
 /// What a window reads, 64 deltas in one go.
 fn read(times: usize) {
-    let items: Vec<Item> = (0..64).map(|_| Item::Chunk(Arc::new(delta()))).collect();
+    let lines: Vec<Line> = (0..64).map(|_| Line::Chunk(Arc::new(delta()))).collect();
     for _ in 0..times.div_ceil(64) {
         let mut window = Window::replaying(Profile::Shared, "m", &[]);
-        black_box(window.read(black_box(&items)));
+        black_box(window.read(black_box(&lines)));
     }
 }
 
@@ -131,7 +131,7 @@ fn append(journal: &dyn Journal, times: usize) {
     runtime.block_on(async {
         for number in 0..times {
             let name = format!("chat-{number}");
-            let mut chat = Chat::default();
+            let mut chat = ShownChat::default();
             let mut events = journals::say(&mut chat, journals::OWNER, &name, "m");
             events.extend(journals::agent(
                 &mut chat,
@@ -143,6 +143,7 @@ fn append(journal: &dyn Journal, times: usize) {
                 at: At(1),
                 actor: journals::OWNER.into(),
                 events,
+                open: chat.open_turn(),
             };
             let id = ChatId::from(name);
             let appended = journal.append(&id, 0, entry).await;

@@ -10,7 +10,8 @@ use adk_stream::turn::call::Place;
 use adk_stream::turn::event::Finish;
 use adk_stream::turn::input::Ids;
 use adk_stream::turn::live::{Ruling, Verdict};
-use adk_stream::turn::{At, Chat, ChatId, Event, Input, Principal};
+use adk_stream::turn::{At, ChatId, Event, Input, OpenTurn, Principal};
+use adk_stream::view::ShownChat;
 use futures_util::{StreamExt, stream};
 
 use crate::stage::DELTA;
@@ -31,11 +32,18 @@ pub async fn park(path: &Path, chats: usize, own: usize) -> io::Result<()> {
             false => format!("user-{number}"),
         };
         let name = format!("parked-{number}");
-        let mut chat = Chat::default();
+        let mut chat = ShownChat::default();
         let mut events = say(&mut chat, &owner, &name, &name);
         events.extend(agent(&mut chat, question(), Some(asked())));
         events.extend(agent(&mut chat, AgentEvent::Ended(Finish::Stop), None));
-        append(&store, ChatId::from(name), 0, owner, events)
+        append(
+            &store,
+            ChatId::from(name),
+            0,
+            owner,
+            events,
+            chat.open_turn(),
+        )
     });
     let mut appends = stream::iter(appends).buffer_unordered(AT_ONCE);
     while let Some(appended) = appends.next().await {
@@ -47,7 +55,7 @@ pub async fn park(path: &Path, chats: usize, own: usize) -> io::Result<()> {
 /// Writes one chat of so many turns, each a message and its answer.
 pub async fn converse(path: &Path, name: &str, turns: usize) -> io::Result<()> {
     let store = open(path).await?;
-    let mut chat = Chat::default();
+    let mut chat = ShownChat::default();
     for turn in 0..turns {
         let seq = chat.seq();
         let mut events = say(&mut chat, OWNER, name, &format!("{name}-{turn}"));
@@ -57,7 +65,8 @@ pub async fn converse(path: &Path, name: &str, turns: usize) -> io::Result<()> {
         };
         events.extend(agent(&mut chat, text, None));
         events.extend(agent(&mut chat, AgentEvent::Ended(Finish::Stop), None));
-        append(&store, ChatId::from(name), seq, OWNER.to_owned(), events).await?;
+        let (id, owner) = (ChatId::from(name), OWNER.to_owned());
+        append(&store, id, seq, owner, events, chat.open_turn()).await?;
         chat.appended(seq + 1);
     }
     Ok(())
@@ -66,7 +75,7 @@ pub async fn converse(path: &Path, name: &str, turns: usize) -> io::Result<()> {
 /// The call id and the approval id of a parked chat.
 pub fn parked(number: usize) -> (String, String) {
     let name = format!("parked-{number}");
-    let mut chat = Chat::default();
+    let mut chat = ShownChat::default();
     say(&mut chat, OWNER, &name, &name);
     agent(&mut chat, question(), Some(asked()));
     agent(&mut chat, AgentEvent::Ended(Finish::Stop), None);
@@ -87,12 +96,14 @@ async fn append(
     seq: u64,
     owner: String,
     events: Vec<Event>,
+    open: Option<OpenTurn>,
 ) -> io::Result<()> {
     let entry = NewEntry {
         epoch: 0,
         at: At(1),
-        actor: Principal::from(owner),
+        actor: Principal::from(owner).into(),
         events,
+        open,
     };
     match store.append(&chat, seq, entry).await {
         Ok(Appended::Ok { .. }) => Ok(()),
@@ -101,7 +112,7 @@ async fn append(
     }
 }
 
-pub(crate) fn say(chat: &mut Chat, owner: &str, name: &str, message: &str) -> Vec<Event> {
+pub(crate) fn say(chat: &mut ShownChat, owner: &str, name: &str, message: &str) -> Vec<Event> {
     let part = adk_stream::wire::Part::text(DELTA);
     let role = adk_stream::wire::Role::User;
     let input = Input::Message {
@@ -116,7 +127,7 @@ pub(crate) fn say(chat: &mut Chat, owner: &str, name: &str, message: &str) -> Ve
     chat.handle(input, At(1)).append
 }
 
-pub(crate) fn agent(chat: &mut Chat, event: AgentEvent, ruling: Option<Ruling>) -> Vec<Event> {
+pub(crate) fn agent(chat: &mut ShownChat, event: AgentEvent, ruling: Option<Ruling>) -> Vec<Event> {
     chat.handle(Input::Agent { event, ruling }, At(1)).append
 }
 

@@ -12,12 +12,14 @@
 //! - [`grouped`]: axum alone, answering once a file is synced: the limit of what is durable.
 //! - [`load`]: clients that cost next to nothing, over HTTP and over a WebSocket.
 //! - [`subject`]: a server that is measured: started, asked for its address, its costs read.
-//! - [`streaming`], [`windows`], [`approval`], [`parked`], [`growth`], [`footprint`]: what is measured.
+//! - [`streaming`], [`windows`], [`approval`], [`parked`], [`growth`], [`footprint`],
+//!   [`attack`], [`paced`]: what is measured.
 //! - [`journals`]: journals that are long or many.
 //! - [`counts`]: the hot paths, whose instructions are counted.
 //! - [`sample`]: numbers that were measured; [`report`] and [`plot`]: what is told of them.
 
 pub mod approval;
+pub mod attack;
 pub mod bare;
 pub mod counts;
 pub mod footprint;
@@ -25,6 +27,7 @@ pub mod grouped;
 pub mod growth;
 pub mod journals;
 pub mod load;
+pub mod paced;
 pub mod parked;
 pub mod plot;
 pub mod report;

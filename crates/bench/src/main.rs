@@ -1,7 +1,7 @@
 //! Runs the same work through adk-stream, its peers and the limit, side by side, and reports.
 //!
 //! `make bench` prepares what this needs. `--quick` makes the run a short and rough one; a word chooses
-//! what is measured: `a`, `b`, `c`, `d`, `e`, `f`, `g`, all of them if none is given.
+//! what is measured: `a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`, `i`, all of them if none is given.
 
 use std::error::Error;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use bench::report::{Report, name};
 use bench::streaming::{self, Transport};
 use bench::subject::Subject;
-use bench::{approval, footprint, growth, parked, plot, windows};
+use bench::{approval, attack, footprint, growth, paced, parked, plot, windows};
 use testkit::postgres::Cluster;
 
 /// How many approvals are answered before any is measured.
@@ -158,6 +158,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if plan.wants("f") {
         start_up(&plan, &mut report).await?;
     }
+    if plan.wants("h") {
+        let product = plan.binaries.join("adk-stream");
+        let turns = if plan.is_quick { 200 } else { 1_000 };
+        let attacked = attack::measure(&product, &plan.folder, turns).await?;
+        eprintln!("{attacked:?}");
+        report.attacked = Some(attacked);
+    }
+    if plan.wants("i") {
+        for transport in [Transport::Sse, Transport::WebSocket] {
+            keep_pace(&plan, &mut report, transport).await?;
+        }
+    }
     plan.sweep()?;
     tell(&plan, &mut report)
 }
@@ -205,6 +217,48 @@ async fn stream(
             one.clients,
         )
     });
+    Ok(())
+}
+
+/// Turns at the pace of real models, side by side.
+async fn keep_pace(plan: &Plan, report: &mut Report, transport: Transport) -> io::Result<()> {
+    let all = [
+        name::BARE,
+        name::SSE,
+        name::MEMORY,
+        name::SQLITE,
+        name::NODE,
+        name::PYTHON,
+    ];
+    let both = [name::BARE, name::MEMORY, name::SQLITE];
+    let rounds: &[(usize, usize)] = match plan.is_quick {
+        true => &[(100, 1)],
+        // So many clients with so many turns each: the system counts time in hundredths of a second.
+        false => &[(100, 3), (1_000, 1), (2_000, 1)],
+    };
+    for (clients, turns) in rounds {
+        let subjects = match (transport, clients) {
+            // Those who are far from holding the pace for 1,000 need minutes for 2,000.
+            (Transport::Sse, ..=1_000) => &all[..],
+            (Transport::Sse, _) => &all[..4],
+            (Transport::WebSocket, _) => &both[..],
+        };
+        for who in subjects {
+            let subject = plan.start(who, None).await?;
+            let paced = paced::measure(who, &subject, transport, *clients, *turns).await?;
+            eprintln!("{paced:?}");
+            report.paced.push(paced);
+            subject.stop().await?;
+        }
+    }
+    let readers = if plan.is_quick { 100 } else { 1_000 };
+    for who in both {
+        let subject = plan.start(who, None).await?;
+        let watched = paced::measure_watched(who, &subject, transport, readers).await?;
+        eprintln!("{watched:?}");
+        report.paced.push(watched);
+        subject.stop().await?;
+    }
     Ok(())
 }
 

@@ -5,8 +5,10 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::approval::Answered;
+use crate::attack::Attacked;
 use crate::footprint::Footprint;
 use crate::growth::Grown;
+use crate::paced::{self, Crowd, Paced};
 use crate::parked::Parked;
 use crate::streaming::{Streamed, Transport};
 use crate::windows::Waited;
@@ -33,6 +35,10 @@ pub struct Report {
     pub first_turn_of_long_chat: f64,
     /// (f): what a server costs before anybody asks it for anything.
     pub footprints: Vec<Footprint>,
+    /// (h): a client that behaves, beside hostile ones.
+    pub attacked: Option<Attacked>,
+    /// (i): turns at the pace of real models.
+    pub paced: Vec<Paced>,
     /// What was aimed at, and what came of it.
     pub goals: Vec<Goal>,
 }
@@ -93,6 +99,16 @@ impl Report {
         let mut answered = self.approvals.iter();
         let found = answered.find(|one| one.subject == subject && one.at_once == at_once)?;
         Some(found.started_p50)
+    }
+
+    /// The processor time of a delta at the pace of real models, to 1,000 clients by SSE.
+    fn cpu_at_pace(&self, subject: &str) -> Option<f64> {
+        let found = self.paced.iter().find(|one| {
+            one.subject == subject
+                && (one.transport, one.crowd) == (Transport::Sse, Crowd::Clients)
+                && one.count == 1_000
+        })?;
+        Some(found.cpu_microseconds)
     }
 
     /// Compares what was measured with what was aimed at.
@@ -162,6 +178,15 @@ impl Report {
             let what = "(d) seconds to open them after a restart";
             goal(what, Some(parked.open_seconds), 1.0, false);
         }
+        if let Some(attacked) = &self.attacked {
+            let what = "(h) a turn under attack, p99: times the same without";
+            let times = attacked.attacked_p99 / attacked.calm_p99;
+            goal(what, Some(times), 10.0, false);
+            let what = "(h) MB at the most under attack";
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+            let megabytes = attacked.peak_bytes as f64 / 1e6;
+            goal(what, Some(megabytes), 300.0, false);
+        }
         for what in ["a part of a resumed message", "one more turn of a chat"] {
             let mut grown: Vec<_> = self.growth.iter().filter(|one| one.what == what).collect();
             grown.sort_by_key(|one| one.size);
@@ -170,6 +195,11 @@ impl Report {
                 let ratio = last.cpu_microseconds / first.cpu_microseconds;
                 goal(&what, Some(ratio), 1.2, false);
             }
+        }
+        for (subject, aim) in [(name::MEMORY, 1.35), (name::SQLITE, 1.45)] {
+            let times = ratio(self.cpu_at_pace(subject), self.cpu_at_pace(name::BARE));
+            let what = format!("(i) CPU of a delta at 1000 clients, {subject}: times bare axum");
+            goal(&what, times, aim, false);
         }
         self.goals = goals;
     }
@@ -301,7 +331,22 @@ impl Report {
             let size = size.unwrap_or_default();
             writeln!(out, "| {} | {start} | {idle} | {size} |", one.subject)?;
         }
-        Ok(())
+        if let Some(attacked) = &self.attacked {
+            writeln!(
+                out,
+                "\n(h) Turns of one client beside {} hostile connections: {} ms (p50), {} ms (p99) before, {} ms and {} ms meanwhile; {} MB at the most; {} connections were cut, {} hostile requests carried out and {} refused.",
+                attacked.connections,
+                number(attacked.calm_p50),
+                number(attacked.calm_p99),
+                number(attacked.attacked_p50),
+                number(attacked.attacked_p99),
+                attacked.peak_bytes / 1_000_000,
+                attacked.cut,
+                attacked.served,
+                attacked.refused,
+            )?;
+        }
+        paced::write_table(&self.paced, out)
     }
 }
 

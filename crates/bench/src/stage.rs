@@ -2,27 +2,34 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use adk_stream::Api;
 use adk_stream::agents::{Agent, AgentStream};
 use adk_stream::engine::{Context, Engine, ToolError, Tools, Verdict, tool};
+use adk_stream::quota::{QuotaLimits, Quotas};
 use adk_stream::store::{self, Location};
 use adk_stream::turn::agent::{AgentEvent, Past, StepRequest};
 use adk_stream::turn::event::Finish;
+use adk_stream::{Api, ConnectionLimits};
 use axum::extract::State;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
-use futures_util::stream;
+use futures_util::{Stream, StreamExt, stream};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::time::Interval;
 
 /// What every delta says: eight bytes.
 pub const DELTA: &str = "8 bytes ";
 
-/// An agent that is told by its last message what to say: `deltas N`, `parts N`, `pay` or `wait`.
+/// How long a model takes for a delta, where it speaks at its own pace.
+pub const PACE: Duration = Duration::from_millis(20);
+
+/// An agent that is told by its last message what to say: `deltas N`, `parts N`, `pay` or `wait`. At
+/// the pace of a model it says `paced N`, and `watched N` once it is told to go on.
 struct Script {
     /// What those wait for that were told to.
     go: watch::Receiver<u64>,
@@ -47,6 +54,8 @@ impl Agent for Script {
                 said(parts.chain([call()]))
             }
             "pay" => said([call()]),
+            "paced" => paced(number, None),
+            "watched" => paced(number, Some(self.go.clone())),
             _ => {
                 let mut go = self.go.clone();
                 go.mark_unchanged();
@@ -66,6 +75,34 @@ impl Agent for Script {
             }
         }
     }
+}
+
+/// So many deltas at the pace of a model, each when it is due, whatever became of those before it.
+fn paced(count: usize, go: Option<watch::Receiver<u64>>) -> AgentStream {
+    let ticks = ticks(count, go).map(|()| text(DELTA.to_owned()));
+    Box::pin(ticks.chain(stream::iter([AgentEvent::Ended(Finish::Stop)])))
+}
+
+/// So many moments, at the pace of a model, once the word is given.
+pub(crate) fn ticks(count: usize, mut go: Option<watch::Receiver<u64>>) -> impl Stream<Item = ()> {
+    let interval: Option<Interval> = None;
+    if let Some(go) = &mut go {
+        go.mark_unchanged();
+    }
+    stream::unfold((interval, go), async |(interval, go)| {
+        let mut interval = match interval {
+            Some(interval) => interval,
+            None => {
+                if let Some(mut go) = go {
+                    let _ = go.changed().await;
+                }
+                tokio::time::interval(PACE)
+            }
+        };
+        interval.tick().await;
+        Some(((), (Some(interval), None)))
+    })
+    .take(count)
 }
 
 fn said(events: impl IntoIterator<Item = AgentEvent, IntoIter: Send + 'static>) -> AgentStream {
@@ -103,6 +140,21 @@ pub fn now() -> u64 {
     now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// The API, with quotas that are asked as always and never reached: one principal is all the load.
+fn api(engine: Engine) -> Api {
+    let much = NonZeroU32::new(1_000_000);
+    let limits = QuotaLimits {
+        open_chats: much,
+        open_approvals: much,
+        requests_in_flight: much,
+        requests_per_second: much,
+        body_bytes_per_second: NonZeroU32::new(u32::MAX),
+    };
+    let api = Api::new(engine);
+    let quotas = Quotas::new(limits, api.limits.bytes);
+    Api { quotas, ..api }
+}
+
 /// Serves adk-stream over a store, until it fails.
 pub async fn serve(
     location: Location,
@@ -122,13 +174,15 @@ pub async fn serve(
     let (tell, go) = watch::channel(0);
     let stores = store::open(location).await?;
     let agent = Arc::new(Script { go });
-    let engine = Engine::new(stores.journal, agent, Tools::new().with(pay));
-    engine.recover().await?;
+    let engine = Engine::builder(stores.journal, agent, Tools::new().with(pay));
+    let engine = engine.start().await?;
     let own = Router::new()
         .route("/bench/go", post(go_on).with_state(Arc::new(tell)))
         .route("/bench/started", get(all_started).with_state(started));
-    let router = Api::new(engine).router().merge(own);
-    listen(listener, router).await
+    let router = api(engine).router().merge(own);
+    println!("listening on http://{}", listener.local_addr()?);
+    let limits = ConnectionLimits::default();
+    Ok(adk_stream::serve(listener, router, limits, std::future::pending()).await?)
 }
 
 async fn go_on(State(tell): State<Arc<watch::Sender<u64>>>) {
@@ -140,7 +194,7 @@ async fn all_started(State(started): State<Started>) -> Json<HashMap<String, u64
     Json(started.clone())
 }
 
-/// Serves routes as the product does: what is small leaves at once.
+/// Serves routes by axum alone: what is small leaves at once, as from the product.
 pub(crate) async fn listen(
     listener: TcpListener,
     router: Router,

@@ -1,27 +1,25 @@
-//! The task of one chat: everything that happens to it goes through here, in order.
+//! The task of one chat: it brings its [`Driver`] what happens, in order, and carries out what that
+//! wants done.
 
-mod command;
-mod errands;
-mod lease;
 mod tasks;
-mod working;
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::time::Duration;
 
-use store::{Appended, NewEntry};
+use store::StoreError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-use turn::call::{Outcome, Place};
-use turn::transcript::{Closing, Item};
-use turn::{At, CallId, Chat, ChatId, Effect, Input, Principal, Status, TurnId};
+use turn::gate::Decision;
+use turn::{ChatId, Event, GateId, Principal};
 
-pub(crate) use self::command::Command;
 use self::tasks::Tasks;
+use crate::command::{CommandKind, Deciding, Reply};
+use crate::driver;
+use crate::driver::{Action, Asked, Driver, Input, Operation, Stored, ToolDoes};
 use crate::engine::{Engine, now};
 use crate::error::EngineError;
-use crate::log::Log;
-use crate::work::{WorkReceiver, WorkSender};
+use crate::windows::Windows;
+use crate::work::{Work, WorkReceiver, WorkSender};
 
 /// How long an agent keeps its conversation open that nothing happens to, while somebody is there.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -30,355 +28,419 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// the task is about to ask it something.
 const BRIEF: Duration = Duration::from_millis(1);
 
-/// How often a decision is made again because somebody else wrote to the journal.
-const CONFLICTS: usize = 16;
+/// How many commands may wait for a turn to come to rest.
+const POSTPONED: usize = 16;
 
-/// Starts the task of a chat.
-pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Command>> {
-    let (sender, commands) = mpsc::channel(64);
-    let (work_sender, work) = WorkSender::new(16);
-    let actor = Actor {
-        tasks: Tasks::new(engine.clone(), id.clone(), work_sender),
-        engine,
-        id,
-        chat: None,
-        log: None,
-        results: Vec::new(),
-        leaving: None,
-    };
-    tokio::spawn(actor.run(commands, work));
-    sender
+/// Something that is delivered to the task of a chat.
+pub(crate) enum Message {
+    /// A command, and who waits for its reply.
+    Command {
+        principal: Principal,
+        kind: CommandKind,
+        reply: ReplySender,
+    },
+    /// Something that nobody waits for.
+    Input(Input),
+    /// Others need the memory: the chat is let go, if nothing happens to it.
+    Evict,
+    /// The server leaves. What is sent is dropped once nothing of the chat is at work.
+    Leave { done: oneshot::Sender<()> },
 }
 
-/// Why windows close whose chat goes on in another server: their clients come back.
-pub(crate) fn moved() -> Closing {
-    Closing::failed("moved", "The chat goes on elsewhere; come back to it.")
+pub(crate) type ReplySender = oneshot::Sender<Result<Reply, EngineError>>;
+
+/// Who waits for what comes of an input.
+enum Waiting {
+    Nobody,
+    Client {
+        principal: Principal,
+        reply: ReplySender,
+    },
+    Answer(oneshot::Sender<Decision>),
+    Record(oneshot::Sender<()>),
+}
+
+/// Starts the task of a chat.
+pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Message>> {
+    let (sender, messages) = mpsc::channel(64);
+    let (work_sender, work) = WorkSender::new(16);
+    let settings = engine.shared.settings.clone();
+    let actor = Actor {
+        driver: Driver::new(id.clone(), settings, engine.is_leaving()),
+        tasks: Tasks::new(engine.clone(), id.clone(), work_sender),
+        windows: Windows::default(),
+        gates: HashSet::new(),
+        postponed: Vec::new(),
+        leaving: None,
+        is_resting: false,
+        is_evicted: false,
+        engine,
+        id,
+    };
+    tokio::spawn(actor.run(messages, work));
+    sender
 }
 
 struct Actor {
     engine: Engine,
     id: ChatId,
-    /// The chat, once it is read.
-    chat: Option<Chat>,
-    /// What windows on the current turn read from.
-    log: Option<(TurnId, Arc<Log>)>,
+    driver: Driver,
+    windows: Windows,
     tasks: Tasks,
-    /// Results of long-running calls that wait for the turn to end.
-    results: Vec<(CallId, Outcome)>,
+    /// The gates that were opened here.
+    gates: HashSet<GateId>,
+    /// Commands that wait for the turn to come to rest.
+    postponed: Vec<(Principal, CommandKind, ReplySender)>,
     /// Where the server leaves, and waits for what is at work: dropped when nothing is.
     leaving: Option<oneshot::Sender<()>>,
+    /// Whether it counts among those that nothing happens to.
+    is_resting: bool,
+    /// Whether others need its memory.
+    is_evicted: bool,
 }
 
 impl Actor {
-    async fn run(mut self, mut commands: mpsc::Receiver<Box<Command>>, mut work: WorkReceiver) {
-        let mut batch = Vec::new();
+    async fn run(mut self, mut messages: mpsc::Receiver<Box<Message>>, mut work: WorkReceiver) {
         let mut active = Instant::now();
         loop {
+            let is_idle = self.is_idle();
+            self.note_rest(is_idle);
+            let patience = self.patience();
+            let idle = async {
+                match is_idle {
+                    true => tokio::time::sleep(patience).await,
+                    false => std::future::pending().await,
+                }
+            };
             tokio::select! {
-                command = commands.recv() => match command {
-                    Some(command) => {
-                        active = Instant::now();
-                        // Boxed: most chats wait most of the time, and need no room for it then.
-                        Box::pin(self.command(*command)).await;
-                        self.depart().await;
-                    }
+                message = messages.recv() => match message {
+                    // Boxed: most chats wait most of the time, and need no room for it then.
+                    Some(message) => Box::pin(self.receive(*message)).await,
                     None => return,
                 },
-                _ = work.recv_many(&mut batch, 16) => {
-                    active = Instant::now();
-                    for work in batch.drain(..) {
-                        Box::pin(self.work(*work)).await;
+                Some(work) = work.recv() => Box::pin(self.work(*work)).await,
+                (run, said, is_over) = self.tasks.listen(), if self.tasks.is_listening() => {
+                    let said = Input::Agent { run, said, is_over };
+                    let actions = self.driver.handle(said, now());
+                    self.windows.publish(&self.driver);
+                    // Words have no actions: nothing else has to be looked at.
+                    if actions.is_empty() {
+                        continue;
                     }
-                    self.publish();
-                    self.depart().await;
+                    Box::pin(self.carry_on(actions, Waiting::Nobody)).await;
                 }
-                () = tokio::time::sleep(self.patience()), if self.is_idle() => {
+                () = idle => {
                     let is_kept = self.tasks.is_conversing()
                         && self.engine.is_attended(&self.id)
                         && active.elapsed() < PATIENCE;
-                    if !is_kept && self.engine.retire(&self.id, &commands) {
+                    if !is_kept && self.engine.retire(&self.id, &messages) {
                         break;
                     }
+                    continue;
                 }
             }
-            self.tidy();
+            active = Instant::now();
+            if !self.postponed.is_empty() {
+                Box::pin(self.take_postponed()).await;
+            }
+            self.windows.compact(&mut self.driver);
         }
         // Whoever got hold of the sender before the task retired is served all the same.
-        commands.close();
-        while let Some(command) = commands.recv().await {
-            Box::pin(self.command(*command)).await;
+        messages.close();
+        while let Some(message) = messages.recv().await {
+            Box::pin(self.receive(*message)).await;
         }
-        self.engine.shared.asked.forget(self.chat.as_ref());
-        self.release().await;
-    }
-
-    /// Keeps of a turn that is over what those need who come to it later. Windows that are open read
-    /// on in what they have.
-    fn tidy(&mut self) {
-        if let (Some(chat), Some((turn, log))) = (&mut self.chat, &mut self.log)
-            && chat.compact()
-            && let Some(current) = chat.current().filter(|current| current.id() == turn)
-        {
-            *log = Arc::new(Log::new(current.message_id(), current.transcript()));
-        }
+        self.engine.shared.resting.remove(&self.id);
+        self.forget_gates();
+        self.drive(Input::Retire, Waiting::Nobody).await;
     }
 
     /// A chat that is not there is not worth a task.
     fn patience(&self) -> Duration {
-        let is_there = self.chat.as_ref().is_some_and(|chat| chat.seq() > 0);
-        match is_there {
+        let is_there = self.driver.chat().is_some_and(|chat| chat.seq() > 0);
+        match is_there && !self.is_evicted {
             true => self.engine.shared.idle,
             false => BRIEF,
         }
     }
 
-    fn is_idle(&self) -> bool {
-        let turn = self.chat.as_ref().and_then(Chat::current);
-        // Who asks for a tool at the agent waits for as long as the agent is listened to.
-        let is_busy = turn.is_some_and(|turn| {
-            turn.status() == Status::Running || turn.is_asked_within_own_calls()
-        });
-        !is_busy && self.tasks.is_quiet() && self.results.is_empty()
-    }
-
-    async fn command(&mut self, command: Command) {
-        match command {
-            Command::Errand {
-                principal,
-                order,
-                reply,
-            } => {
-                let done = self.run_errand(&principal, order).await;
-                // Nobody need hear the answer: the client may have left.
-                let _ = reply.send(done);
-            }
-            Command::TimedOut { gate } => {
-                let done = self.perform(Input::TimedOut { gate }, None).await;
-                self.note(done.map(drop));
-            }
-            Command::Wake => {
-                let done = self.chat().await.map(drop);
-                self.note(done);
-            }
-            Command::Lost => self.let_go(moved()),
-            Command::Compare => {
-                let done = self.compare().await;
-                self.note(done);
-            }
-            Command::Leave { done } => self.leaving = Some(done),
+    /// Counts the chat among those that nothing happens to, or not.
+    fn note_rest(&mut self, is_idle: bool) {
+        if self.is_resting == is_idle {
+            return;
         }
-        let done = self.open_result().await;
-        self.note(done);
-        self.tasks.start_due();
+        self.is_resting = is_idle;
+        match is_idle {
+            true => self.engine.rest(&self.id, self.driver.weight()),
+            false => self.engine.shared.resting.remove(&self.id),
+        }
     }
 
-    /// What nobody waits to hear is at least written down, and tried again where that may help.
-    fn note(&self, done: Result<(), EngineError>) {
-        match done {
-            Ok(()) => {}
-            // Whoever has it, or takes it up, goes on with it.
-            Err(EngineError::Elsewhere(_)) => {}
-            Err(EngineError::Closed) if self.engine.is_leaving() => {}
-            Err(error) => {
-                if matches!(error, EngineError::Store(_)) {
-                    self.engine.shared.left.add(&self.id);
+    fn is_idle(&self) -> bool {
+        self.driver.is_idle() && self.postponed.is_empty()
+    }
+
+    async fn receive(&mut self, message: Message) {
+        match message {
+            Message::Command {
+                principal,
+                kind,
+                reply,
+            } => self.command(principal, kind, reply).await,
+            Message::Input(input) => self.drive(input, Waiting::Nobody).await,
+            Message::Evict => self.is_evicted = true,
+            Message::Leave { done } => {
+                self.leaving = Some(done);
+                self.drive(Input::Leave, Waiting::Nobody).await;
+            }
+        }
+    }
+
+    async fn command(&mut self, principal: Principal, kind: CommandKind, reply: ReplySender) {
+        // It is used: it rests anew, and counts as the last.
+        self.is_evicted = false;
+        self.note_rest(false);
+        let input = Input::Command {
+            principal: principal.clone(),
+            kind,
+        };
+        let client = Waiting::Client { principal, reply };
+        self.drive(input, client).await;
+    }
+
+    /// Gives commands again that waited for the turn to come to rest.
+    async fn take_postponed(&mut self) {
+        let count = self.postponed.len();
+        for (principal, kind, reply) in self.postponed.drain(..count).collect::<Vec<_>>() {
+            match self.driver.is_running() {
+                true => self.postponed.push((principal, kind, reply)),
+                false => self.command(principal, kind, reply).await,
+            }
+        }
+    }
+
+    async fn work(&mut self, work: Work) {
+        let (input, waiting) = match work {
+            Work::Tool { run, call, does } => {
+                if let ToolDoes::Return { .. } = does {
+                    self.tasks.returned(&call, run);
                 }
+                (Input::Tool { run, call, does }, Waiting::Nobody)
+            }
+            Work::Ask {
+                run,
+                call,
+                gate,
+                ask,
+                answer,
+            } => {
+                let does = ToolDoes::Ask { gate, ask };
+                (Input::Tool { run, call, does }, Waiting::Answer(answer))
+            }
+            Work::Record {
+                run,
+                call,
+                name,
+                value,
+                done,
+            } => {
+                let does = ToolDoes::Record { name, value };
+                (Input::Tool { run, call, does }, Waiting::Record(done))
+            }
+            Work::Result { call, outcome } => (Input::Result { call, outcome }, Waiting::Nobody),
+        };
+        self.drive(input, waiting).await;
+    }
+
+    /// Brings the driver an input, and carries out all that follows.
+    async fn drive(&mut self, input: Input, waiting: Waiting) {
+        let actions = self.driver.handle(input, now());
+        self.windows.publish(&self.driver);
+        self.carry_on(actions, waiting).await;
+    }
+
+    async fn carry_on(&mut self, mut actions: Vec<Action>, mut waiting: Waiting) {
+        loop {
+            let mut operation = None;
+            for action in actions {
+                match action {
+                    Action::Store(asked) => operation = Some(asked),
+                    action => waiting = self.carry_out(action, waiting),
+                }
+            }
+            if self.engine.shared.replica.is_some() {
+                self.engine.shared.held.set(&self.id, self.driver.held());
+            }
+            let Some(operation) = operation else { return };
+            let stored = self.ask_store(operation).await;
+            actions = self.driver.handle(Input::Stored(stored), now());
+            self.windows.publish(&self.driver);
+        }
+    }
+
+    /// Carries an action out, and says who still waits.
+    fn carry_out(&mut self, action: Action, waiting: Waiting) -> Waiting {
+        match (action, waiting) {
+            // Nobody need hear the answer: the client may have left, and the tool may have ended.
+            (Action::Reply(done), Waiting::Client { reply, .. }) => {
+                let done = done.and_then(|done| self.reply(done));
+                let _ = reply.send(done);
+                Waiting::Nobody
+            }
+            (Action::Postpone(kind), Waiting::Client { principal, reply }) => {
+                match self.postponed.len() < POSTPONED {
+                    true => self.postponed.push((principal, kind, reply)),
+                    false => drop(reply.send(Err(EngineError::Conflict))),
+                }
+                Waiting::Nobody
+            }
+            (Action::Decided(decision), Waiting::Answer(answer)) => {
+                let _ = answer.send(decision);
+                Waiting::Nobody
+            }
+            (Action::Wait(gate), Waiting::Answer(answer)) => {
+                self.tasks.wait(gate, answer);
+                Waiting::Nobody
+            }
+            (Action::Recorded, Waiting::Record(done)) => {
+                let _ = done.send(());
+                Waiting::Nobody
+            }
+            (action, waiting) => {
+                self.carry_out_unasked(action);
+                waiting
+            }
+        }
+    }
+
+    /// Carries an action out that nobody waits for.
+    fn carry_out_unasked(&mut self, action: Action) {
+        match action {
+            Action::Answer { gate, decision } => self.tasks.answer(&gate, decision),
+            Action::CallModel { run, request } => self.tasks.call_model(run, *request),
+            Action::RunTool(run) => self.tasks.run_tool(*run),
+            Action::EndTool(call) => self.tasks.end(&call),
+            Action::StopWork => self.tasks.stop(),
+            Action::SetDeadline { gate, at } => {
+                self.gates.insert(gate.clone());
+                self.engine.set_deadline(&self.id, gate, at);
+            }
+            Action::Signal { name, data } => self.windows.signal(name, data),
+            Action::Hear(heard) => self.tasks.hear(heard),
+            Action::LetGo { shown, closing } => {
+                self.windows.close(shown, closing);
+                for gate in &self.gates {
+                    self.engine.shared.deadlines.cancel(gate);
+                }
+                self.forget_gates();
+            }
+            Action::WakeLater => self.engine.shared.left.add(&self.id),
+            Action::Failed(error) => {
                 tracing::error!(chat = %self.id, %error, "a chat could not go on");
             }
+            Action::Left => self.leaving = None,
+            // The store is asked elsewhere, and whoever waited for the others has left.
+            Action::Store(_)
+            | Action::Reply(_)
+            | Action::Postpone(_)
+            | Action::Decided(_)
+            | Action::Wait(_)
+            | Action::Recorded => {}
         }
     }
 
-    /// The chat, read from its journal where it is not at hand.
-    async fn chat(&mut self) -> Result<&mut Chat, EngineError> {
-        if self.chat.is_none() {
-            if self.engine.is_leaving() {
-                return Err(EngineError::Closed);
+    /// A reply, with its window if it has one.
+    fn reply(&mut self, reply: driver::Reply) -> Result<Reply, EngineError> {
+        Ok(match reply {
+            driver::Reply::Window(None) => Reply::Window(None),
+            driver::Reply::Window(Some(opening)) => {
+                let window = self.windows.open(&self.driver, &opening);
+                Reply::Window(Some(window.ok_or(EngineError::UnknownChat)?))
             }
-            self.require_free().await?;
-            let entries = self.engine.shared.journal.read(&self.id, 0).await?;
-            self.chat = Some(Chat::replay(&entries));
-            self.log = None;
-            self.publish();
-            // Nothing of it runs here: it is this process that goes on with it.
-            let idempotent = self.idempotent_calls();
-            let replica = self.engine.shared.replica.as_ref();
-            let by = replica.map(|replica| replica.holder.owner.clone());
-            let awaited = self.chat.as_ref().map(Chat::awaited_results);
-            Box::pin(self.perform(Input::Recover { idempotent, by }, None)).await?;
-            Box::pin(self.hold()).await?;
-            // What went on in another process has ended with it, and nobody knows how.
-            let mut lost = awaited.unwrap_or_default();
-            lost.retain(|call| {
-                let is_here = self.results.iter().any(|(here, _)| here == call);
-                !is_here && !self.tasks.goes_on(call)
-            });
-            let lost = lost.into_iter().map(|call| (call, Outcome::Unknown));
-            self.results.extend(lost);
-            Box::pin(self.open_result()).await?;
+            driver::Reply::Stopped(was_open) => Reply::Stopped(was_open),
+            driver::Reply::View(view) => Reply::View(view),
+            driver::Reply::Asked(Asked::Decided(decision)) => {
+                Reply::Asked(Deciding::Decided(decision))
+            }
+            driver::Reply::Asked(asked) => {
+                let (answer, decided) = oneshot::channel();
+                if let Asked::Waits(gate) = asked {
+                    self.tasks.wait(gate, answer);
+                }
+                Reply::Asked(Deciding::Open(decided))
+            }
+            driver::Reply::Closed(closed) => Reply::Closed(closed),
+            driver::Reply::Taken(taken) => Reply::Taken(taken),
+            driver::Reply::Done => Reply::Done,
+        })
+    }
+
+    async fn ask_store(&mut self, operation: Operation) -> Result<Stored, StoreError> {
+        if let Operation::Append { entry, .. } = &operation {
+            self.note_gates(&entry.events);
         }
-        self.chat.as_mut().ok_or(EngineError::Closed)
-    }
-
-    fn idempotent_calls(&self) -> Vec<CallId> {
-        let turn = self.chat.as_ref().and_then(Chat::current);
-        let calls = turn.into_iter().flat_map(turn::Turn::calls);
-        let tools = &self.engine.shared.tools;
-        let is_idempotent = |name: &str| tools.get(name).is_some_and(|tool| tool.is_idempotent);
-        calls
-            .filter(|call| is_idempotent(&call.tool))
-            .map(|call| call.id.clone())
-            .collect()
-    }
-
-    /// Decides, makes durable, shows, acts: in this order. Says when what was decided was appended, if
-    /// anything was.
-    async fn perform(
-        &mut self,
-        input: Input,
-        actor: Option<&Principal>,
-    ) -> Result<Option<At>, EngineError> {
-        // What the agent says is not worth a copy: should it conflict, the step is run again. So it is
-        // with what a tool asks or records: should it conflict, the tool is let go.
-        // Nor is a message decided on again before it was seen what is new in it.
-        let is_retried = !matches!(
-            input,
-            Input::Agent { .. }
-                | Input::ToolAsks { .. }
-                | Input::ToolCalls { .. }
-                | Input::ToolRecords { .. }
-                | Input::Message { .. }
-        );
-        let is_message = matches!(input, Input::Message { .. });
-        let again = is_retried.then(|| input.clone());
-        let mut next = Some(input);
-        for _ in 0..CONFLICTS {
-            self.chat().await?;
-            let (Some(chat), Some(input)) = (&mut self.chat, next.take()) else {
-                return Ok(None);
-            };
-            let at = now();
-            let output = chat.handle(input, at);
-            let is_appended = !output.append.is_empty();
-            if is_appended {
-                let actor = actor.or(chat.owner()).cloned();
-                let entry = NewEntry {
-                    at,
-                    epoch: chat.epoch(),
-                    actor: actor.unwrap_or_else(|| Principal::from("engine")),
-                    events: output.append,
+        let shared = &self.engine.shared;
+        let journal = &shared.journal;
+        let id = std::slice::from_ref(&self.id);
+        Ok(match operation {
+            Operation::Lease => Stored::Lease(journal.lease(&self.id).await?),
+            Operation::Read => Stored::Entries(journal.read(&self.id, 0).await?),
+            Operation::Append { expected, entry } => {
+                Stored::Appended(journal.append(&self.id, expected, entry).await?)
+            }
+            Operation::Compare { seq } => {
+                let seen = [(self.id.clone(), seq)];
+                Stored::Outdated(!journal.outdated(&seen).await?.is_empty())
+            }
+            Operation::Delete => {
+                journal.delete(&self.id).await?;
+                Stored::Done
+            }
+            Operation::Hold { epoch } => {
+                let Some(replica) = &shared.replica else {
+                    return Ok(Stored::Held(true));
                 };
-                let shared = &self.engine.shared;
-                shared.asked.note(&self.id, &entry.events);
-                match shared.journal.append(&self.id, chat.seq(), entry).await {
-                    Ok(Appended::Ok { seq }) => {
-                        chat.appended(seq);
-                        shared.held.grew(&self.id, seq);
-                    }
-                    Ok(Appended::Conflict { .. }) if is_message => {
-                        self.let_go(moved());
-                        return Err(EngineError::Conflict);
-                    }
-                    Ok(Appended::Conflict { .. }) => {
-                        self.let_go(moved());
-                        next = again.clone();
-                        continue;
-                    }
-                    Err(error) => {
-                        let failed = "The journal can't be reached.";
-                        self.let_go(Closing::failed("store_unavailable", failed));
-                        self.engine.shared.left.add(&self.id);
-                        return Err(error.into());
-                    }
+                let (at, chats) = (now(), [(self.id.clone(), epoch)]);
+                let expires = at + replica.lease;
+                let refused = journal.hold(&replica.holder, &chats, at, expires).await?;
+                Stored::Held(refused.is_empty())
+            }
+            Operation::GiveBack { epoch } => {
+                self.engine.give_back(&[(self.id.clone(), epoch)]).await?;
+                Stored::Done
+            }
+            Operation::Release => {
+                if let Some(replica) = &shared.replica {
+                    journal.release(&replica.holder.owner, id).await?;
                 }
+                Stored::Done
             }
-            self.publish();
-            for effect in output.effects {
-                self.act(effect);
-            }
-            // A chat that was just opened has no lease yet. What is stored is done, lease or not.
-            match Box::pin(self.hold()).await {
-                Err(EngineError::Store(error)) => {
-                    tracing::warn!(chat = %self.id, %error, "a lease could not be taken");
-                }
-                held => held?,
-            }
-            return Ok(is_appended.then_some(at));
-        }
-        Err(EngineError::Closed)
+        })
     }
 
-    /// Forgets the chat as it was thought to be: the journal says otherwise, or says nothing. It is
-    /// read again when it is needed; windows close, and their clients come back.
-    fn let_go(&mut self, closing: Closing) {
-        self.tasks.stop();
-        self.engine.shared.held.remove(&self.id);
-        self.engine.shared.asked.forget(self.chat.as_ref());
-        self.chat = None;
-        if let Some((_, log)) = self.log.take() {
-            let mut items = log.items().clone();
-            items.push(Item::Close(closing));
-            log.follow(&items);
-        }
-    }
-
-    /// Shows what was said since.
-    fn publish(&mut self) {
-        let Some(chat) = &self.chat else { return };
-        let Some(current) = chat.current() else {
-            return;
-        };
-        match &self.log {
-            Some((turn, log)) if turn == current.id() => log.follow(current.transcript()),
-            old => {
-                if let Some((turn, log)) = old
-                    && let Some(turn) = chat.turn(turn)
-                {
-                    log.follow(turn.transcript());
+    /// Notes which gates are opened and closed by what is about to be stored. Should it not be stored,
+    /// the chat is let go, and read again.
+    fn note_gates(&mut self, events: &[Event]) {
+        let shared = &self.engine.shared;
+        for event in events {
+            match event {
+                Event::GateOpened { gate, .. } if gate.is_question() => {
+                    self.gates.insert(gate.id.clone());
+                    shared.asked.add(&gate.id, &self.id);
                 }
-                let log = Log::new(current.message_id(), current.transcript());
-                self.log = Some((current.id().clone(), Arc::new(log)));
+                Event::GateClosed { gate, .. } => {
+                    self.gates.remove(gate);
+                    shared.asked.remove(gate);
+                    shared.deadlines.cancel(gate);
+                }
+                _ => {}
             }
         }
     }
 
-    fn act(&mut self, effect: Effect) {
-        let Some(chat) = &mut self.chat else { return };
-        let owner = chat.owner().cloned();
-        let owner = owner.unwrap_or_else(|| Principal::from("nobody"));
-        match effect {
-            // Whoever takes the chat up calls it.
-            Effect::CallModel if self.engine.is_leaving() => {}
-            Effect::CallModel => {
-                self.tasks.call_model(owner, chat);
-            }
-            Effect::RunTool(call) => self.run_tool(&call, owner),
-            Effect::WakeTool {
-                gate,
-                call,
-                decision,
-            } => {
-                let place = chat.call(&call).map(|(_, call)| call.place);
-                // A tool that ran in an earlier process is run again, and finds the answer recorded.
-                // One that runs, and does not wait at the gate any more, goes on without it; and one
-                // at the agent asks again.
-                let is_waiting = self.tasks.wake(&gate, decision);
-                if !is_waiting && place == Some(Place::Server) && !self.tasks.is_running(&call) {
-                    self.run_tool(&call, owner);
-                }
-            }
-            Effect::SetTimer { gate, at } => self.tasks.set_timer(gate, at),
-            Effect::StopWork => self.tasks.stop(),
-        }
-    }
-
-    fn run_tool(&mut self, call: &CallId, owner: Principal) {
-        let turn = self.chat.as_ref().and_then(Chat::current);
-        let Some(turn) = turn.filter(|turn| turn.outcome(call).is_none()) else {
-            return;
-        };
-        if let (Some(made), Some(input)) = (turn.call(call), turn.effective_input(call)) {
-            let recorded = turn.recorded(call);
-            self.tasks.run_tool(made, input.clone(), owner, recorded);
+    fn forget_gates(&mut self) {
+        for gate in self.gates.drain() {
+            self.engine.shared.asked.remove(&gate);
         }
     }
 }

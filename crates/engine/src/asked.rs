@@ -7,8 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use turn::gate::GateKind;
-use turn::{Chat, ChatId, Event, GateId};
+use turn::{ChatId, GateId};
 
 /// The chats of approvals that are open in this process.
 #[derive(Default)]
@@ -20,27 +19,14 @@ impl Asked {
         self.lock().get(gate).cloned()
     }
 
-    /// Takes in what a chat has appended.
-    pub(crate) fn note(&self, chat: &ChatId, events: &[Event]) {
-        for event in events {
-            match event {
-                Event::GateOpened { gate, .. }
-                    if matches!(gate.kind, GateKind::Approval { .. }) =>
-                {
-                    self.lock().insert(gate.id.clone(), chat.clone());
-                }
-                Event::GateClosed { gate, .. } => drop(self.lock().remove(gate)),
-                _ => {}
-            }
-        }
+    /// Notes an approval that a chat waits for.
+    pub(crate) fn add(&self, gate: &GateId, chat: &ChatId) {
+        self.lock().insert(gate.clone(), chat.clone());
     }
 
-    /// Forgets the approvals of a chat that is let go.
-    pub(crate) fn forget(&self, chat: Option<&Chat>) {
-        let turn = chat.and_then(Chat::current);
-        for gate in turn.into_iter().flat_map(|turn| turn.open_gates()) {
-            self.lock().remove(&gate.id);
-        }
+    /// Forgets an approval that is closed, or whose chat is let go.
+    pub(crate) fn remove(&self, gate: &GateId) {
+        self.lock().remove(gate);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<GateId, ChatId>> {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
 use turn::{At, ChatId};
 
-use crate::actor::Command;
+use crate::actor::Message;
+use crate::driver::Input;
 use crate::engine::{Engine, now};
 use crate::error::EngineError;
 use crate::replica::Replica;
@@ -27,6 +28,7 @@ const LATE: Duration = Duration::from_secs(2);
 
 impl Engine {
     /// Goes on with what needs going on with, until the server leaves. To be spawned once.
+    #[doc(hidden)]
     pub async fn keep(self) {
         let replica = self.shared.replica.clone();
         let period = replica.as_ref().map_or(ALONE, |replica| replica.lease / 4);
@@ -52,7 +54,7 @@ impl Engine {
             }
             for chat in self.shared.left.take() {
                 // What fails again is left again.
-                let _ = self.command(&chat, Command::Wake).await;
+                let _ = self.deliver(&chat, Message::Input(Input::Wake)).await;
             }
         }
     }
@@ -78,7 +80,7 @@ impl Engine {
         let (at, expires) = (now(), now() + replica.lease);
         let journal = &self.shared.journal;
         for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
-            self.command(&lost, Command::Lost).await?;
+            self.deliver(&lost, Message::Input(Input::Lost)).await?;
         }
         if self.is_leaving() {
             // What was given back meanwhile is not to be taken again.
@@ -98,7 +100,7 @@ impl Engine {
         }
         for chat in self.shared.journal.outdated(&seen).await? {
             // It may be what was appended here a moment ago: the chat's task knows.
-            self.command(&chat, Command::Compare).await?;
+            self.deliver(&chat, Message::Input(Input::Compare)).await?;
         }
         Ok(())
     }
@@ -117,7 +119,7 @@ impl Engine {
             let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
             let was_left = journal.lease(&chat).await?.is_some();
             if was_left || seen.elapsed() > replica.lease / 2 {
-                self.command(&chat, Command::Wake).await?;
+                self.deliver(&chat, Message::Input(Input::Wake)).await?;
             }
         }
         Ok(())
@@ -129,7 +131,8 @@ impl Engine {
         let late = u64::try_from(late.as_millis()).unwrap_or_default();
         let by = At(now().0.saturating_sub(late));
         for (chat, gate) in self.shared.journal.overdue_gates(by, CLOSED).await? {
-            self.command(&chat, Command::TimedOut { gate }).await?;
+            self.deliver(&chat, Message::Input(Input::TimedOut { gate }))
+                .await?;
         }
         Ok(())
     }

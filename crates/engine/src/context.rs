@@ -1,8 +1,7 @@
 //! What a tool can do while it runs.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -11,11 +10,13 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use turn::call::Outcome;
 use turn::gate::Decision;
-use turn::telling::TIMED_OUT;
-use turn::turn::Recorded;
-use turn::{CallId, ChatId, Principal};
+use turn::reason::TIMED_OUT;
+use turn::turn::{Recorded, RecordedGate};
+use turn::{CallId, ChatId, GateId, Principal};
 
+use crate::driver::ToolDoes;
 use crate::tool::ToolError;
+use crate::tools::Tools;
 use crate::work::{Ask, Work, WorkSender};
 
 /// What a tool can do while it runs.
@@ -31,9 +32,11 @@ pub struct Context {
     run: u64,
     call: CallId,
     principal: Principal,
+    tools: Tools,
     work: WorkSender,
     recorded: Arc<Recorded>,
-    asked: Arc<AtomicUsize>,
+    /// The gates of an earlier run that this one has asked for again.
+    used: Arc<Mutex<Vec<GateId>>>,
 }
 
 impl fmt::Debug for Context {
@@ -91,6 +94,7 @@ impl Context {
         run: u64,
         call: CallId,
         principal: Principal,
+        tools: Tools,
         work: WorkSender,
         recorded: Recorded,
     ) -> Self {
@@ -99,9 +103,10 @@ impl Context {
             run,
             call,
             principal,
+            tools,
             work,
             recorded: Arc::new(recorded),
-            asked: Arc::new(AtomicUsize::new(0)),
+            used: Arc::default(),
         }
     }
 
@@ -148,9 +153,13 @@ impl Context {
         input: impl Serialize,
     ) -> Result<O, ToolError> {
         let input = serde_json::to_value(input);
+        let input = input.map_err(|error| ToolError::new(error.to_string()))?;
+        // Before it counts as a question: a run that is repeated refuses it again.
+        let checked = self.tools.check_page_call(tool, &input);
+        checked.map_err(|why| ToolError::new(format!("{tool} does not take this input: {why}")))?;
         let ask = Ask::Page {
             tool: tool.to_owned(),
-            input: input.map_err(|error| ToolError::new(error.to_string()))?,
+            input,
             timeout: None,
         };
         match self.ask(ask).await? {
@@ -196,18 +205,40 @@ impl Context {
     /// Shows how far the work has come: an output that is not final.
     pub async fn progress(&self, output: impl Serialize) {
         if let Ok(output) = serde_json::to_value(output) {
-            let (run, call) = (self.run, self.call.clone());
+            let progress = Work::Tool {
+                run: self.run,
+                call: self.call.clone(),
+                does: ToolDoes::Progress { output },
+            };
             // A turn that is over has nobody left to show it to.
-            let _ = self.work.send(Work::Progress { run, call, output }).await;
+            let _ = self.work.send(progress).await;
         }
     }
 
+    /// The gate at which an earlier run asked the same, the first that this run has not asked for yet.
+    fn recorded_gate(&self, ask: &Ask) -> Option<&RecordedGate> {
+        // Nothing that holds the lock can panic half-way through a change.
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gates = self.recorded.gates.iter();
+        let same = gates.find(|gate| ask.is_asked_by(gate) && !used.contains(&gate.id));
+        match same {
+            Some(gate) => used.push(gate.id.clone()),
+            None if used.len() < self.recorded.gates.len() => tracing::warn!(
+                chat = %self.chat, call = %self.call,
+                "a tool that runs again asks something else than before; what was answered does not count"
+            ),
+            None => {}
+        }
+        same
+    }
+
     async fn ask(&self, ask: Ask) -> Result<Decision, Refused> {
-        let n = self.asked.fetch_add(1, Ordering::Relaxed);
-        let gate = match self.recorded.gates.get(n) {
-            Some((_, Some(decision))) => return Ok(decision.clone()),
-            Some((gate, None)) => Some(gate.clone()),
-            None => None,
+        let gate = match self.recorded_gate(&ask) {
+            Some(RecordedGate {
+                decision: Some(decision),
+                ..
+            }) => return Ok(decision.clone()),
+            recorded => recorded.map(|recorded| recorded.id.clone()),
         };
         let (answer, decided) = oneshot::channel();
         let ask = Work::Ask {

@@ -5,11 +5,13 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use store::StoreError;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use turn::ChatId;
 
-use crate::actor::Command;
+use crate::actor::Message;
+use crate::driver::Input;
 use crate::engine::{Engine, now};
 use crate::error::EngineError;
 
@@ -30,7 +32,7 @@ impl Engine {
             leaving.spawn(async move {
                 let (done, is_done) = oneshot::channel();
                 // A task that has retired has nothing to wait for.
-                if chat.send(Box::new(Command::Leave { done })).await.is_ok() {
+                if chat.send(Box::new(Message::Leave { done })).await.is_ok() {
                     let _ = is_done.await;
                 }
             });
@@ -39,7 +41,7 @@ impl Engine {
         let is_done = tokio::time::timeout(grace, all).await.is_ok();
         for chat in chats {
             // One that is busy or gone needs no word.
-            let _ = chat.try_send(Box::new(Command::Lost));
+            let _ = chat.try_send(Box::new(Message::Input(Input::Lost)));
         }
         held.extend(self.shared.held.epochs());
         self.give_back(&held).await?;
@@ -48,7 +50,7 @@ impl Engine {
 
     /// Ends the leases of chats, so that others take them up at once. Leases that are over say that
     /// somebody left; none at all would say that nobody came.
-    pub(crate) async fn give_back(&self, chats: &[(ChatId, u64)]) -> Result<(), EngineError> {
+    pub(crate) async fn give_back(&self, chats: &[(ChatId, u64)]) -> Result<(), StoreError> {
         if let Some(replica) = &self.shared.replica
             && !chats.is_empty()
         {

@@ -6,28 +6,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agents::{Agent, Heard};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Closed, Journal, OpenGate};
+use store::{Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, OpenGate, Usage};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-use turn::event::End;
-use turn::gate::{Decision, GateKind};
-use turn::{At, CallId, Chat, ChatId, Entry, GateId, Principal, Status};
+use turn::answer::Answer;
+use turn::gate::Decision;
+use turn::{At, CallId, ChatId, Event, GateId, Principal};
+use view::{Branch, ShownChat};
 use wire::{Message, Trigger};
 
-use crate::actor::{self, Command};
+use crate::actor::{self, Message as ToActor};
 use crate::asked::Asked;
 use crate::beat::Left;
-use crate::errand::{Done, Errand, Order};
+use crate::command::{Command, CommandKind, Reply, View};
+use crate::deadlines::Deadlines;
+use crate::driver::{Input, Settings};
 use crate::error::EngineError;
 use crate::replica::{Held, Replica};
+use crate::resting::Resting;
 use crate::stream::{Speech, WindowStream};
-use crate::tools::Tools;
 use crate::work::Ask;
 
 /// Who the agent's side is in the journal, when it does something by itself.
 const AGENT: &str = "agent";
+
+/// How many approvals are read at once where all are wanted.
+const PAGE: usize = 200;
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
@@ -39,25 +44,27 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agent: Arc<dyn Agent>,
-    pub(crate) tools: Tools,
+    pub(crate) settings: Arc<Settings>,
     /// How long the task of a chat stays that nothing happens to.
     pub(crate) idle: Duration,
-    /// How long somebody is asked for an agent that runs its tools by itself and says nothing of it.
-    pub(crate) patience: Option<Duration>,
     /// The other servers, if there are any.
     pub(crate) replica: Option<Replica>,
     /// The chats that this server has, where there are others.
     pub(crate) held: Held,
     /// The approvals that chats here wait for.
     pub(crate) asked: Asked,
+    /// When the time of gates is up that are open here.
+    pub(crate) deadlines: Deadlines,
+    /// The chats that nothing happens to.
+    pub(crate) resting: Resting,
     /// The chats that were let go in the middle of something.
     pub(crate) left: Left,
     /// Whether this server is about to end.
     pub(crate) is_leaving: AtomicBool,
     /// The task of each chat that something happens to.
-    chats: Mutex<HashMap<ChatId, mpsc::Sender<Box<Command>>>>,
+    pub(crate) chats: Mutex<HashMap<ChatId, mpsc::Sender<Box<ToActor>>>>,
     /// How many are there for a chat.
-    attending: Mutex<HashMap<ChatId, usize>>,
+    pub(crate) attending: Mutex<HashMap<ChatId, usize>>,
 }
 
 /// What a client sends, in whichever framing it came.
@@ -71,28 +78,6 @@ pub struct Request {
     pub message_id: Option<String>,
     /// The history, as the client believes it to be.
     pub messages: Vec<Message>,
-}
-
-/// A chat as a page shows it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct View {
-    /// How its current turn stands.
-    pub status: Status,
-    /// How it ended, if it has.
-    pub end: Option<End>,
-    /// Its messages.
-    pub messages: Vec<Message>,
-}
-
-impl View {
-    /// Of a chat that has had a turn.
-    pub(crate) fn of(chat: &Chat) -> Option<Self> {
-        Some(Self {
-            status: chat.status()?,
-            end: chat.current().and_then(|turn| turn.end().cloned()),
-            messages: chat.messages(),
-        })
-    }
 }
 
 /// Somebody who is there for a chat: [`Engine::attend`].
@@ -124,6 +109,15 @@ pub struct Question {
     pub ask: Ask,
 }
 
+/// An approval, open or closed.
+#[derive(Debug, Clone)]
+pub struct Approval {
+    /// What was asked, of which call.
+    pub asked: OpenGate,
+    /// How it was closed; nothing as long as it is open.
+    pub closed: Option<Closed>,
+}
+
 /// What became of an answer.
 #[derive(Debug, Clone)]
 pub struct Answered {
@@ -134,47 +128,6 @@ pub struct Answered {
 }
 
 impl Engine {
-    /// An engine over a journal, with an agent and the tools that it may call.
-    pub fn new(journal: Arc<dyn Journal>, agent: Arc<dyn Agent>, tools: Tools) -> Self {
-        let shared = Shared {
-            journal,
-            agent,
-            tools,
-            idle: Duration::from_secs(30),
-            patience: None,
-            replica: None,
-            held: Held::default(),
-            asked: Asked::default(),
-            left: Left::default(),
-            is_leaving: AtomicBool::new(false),
-            chats: Mutex::default(),
-            attending: Mutex::default(),
-        };
-        Self {
-            shared: Arc::new(shared),
-        }
-    }
-
-    /// The same, with chats that are let go once nothing has happened to them for so long, and with
-    /// them what an agent keeps open for them. To be said before the engine is cloned.
-    #[must_use]
-    pub fn with_idle(mut self, idle: Duration) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.idle = idle;
-        }
-        self
-    }
-
-    /// The same, with questions of an agent that runs its tools by itself taken back after so long,
-    /// where it says nothing of it. To be said before the engine is cloned.
-    #[must_use]
-    pub fn with_patience(mut self, patience: Option<Duration>) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.patience = patience;
-        }
-        self
-    }
-
     /// Whether the agent understands speech.
     pub fn hears(&self) -> bool {
         self.shared.agent.hears()
@@ -209,18 +162,19 @@ impl Engine {
         if !self.hears() {
             return Err(EngineError::Deaf);
         }
-        let hear = Order::Hear { heard };
+        let hear = CommandKind::Hear { heard };
         self.ask(principal, chat, hear).await.map(drop)
     }
 
     /// Takes up turns that were running when an earlier process ended. Gates whose time is up are for
     /// [`Engine::keep`].
+    #[doc(hidden)]
     pub async fn recover(&self) -> Result<(), EngineError> {
         // Among other servers, what nobody runs may be what another is about to run.
         if self.shared.replica.is_none() {
             for chat in self.shared.journal.ownerless(now(), usize::MAX).await? {
                 // Its task takes the turn up when it reads the journal.
-                self.command(&chat, Command::Wake).await?;
+                self.deliver(&chat, ToActor::Input(Input::Wake)).await?;
             }
         }
         Ok(())
@@ -233,14 +187,14 @@ impl Engine {
         request: Request,
         speech: Speech,
     ) -> Result<WindowStream, EngineError> {
-        let order = Order::Send {
+        let kind = CommandKind::Send {
             trigger: request.trigger,
             message_id: request.message_id,
             messages: request.messages,
             speech,
         };
-        match self.ask(principal, &request.chat, order).await? {
-            Done::Window(Some(window)) => Ok(window),
+        match self.ask(principal, &request.chat, kind).await? {
+            Reply::Window(Some(window)) => Ok(window),
             _ => Err(EngineError::Closed),
         }
     }
@@ -252,40 +206,71 @@ impl Engine {
         chat: &ChatId,
         speech: Speech,
     ) -> Result<Option<WindowStream>, EngineError> {
-        match self.ask(principal, chat, Order::Resume { speech }).await? {
-            Done::Window(window) => Ok(window),
+        self.resume_after(principal, chat, speech, None).await
+    }
+
+    /// The same for a client that knows the chat up to a place in its journal ([`View::seq`]): a turn
+    /// that has gone on since is told, also where it is over.
+    pub async fn resume_after(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        speech: Speech,
+        after: Option<u64>,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        let kind = CommandKind::Resume { speech, after };
+        match self.ask(principal, chat, kind).await? {
+            Reply::Window(window) => Ok(window),
             _ => Err(EngineError::Closed),
         }
     }
 
     /// Stops the current turn, and says whether there was one to stop.
     pub async fn stop(&self, principal: &Principal, chat: &ChatId) -> Result<bool, EngineError> {
-        match self.ask(principal, chat, Order::Stop).await? {
-            Done::Stopped(was_open) => Ok(was_open),
+        match self.ask(principal, chat, CommandKind::Stop).await? {
+            Reply::Stopped(was_open) => Ok(was_open),
             _ => Err(EngineError::Closed),
         }
     }
 
     /// The chat as a page shows it.
     pub async fn view(&self, principal: &Principal, chat: &ChatId) -> Result<View, EngineError> {
-        match self.ask(principal, chat, Order::View).await? {
-            Done::View(view) => Ok(view),
+        match self.ask(principal, chat, CommandKind::View).await? {
+            Reply::View(view) => Ok(view),
             _ => Err(EngineError::Closed),
         }
     }
 
-    /// The entries of a chat's journal after a place, in order. Only its owner may read them.
+    /// The first entries of a chat's journal after a place, in order, within bounds. Only its owner
+    /// may read them.
     pub async fn journal(
         &self,
         principal: &Principal,
         chat: &ChatId,
         after: u64,
-    ) -> Result<Vec<Entry>, EngineError> {
+        bounds: Bounds,
+    ) -> Result<EntryPage, EngineError> {
+        self.check_owner(principal, chat).await?;
+        Ok(self.shared.journal.read_page(chat, after, bounds).await?)
+    }
+
+    /// What edits and regenerations cut off from a chat, oldest first. Only its owner may read it.
+    pub async fn branches(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+    ) -> Result<Vec<Branch>, EngineError> {
+        self.check_owner(principal, chat).await?;
+        let entries = self.shared.journal.read(chat, 0).await?;
+        Ok(ShownChat::replay(&entries).branches())
+    }
+
+    async fn check_owner(&self, principal: &Principal, chat: &ChatId) -> Result<(), EngineError> {
         let owner = self.shared.journal.owner(chat).await?;
         if owner.as_ref() != Some(principal) {
             return Err(EngineError::UnknownChat);
         }
-        Ok(self.shared.journal.read(chat, after).await?)
+        Ok(())
     }
 
     /// Who answers.
@@ -295,14 +280,81 @@ impl Engine {
 
     /// Forgets a chat.
     pub async fn forget(&self, principal: &Principal, chat: &ChatId) -> Result<(), EngineError> {
-        self.ask(principal, chat, Order::Forget).await.map(drop)
+        self.ask(principal, chat, CommandKind::Forget)
+            .await
+            .map(drop)
     }
 
-    /// The approvals that wait for a principal, oldest first.
+    /// The approvals that wait for a principal, oldest first: all of them, however many there are.
+    /// A server that answers others reads them with [`Engine::approvals_page`].
     pub async fn approvals(&self, principal: &Principal) -> Result<Vec<OpenGate>, EngineError> {
-        let mut gates = self.shared.journal.open_gates(principal).await?;
-        gates.retain(|open| matches!(open.gate.kind, GateKind::Approval { .. }));
-        Ok(gates)
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.approvals_page(principal, after, PAGE).await?;
+            all.extend(page.gates);
+            after = page.next;
+            if after.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The first approvals that wait for a principal behind a place in the list, so many at most. A
+    /// page may hold fewer though there are more: those that only pages answer are left out.
+    pub async fn approvals_page(
+        &self,
+        principal: &Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Result<GatePage, EngineError> {
+        let journal = &self.shared.journal;
+        let mut page = journal.open_gates(principal, after, limit).await?;
+        page.gates.retain(|open| open.gate.is_question());
+        Ok(page)
+    }
+
+    /// One approval, open or closed. Only the owner of its chat may see it.
+    pub async fn approval(
+        &self,
+        principal: &Principal,
+        gate: &GateId,
+    ) -> Result<Approval, EngineError> {
+        let record = self.approval_record(principal, gate).await?;
+        let entries = self.shared.journal.read(&record.chat, 0).await?;
+        let events = entries.iter().flat_map(|entry| &entry.events);
+        let mut calls = events.flat_map(Event::calls);
+        let call = calls.find(|call| call.id == record.gate.call);
+        let asked = OpenGate {
+            call: call.cloned().ok_or(EngineError::UnknownApproval)?,
+            chat: record.chat,
+            turn: record.turn,
+            gate: record.gate,
+            asked: record.asked,
+        };
+        let closed = record.closed;
+        Ok(Approval { asked, closed })
+    }
+
+    async fn approval_record(
+        &self,
+        principal: &Principal,
+        gate: &GateId,
+    ) -> Result<GateRecord, EngineError> {
+        let record = self.shared.journal.gate(gate).await?;
+        let record =
+            record.filter(|record| record.gate.is_question() && record.owner == *principal);
+        record.ok_or(EngineError::UnknownApproval)
+    }
+
+    /// How much a principal has open, each kind counted no further than a limit, and whether this
+    /// chat of theirs is part of it.
+    pub async fn usage(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        limit: usize,
+    ) -> Result<Usage, EngineError> {
+        Ok(self.shared.journal.usage(principal, chat, limit).await?)
     }
 
     /// Answers an approval, from anywhere. The first answer wins.
@@ -312,37 +364,52 @@ impl Engine {
         gate: &GateId,
         decision: Decision,
     ) -> Result<Answered, EngineError> {
+        self.answer_to(principal, gate, decision, None).await
+    }
+
+    /// The same with the digest of what the person was shown, where it is known: the answer then counts
+    /// only if that is what is asked.
+    pub async fn answer_to(
+        &self,
+        principal: &Principal,
+        gate: &GateId,
+        decision: Decision,
+        digest: Option<String>,
+    ) -> Result<Answered, EngineError> {
         let chat = match self.shared.asked.chat_of(gate) {
             Some(chat) => chat,
-            None => {
-                let record = self.shared.journal.gate(gate).await?;
-                let record = record.filter(|record| {
-                    let is_approval = matches!(record.gate.kind, GateKind::Approval { .. });
-                    is_approval && record.owner == *principal
-                });
-                record.ok_or(EngineError::UnknownApproval)?.chat
-            }
+            None => self.approval_record(principal, gate).await?.chat,
         };
-        let (approved, input) = (decision.approved(), input(&decision).cloned());
-        let order = Order::Answer {
+        let answer = Answer {
             gate: gate.clone(),
-            decision,
+            decision: decision.clone(),
+            digest,
         };
-        let closed = match self.ask(principal, &chat, order).await {
-            Ok(Done::Closed(closed)) => closed,
+        match self
+            .ask(principal, &chat, CommandKind::Answer(answer))
+            .await
+        {
+            Ok(Reply::Closed(closed)) => Ok(Answered {
+                closed,
+                agrees: true,
+            }),
             // Somebody else was first, or it was done elsewhere: the journal says by whom and when.
             Ok(_) => {
                 let record = self.shared.journal.gate(gate).await?;
                 let closed = record.and_then(|record| record.closed);
-                closed.ok_or(EngineError::UnknownApproval)?
+                let closed = closed.ok_or(EngineError::UnknownApproval)?;
+                let mut agrees = closed.decision == decision;
+                if !agrees {
+                    let asked = self.approval(principal, gate).await?.asked;
+                    let input = asked.gate.shown_input(&asked.call);
+                    agrees = decision.agrees(&closed.decision, input);
+                }
+                Ok(Answered { closed, agrees })
             }
             // An approval of somebody else's chat is as unknown as one that was never asked for.
-            Err(EngineError::UnknownChat) => return Err(EngineError::UnknownApproval),
-            Err(error) => return Err(error),
-        };
-        let agrees = closed.decision.approved() == approved
-            && (input.is_none() || crate::engine::input(&closed.decision) == input.as_ref());
-        Ok(Answered { closed, agrees })
+            Err(EngineError::UnknownChat) => Err(EngineError::UnknownApproval),
+            Err(error) => Err(error),
+        }
     }
 
     /// A page, or whoever else, ran a call, and gives its output, or why it failed, without a window.
@@ -355,11 +422,11 @@ impl Engine {
     ) -> Result<bool, EngineError> {
         let chat = self.shared.journal.call(call).await?;
         let chat = chat.ok_or(EngineError::UnknownCall)?;
-        let order = Order::Output {
+        let kind = CommandKind::Output {
             call: call.clone(),
             output,
         };
-        self.settle(principal, chat, order).await
+        self.settle(principal, chat, kind).await
     }
 
     /// The same from the agent's side, as by a worker that does what one of its tools has begun. It
@@ -377,19 +444,19 @@ impl Engine {
         };
         let chat = chat.ok_or(EngineError::UnknownCall)?;
         let call = call.to_owned();
-        let order = Order::Bring { call, output };
-        self.settle(&Principal::from(AGENT), chat, order).await
+        let kind = CommandKind::Bring { call, output };
+        self.settle(&Principal::from(AGENT), chat, kind).await
     }
 
     async fn settle(
         &self,
         principal: &Principal,
         chat: ChatId,
-        order: Order,
+        kind: CommandKind,
     ) -> Result<bool, EngineError> {
         // A call of somebody else's chat is as unknown as one that was never made.
-        match self.ask(principal, &chat, order).await {
-            Ok(done) => Ok(matches!(done, Done::Taken(true))),
+        match self.ask(principal, &chat, kind).await {
+            Ok(done) => Ok(matches!(done, Reply::Taken(true))),
             Err(EngineError::UnknownChat) => Err(EngineError::UnknownCall),
             Err(error) => Err(error),
         }
@@ -406,13 +473,13 @@ impl Engine {
         // The tool may be faster than the stream that tells of its call.
         let late = Instant::now() + patience;
         loop {
-            let order = Order::Ask {
+            let kind = CommandKind::Ask {
                 provider_id: question.call.clone(),
                 nth: question.nth,
                 ask: question.ask.clone(),
             };
-            match self.ask(&Principal::from(AGENT), chat, order).await {
-                Ok(Done::Asked(deciding)) => return Ok(deciding.within(patience).await),
+            match self.ask(&Principal::from(AGENT), chat, kind).await {
+                Ok(Reply::Asked(deciding)) => return Ok(deciding.within(patience).await),
                 Err(EngineError::UnknownCall) if Instant::now() < late => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -426,44 +493,44 @@ impl Engine {
         &self,
         principal: &Principal,
         chat: &ChatId,
-        order: Order,
-    ) -> Result<Done, EngineError> {
-        let errand = Errand {
+        kind: CommandKind,
+    ) -> Result<Reply, EngineError> {
+        let command = Command {
             chat: chat.clone(),
             principal: principal.clone(),
-            order,
+            kind,
         };
-        self.run(errand).await
+        self.run(command).await
     }
 
-    /// Does an errand, unless its chat is elsewhere.
-    pub async fn run_here(&self, errand: Errand) -> Result<Done, EngineError> {
+    /// Carries a command out, unless its chat is elsewhere.
+    pub async fn run_here(&self, command: Command) -> Result<Reply, EngineError> {
         let (reply, answer) = oneshot::channel();
-        let command = Command::Errand {
-            principal: errand.principal,
-            order: errand.order,
+        let message = ToActor::Command {
+            principal: command.principal,
+            kind: command.kind,
             reply,
         };
-        self.command(&errand.chat, command).await?;
+        self.deliver(&command.chat, message).await?;
         answer.await.map_err(|_| EngineError::Closed)?
     }
 
-    /// Sends a command to the task of a chat, and starts one where there is none.
-    pub(crate) async fn command(&self, chat: &ChatId, command: Command) -> Result<(), EngineError> {
-        let mut command = Box::new(command);
-        // A task that has just retired gives the command back.
+    /// Delivers a message to the task of a chat, and starts one where there is none.
+    pub(crate) async fn deliver(&self, chat: &ChatId, message: ToActor) -> Result<(), EngineError> {
+        let mut message = Box::new(message);
+        // A task that has just retired gives the message back.
         for _ in 0..8 {
             let sender = self.sender(chat);
-            match sender.send(command).await {
+            match sender.send(message).await {
                 Ok(()) => return Ok(()),
-                Err(back) => command = back.0,
+                Err(back) => message = back.0,
             }
             self.chats().remove(chat);
         }
         Err(EngineError::Closed)
     }
 
-    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Box<Command>> {
+    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Box<ToActor>> {
         let mut chats = self.chats();
         let sender = chats.entry(chat.clone());
         sender
@@ -471,34 +538,32 @@ impl Engine {
             .clone()
     }
 
+    /// The task of a chat, if it has one.
+    pub(crate) fn existing(&self, chat: &ChatId) -> Option<mpsc::Sender<Box<ToActor>>> {
+        self.chats().get(chat).cloned()
+    }
+
     /// The tasks of all chats that something happens to.
-    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Box<Command>>> {
+    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Box<ToActor>>> {
         self.chats().values().cloned().collect()
     }
 
     /// Lets the task of a chat go, unless it has something to do.
-    pub(crate) fn retire(&self, chat: &ChatId, commands: &mpsc::Receiver<Box<Command>>) -> bool {
+    pub(crate) fn retire(&self, chat: &ChatId, messages: &mpsc::Receiver<Box<ToActor>>) -> bool {
         let mut chats = self.chats();
         // Whoever has found the task holds a sender beside the one that is kept here, and is about to
         // send: what such a task begins, nobody would listen to.
-        let is_quiet = commands.is_empty() && commands.sender_strong_count() == 1;
+        let is_quiet = messages.is_empty() && messages.sender_strong_count() == 1;
         if is_quiet {
             chats.remove(chat);
         }
         is_quiet
     }
 
-    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Box<Command>>>> {
+    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Box<ToActor>>>> {
         // Nothing that holds the lock can panic half-way through a change.
         let chats = self.shared.chats.lock();
         chats.unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn input(decision: &Decision) -> Option<&Value> {
-    match decision {
-        Decision::Approved { input, .. } => input.as_ref(),
-        _ => None,
     }
 }
 
@@ -519,11 +584,13 @@ mod tests {
     use store::{Location, open};
 
     use super::*;
+    use crate::tools::Tools;
 
     #[tokio::test(start_paused = true)]
     async fn task_of_a_chat_stays_while_somebody_is_about_to_ask_it() {
         let stores = open(Location::Memory).await.unwrap();
-        let engine = Engine::new(stores.journal, Arc::new(Demo::new()), Tools::default());
+        let engine =
+            Engine::builder(stores.journal, Arc::new(Demo::new()), Tools::default()).build();
         // Nothing is known of such a chat: its task is kept for as long as it is asked something.
         let sender = engine.sender(&ChatId::from("chat"));
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -531,5 +598,34 @@ mod tests {
         drop(sender);
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert!(engine.senders().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn chats_that_rest_take_no_more_memory_than_they_may() {
+        let stores = open(Location::Memory).await.unwrap();
+        let journal = stores.journal;
+        let engine = Engine::builder(journal, Arc::new(Demo::new()), Tools::default())
+            .idle(Duration::from_secs(3600))
+            .resting_memory(20_000)
+            .build();
+        let ann = Principal::from("ann");
+        for n in 0..40 {
+            let words = vec![wire::Part::text("Hello")];
+            let request = Request {
+                chat: ChatId::from(format!("chat-{n}").as_str()),
+                trigger: Trigger::SubmitMessage,
+                message_id: None,
+                messages: vec![Message::new(format!("u{n}"), wire::Role::User, words)],
+            };
+            let speech = Speech::Sdk(wire::Profile::Shared);
+            let mut window = engine.send(&ann, request, speech).await.unwrap();
+            while window.next().await.is_some() {}
+        }
+        // Those that were told to go are gone a moment later, and read back when they are asked for.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let kept = engine.senders().len();
+        assert!((1..20).contains(&kept), "{kept}");
+        let view = engine.view(&ann, &ChatId::from("chat-0")).await.unwrap();
+        assert_eq!(view.messages.len(), 2);
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use store::StoreError;
-use turn::intake::Refusal;
+use turn::GateId;
+use turn::refusal::Refusal;
 
 /// Why something can't be done.
 #[derive(Debug)]
@@ -19,6 +21,10 @@ pub enum EngineError {
     Refused(Refusal),
     /// An edited input is not one that the tool takes.
     InvalidInput(String),
+    /// What a page gave is not what its tool declares to give.
+    InvalidOutput(String),
+    /// A chat can't be opened under this id.
+    InvalidChatId(&'static str),
     /// The agent does not understand speech.
     Deaf,
     /// Somebody else wrote to the chat at the same moment, again and again.
@@ -42,8 +48,11 @@ impl EngineError {
             Self::UnknownCall => "unknown_call",
             Self::Refused(refusal) => refusal.code,
             Self::InvalidInput(_) => "invalid_input",
+            Self::InvalidOutput(_) => "invalid_output",
+            Self::InvalidChatId(_) => "invalid_chat_id",
             Self::Deaf => "agent_is_deaf",
             Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => "owner_away",
+            Self::Store(StoreError::Moved { .. }) => "store_moved",
             Self::Store(_) => "store_unavailable",
             Self::Closed => "shutting_down",
         }
@@ -60,6 +69,10 @@ impl fmt::Display for EngineError {
             Self::InvalidInput(why) => {
                 write!(out, "The input is not one that the tool takes: {why}")
             }
+            Self::InvalidOutput(why) => {
+                write!(out, "The output is not one that the tool declares: {why}")
+            }
+            Self::InvalidChatId(why) => write!(out, "No chat can be opened under this id: {why}"),
             Self::Deaf => out.write_str("This agent does not understand speech."),
             Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => {
                 out.write_str("The server that has this chat can't be reached just now.")
@@ -81,5 +94,60 @@ impl From<StoreError> for EngineError {
 impl From<Refusal> for EngineError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+/// An error as one server tells it to another.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    code: String,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    approval_id: Option<GateId>,
+}
+
+impl Serialize for EngineError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let refusal = match self {
+            Self::Refused(refusal) => Some(refusal),
+            _ => None,
+        };
+        let message = match self {
+            Self::InvalidInput(why) | Self::InvalidOutput(why) => why.clone(),
+            _ => self.to_string(),
+        };
+        let told = Told {
+            code: self.code().to_owned(),
+            message,
+            approval_id: refusal.and_then(|refusal| refusal.approval.clone()),
+        };
+        told.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for EngineError {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let told = Told::deserialize(deserializer)?;
+        let message = told.message;
+        Ok(match told.code.as_str() {
+            "unknown_chat" => Self::UnknownChat,
+            "unknown_approval" => Self::UnknownApproval,
+            "unknown_call" => Self::UnknownCall,
+            "invalid_input" => Self::InvalidInput(message),
+            "invalid_output" => Self::InvalidOutput(message),
+            "invalid_chat_id" => Self::InvalidChatId("another server refuses it"),
+            "agent_is_deaf" => Self::Deaf,
+            "shutting_down" => Self::Closed,
+            code => match Refusal::code_of(code) {
+                Some(code) => Self::Refused(Refusal {
+                    code,
+                    message,
+                    approval: told.approval_id,
+                }),
+                // The other server's store is its own affair.
+                None => Self::OwnerAway,
+            },
+        })
     }
 }

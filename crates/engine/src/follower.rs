@@ -10,74 +10,75 @@ use std::time::Duration;
 
 use store::Tail;
 use tokio::sync::mpsc;
-use turn::{Chat, Status, TurnId};
+use turn::{Status, TurnId};
+use view::ShownChat;
 use wire::Chunk;
 
-use crate::actor::moved;
-use crate::engine::{Engine, View};
-use crate::errand::{Done, Errand, Order};
+use crate::command::{Command, CommandKind, Reply, View};
+use crate::driver::moved;
+use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::log::Log;
 use crate::stream::{Speech, WindowStream};
 
 impl Engine {
-    /// What can be done of an errand with the journal alone, if anything can.
-    pub(crate) async fn read_along(&self, errand: &Errand) -> Result<Option<Done>, EngineError> {
-        let speech = match errand.order {
-            Order::Resume { speech } => Some(speech),
-            Order::View => None,
+    /// What can be done of a command with the journal alone, if anything can.
+    pub(crate) async fn read_along(&self, command: &Command) -> Result<Option<Reply>, EngineError> {
+        let speech = match command.kind {
+            CommandKind::Resume { speech, .. } => Some(speech),
+            CommandKind::View => None,
             _ => return Ok(None),
         };
-        let entries = self.shared.journal.read(&errand.chat, 0).await?;
-        let chat = Chat::replay(&entries);
-        let is_owner = chat.owner() == Some(&errand.principal);
+        let entries = self.shared.journal.read(&command.chat, 0).await?;
+        let chat = ShownChat::replay(&entries);
+        let is_owner = chat.owner() == Some(&command.principal);
         let Some(speech) = speech else {
             let view = View::of(&chat).filter(|_| is_owner);
-            return Ok(Some(Done::View(view.ok_or(EngineError::UnknownChat)?)));
+            return Ok(Some(Reply::View(view.ok_or(EngineError::UnknownChat)?)));
         };
         let is_open = matches!(chat.status(), Some(Status::Running | Status::Parked));
         let window = match is_open && is_owner {
-            true => self.follow(errand.clone(), chat, speech),
+            true => self.follow(command.clone(), chat, speech),
             false => None,
         };
-        Ok(Some(Done::Window(window)))
+        Ok(Some(Reply::Window(window)))
     }
 
-    fn follow(&self, errand: Errand, chat: Chat, speech: Speech) -> Option<WindowStream> {
-        let turn = chat.current()?;
-        let message_id = turn.message_id().to_owned();
-        let log = Arc::new(Log::new(&message_id, turn.transcript()));
+    fn follow(&self, command: Command, chat: ShownChat, speech: Speech) -> Option<WindowStream> {
+        let shown = chat.current_transcript()?;
+        let message_id = shown.message_id().to_owned();
+        let log = Arc::new(Log::new(&message_id, shown.lines()));
         let (sender, chunks) = mpsc::channel(16);
         let follower = Follower {
-            turn: turn.id().clone(),
-            tail: self.shared.journal.tail(&errand.chat, chat.seq()),
+            turn: shown.turn().clone(),
+            tail: self.shared.journal.tail(&command.chat, chat.seq()),
             window: WindowStream::replaying(log.clone(), speech),
             has_told: false,
             chat,
             log,
             sender,
         };
-        tokio::spawn(follower.run(reach(self.clone(), errand)));
+        tokio::spawn(follower.run(reach(self.clone(), command)));
         Some(WindowStream::elsewhere(message_id, chunks))
     }
 
     /// The window that the owner of a chat opens, if it is there.
-    async fn window_of_owner(&self, errand: &Errand) -> Option<WindowStream> {
-        match self.attempt(errand).await {
-            Ok(Some(Done::Window(window))) => window,
+    async fn window_of_owner(&self, command: &Command) -> Option<WindowStream> {
+        match self.attempt(command).await {
+            Ok(Some(Reply::Window(window))) => window,
             _ => None,
         }
     }
 }
 
 /// Waits for the owner of a chat to be there, and gives its window.
-async fn reach(engine: Engine, errand: Errand) -> WindowStream {
+async fn reach(engine: Engine, command: Command) -> WindowStream {
     let lease = engine.shared.replica.as_ref().map(|replica| replica.lease);
     let pause = lease.unwrap_or(Duration::from_secs(10)) / 4;
     loop {
         tokio::time::sleep(pause).await;
         // Where the turn is over there is no window; the entries that say so are on their way.
-        if let Some(window) = engine.window_of_owner(&errand).await {
+        if let Some(window) = engine.window_of_owner(&command).await {
             return window;
         }
     }
@@ -85,7 +86,7 @@ async fn reach(engine: Engine, errand: Errand) -> WindowStream {
 
 struct Follower {
     turn: TurnId,
-    chat: Chat,
+    chat: ShownChat,
     log: Arc<Log>,
     tail: Tail,
     window: WindowStream,
@@ -111,8 +112,8 @@ impl Follower {
                         return self.close().await;
                     };
                     self.chat.append(&entry);
-                    if let Some(turn) = self.chat.turn(&self.turn) {
-                        self.log.follow(turn.transcript());
+                    if let Some(shown) = self.chat.transcript(&self.turn) {
+                        self.log.follow(shown.lines());
                     }
                 }
                 window = &mut owner => {

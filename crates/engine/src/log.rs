@@ -1,12 +1,14 @@
-//! What all windows of a turn read from: its transcript, shared, and a bell that rings when it grows.
+//! What all windows of a turn read from: its transcript, shared, and word of when it grows.
 //!
 //! A slow client costs nothing here: it reads when it can, and nobody waits for it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::watch;
-use turn::transcript::Item;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+use view::Line;
 use wire::Chunk;
 use wire::chunk::Data;
 
@@ -17,9 +19,11 @@ const SIGNAL_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Log {
     message_id: String,
-    items: Mutex<Vec<Item>>,
+    items: Mutex<Vec<Line>>,
     signals: Mutex<Signals>,
-    bell: watch::Sender<()>,
+    /// How many signals there were, to be seen without a lock.
+    signalled: AtomicUsize,
+    changed: Notify,
 }
 
 /// What is only for those who watch just now. The oldest make room for the newest.
@@ -32,12 +36,13 @@ struct Signals {
 }
 
 impl Log {
-    pub(crate) fn new(message_id: &str, items: &[Item]) -> Self {
+    pub(crate) fn new(message_id: &str, items: &[Line]) -> Self {
         Self {
             message_id: message_id.to_owned(),
             items: Mutex::new(items.to_vec()),
             signals: Mutex::default(),
-            bell: watch::Sender::new(()),
+            signalled: AtomicUsize::new(0),
+            changed: Notify::new(),
         }
     }
 
@@ -46,14 +51,20 @@ impl Log {
     }
 
     /// Brings the log up to the transcript.
-    pub(crate) fn follow(&self, transcript: &[Item]) {
+    pub(crate) fn follow(&self, transcript: &[Line]) {
         let mut items = self.items();
         let known = items.len();
         if transcript.len() > known {
             items.extend_from_slice(&transcript[known..]);
             drop(items);
-            self.bell.send_replace(());
+            self.changed.notify_waiters();
         }
+    }
+
+    /// Adds a line that is in no transcript.
+    pub(crate) fn push(&self, line: Line) {
+        self.items().push(line);
+        self.changed.notify_waiters();
     }
 
     /// Shows something to those who watch just now.
@@ -71,18 +82,22 @@ impl Log {
             signals.bytes -= bytes;
             signals.gone += 1;
         }
+        let signalled = signals.gone + signals.kept.len();
+        self.signalled.store(signalled, Ordering::Release);
         drop(signals);
-        self.bell.send_replace(());
+        self.changed.notify_waiters();
     }
 
     /// How many signals there were.
     pub(crate) fn signalled(&self) -> usize {
-        let signals = self.signals();
-        signals.gone + signals.kept.len()
+        self.signalled.load(Ordering::Acquire)
     }
 
     /// The signals after so many, as far as they are kept, which are then seen.
     pub(crate) fn signals_after(&self, seen: &mut usize) -> Vec<Arc<Chunk>> {
+        if self.signalled() == *seen {
+            return Vec::new();
+        }
         let signals = self.signals();
         let skip = seen.saturating_sub(signals.gone);
         *seen = signals.gone + signals.kept.len();
@@ -94,12 +109,13 @@ impl Log {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn items(&self) -> MutexGuard<'_, Vec<Item>> {
+    pub(crate) fn items(&self) -> MutexGuard<'_, Vec<Line>> {
         // Nothing that holds the lock can panic half-way through a change.
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn listen(&self) -> watch::Receiver<()> {
-        self.bell.subscribe()
+    /// Waits until there is more. Who enables it, and reads once more before waiting, misses nothing.
+    pub(crate) fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
     }
 }

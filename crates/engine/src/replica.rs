@@ -1,7 +1,7 @@
 //! One of several servers over one store.
 //!
 //! A chat that something happens to belongs to one server at a time: the one that holds its lease.
-//! What another server is asked of such a chat it carries to the owner, windows too, so the database
+//! Commands for such a chat that reach another server are forwarded to the owner, windows too, so the database
 //! sees a few writes a step and no words. A lease is a hint: what keeps two servers from doing the
 //! same thing is the journal, where a turn that was running is claimed before anything is done for
 //! it, and where whoever comes late conflicts.
@@ -15,8 +15,8 @@ use store::Holder;
 use tokio::time::Instant;
 use turn::ChatId;
 
+use crate::command::{Command, Reply};
 use crate::engine::Engine;
-use crate::errand::{Done, Errand};
 use crate::error::EngineError;
 
 /// One of several servers over one store.
@@ -33,17 +33,17 @@ pub struct Replica {
 
 /// The way to other servers.
 pub trait Peers: Send + Sync + 'static {
-    /// Carries an errand to the server at an address, and says what came of it there.
-    fn carry<'a>(
+    /// Forwards a command to the server at an address, and gives its reply.
+    fn forward<'a>(
         &'a self,
         address: &'a str,
-        errand: &'a Errand,
-    ) -> Pin<Box<dyn Future<Output = Result<Done, Carried>> + Send + 'a>>;
+        command: &'a Command,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>>;
 }
 
-/// Why an errand was not done elsewhere.
+/// Why a command was not carried out elsewhere.
 #[derive(Debug)]
-pub enum Carried {
+pub enum NotForwarded {
     /// Nobody is there, or it is not the owner any more: nothing was done.
     Nowhere,
     /// The owner refused.
@@ -51,53 +51,44 @@ pub enum Carried {
 }
 
 impl Engine {
-    /// The same as one of several servers over one store. To be said before the engine is cloned.
-    #[must_use]
-    pub fn with_replica(mut self, replica: Replica) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.replica = Some(replica);
-        }
-        self
-    }
-
-    /// Does an errand, here or where its chat is.
-    pub async fn run(&self, errand: Errand) -> Result<Done, EngineError> {
+    /// Carries a command out, here or where its chat is.
+    pub async fn run(&self, command: Command) -> Result<Reply, EngineError> {
         let Some(replica) = &self.shared.replica else {
-            return self.run_here(errand).await;
+            return self.run_here(command).await;
         };
         // Whoever had the chat and died is believed in until its lease is over.
         let patience = Instant::now() + replica.lease * 2;
         let mut tries = 0;
         while Instant::now() <= patience {
-            if let Some(done) = self.attempt(&errand).await? {
-                return Ok(done);
+            if let Some(reply) = self.attempt(&command).await? {
+                return Ok(reply);
             }
             tries += 1;
             // It may just have changed hands. If not, what can be read is better than nothing.
             if tries > 1
-                && let Some(done) = self.read_along(&errand).await?
+                && let Some(reply) = self.read_along(&command).await?
             {
-                return Ok(done);
+                return Ok(reply);
             }
             tokio::time::sleep(replica.lease / 20).await;
         }
         Err(EngineError::OwnerAway)
     }
 
-    /// Does an errand, here or where its chat is. Nothing comes of it where the owner can't be reached,
+    /// Carries a command out, here or where its chat is. Nothing comes of it where the owner can't be reached,
     /// or has just lost the chat.
-    pub(crate) async fn attempt(&self, errand: &Errand) -> Result<Option<Done>, EngineError> {
-        let address = match self.run_here(errand.clone()).await {
+    pub(crate) async fn attempt(&self, command: &Command) -> Result<Option<Reply>, EngineError> {
+        let address = match self.run_here(command.clone()).await {
             Err(EngineError::Elsewhere(address)) => address,
             done => return done.map(Some),
         };
         let Some(replica) = &self.shared.replica else {
             return Ok(None);
         };
-        match replica.peers.carry(&address, errand).await {
-            Ok(done) => Ok(Some(done)),
-            Err(Carried::Refused(error)) => Err(error),
-            Err(Carried::Nowhere) => Ok(None),
+        match replica.peers.forward(&address, command).await {
+            Ok(reply) => Ok(Some(reply)),
+            Err(NotForwarded::Refused(error)) => Err(error),
+            Err(NotForwarded::Nowhere) => Ok(None),
         }
     }
 }
@@ -116,23 +107,17 @@ struct Place {
 }
 
 impl Held {
-    pub(crate) fn add(&self, chat: &ChatId, epoch: u64, seq: u64) {
-        self.chats().insert(chat.clone(), Place { epoch, seq });
-    }
-
-    /// Notes that the chat's journal has grown by what was decided here.
-    pub(crate) fn grew(&self, chat: &ChatId, seq: u64) {
-        if let Some(place) = self.chats().get_mut(chat) {
-            place.seq = seq;
+    /// Notes that a chat is held, with its epoch and how far its journal was seen, or is not.
+    pub(crate) fn set(&self, chat: &ChatId, place: Option<(u64, u64)>) {
+        let mut chats = self.chats();
+        match place {
+            Some((epoch, seq)) => drop(chats.insert(chat.clone(), Place { epoch, seq })),
+            None => drop(chats.remove(chat)),
         }
     }
 
     pub(crate) fn has(&self, chat: &ChatId) -> bool {
         self.chats().contains_key(chat)
-    }
-
-    pub(crate) fn remove(&self, chat: &ChatId) -> bool {
-        self.chats().remove(chat).is_some()
     }
 
     /// All, with the epochs of this server's claims.

@@ -1,11 +1,11 @@
 //! A window as it is read.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, watch};
-use turn::Window;
-use turn::seeds::SeedsWindow;
+use tokio::sync::mpsc;
+use view::{LegacyWindow, Window};
 use wire::{Chunk, Message, Profile};
 
 use crate::log::Log;
@@ -71,7 +71,7 @@ impl WindowStream {
                     position,
                 ))
             }
-            Speech::Seeds => View::Seeds(SeedsWindow::new(log.message_id(), position)),
+            Speech::Seeds => View::Seeds(LegacyWindow::new(log.message_id(), position)),
         };
         Self::new(log, view)
     }
@@ -83,7 +83,7 @@ impl WindowStream {
                 let window = Window::replaying(profile, log.message_id(), &log.items());
                 View::Sdk(window)
             }
-            Speech::Seeds => View::Seeds(SeedsWindow::new(log.message_id(), 0)),
+            Speech::Seeds => View::Seeds(LegacyWindow::new(log.message_id(), 0)),
         };
         Self::new(log, view)
     }
@@ -98,7 +98,6 @@ impl WindowStream {
 
     fn new(log: Arc<Log>, view: View) -> Self {
         Self(Source::Here(Box::new(Reader {
-            bell: log.listen(),
             signalled: log.signalled(),
             has_begun: false,
             log,
@@ -111,7 +110,6 @@ impl WindowStream {
 struct Reader {
     log: Arc<Log>,
     view: View,
-    bell: watch::Receiver<()>,
     /// How many signals were read, or came before the window opened.
     signalled: usize,
     has_begun: bool,
@@ -120,12 +118,12 @@ struct Reader {
 #[derive(Debug)]
 enum View {
     Sdk(Window),
-    Seeds(SeedsWindow),
+    Seeds(LegacyWindow),
 }
 
 impl Reader {
     fn believe(&mut self, message: &Message) {
-        let empty = View::Seeds(SeedsWindow::new("", 0));
+        let empty = View::Seeds(LegacyWindow::new("", 0));
         self.view = match std::mem::replace(&mut self.view, empty) {
             View::Sdk(window) => View::Sdk(window.believing(message)),
             view => view,
@@ -133,37 +131,49 @@ impl Reader {
     }
 
     async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
+        let log = self.log.clone();
         loop {
-            let is_closed = match &self.view {
-                View::Sdk(window) => window.is_closed(),
-                View::Seeds(window) => window.is_closed(),
-            };
-            if is_closed {
-                return None;
+            let read = self.read();
+            if read.as_ref().is_none_or(|read| !read.is_empty()) {
+                return read;
             }
-            self.bell.borrow_and_update();
-            // A window opens with its start, and closes behind what was signalled.
-            let mut chunks = Vec::new();
-            if self.has_begun {
-                chunks = self.log.signals_after(&mut self.signalled);
+            let mut changed = pin!(log.changed());
+            changed.as_mut().enable();
+            // What came just before is not waited for.
+            let read = self.read();
+            if read.as_ref().is_none_or(|read| !read.is_empty()) {
+                return read;
             }
-            let read = match &mut self.view {
-                View::Sdk(window) => window.read(&self.log.items()),
-                View::Seeds(window) => {
-                    let read = window.read(&self.log.items()).into_iter();
-                    read.map(Arc::new).collect()
-                }
-            };
-            match chunks.is_empty() {
-                true => chunks = read,
-                false => chunks.extend(read),
-            }
-            self.has_begun = true;
-            if !chunks.is_empty() {
-                return Some(chunks);
-            }
-            // The log itself holds the bell, so it rings or stays silent, and never breaks.
-            let _ = self.bell.changed().await;
+            changed.await;
         }
+    }
+
+    /// What has come since; nothing at all once the window is closed.
+    fn read(&mut self) -> Option<Vec<Arc<Chunk>>> {
+        let is_closed = match &self.view {
+            View::Sdk(window) => window.is_closed(),
+            View::Seeds(window) => window.is_closed(),
+        };
+        if is_closed {
+            return None;
+        }
+        // A window opens with its start, and closes behind what was signalled.
+        let mut chunks = Vec::new();
+        if self.has_begun {
+            chunks = self.log.signals_after(&mut self.signalled);
+        }
+        let read = match &mut self.view {
+            View::Sdk(window) => window.read(&self.log.items()),
+            View::Seeds(window) => {
+                let read = window.read(&self.log.items()).into_iter();
+                read.map(Arc::new).collect()
+            }
+        };
+        match chunks.is_empty() {
+            true => chunks = read,
+            false => chunks.extend(read),
+        }
+        self.has_begun = true;
+        Some(chunks)
     }
 }

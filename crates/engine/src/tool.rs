@@ -16,6 +16,7 @@ use turn::call::{Outcome, Place};
 use turn::live::Verdict;
 
 use crate::context::{Context, Refused};
+use crate::schema::Schema;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(crate) type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<Returned> + Send + Sync>;
@@ -48,6 +49,7 @@ pub struct Tool<I> {
     timeout: Option<Duration>,
     is_idempotent: bool,
     behavior: Behavior,
+    output_schema: Option<Value>,
     run: Option<Run>,
     input: PhantomData<fn(I)>,
 }
@@ -117,6 +119,7 @@ impl<I> Tool<I> {
             timeout: None,
             is_idempotent: false,
             behavior: Behavior::Blocking,
+            output_schema: None,
             run,
             input: PhantomData,
         }
@@ -154,6 +157,14 @@ impl<I> Tool<I> {
         self
     }
 
+    /// Declares what a page that runs the tool gives: any other output is refused, and the call stays
+    /// open.
+    #[must_use]
+    pub fn output<O: JsonSchema>(mut self) -> Self {
+        self.output_schema = Some(schemars::schema_for!(O).to_value());
+        self
+    }
+
     /// Lets a live model go on speaking while a call of this tool waits or works.
     #[must_use]
     pub fn non_blocking(mut self) -> Self {
@@ -173,13 +184,29 @@ pub struct AnyTool {
     pub(crate) is_idempotent: bool,
     pub(crate) behavior: Behavior,
     pub(crate) run: Option<Run>,
+    input: Schema,
+    output: Option<Schema>,
     judge: Judge,
 }
 
 impl AnyTool {
     /// What the tool's policy says of an input, or what is wrong with it.
     pub(crate) fn judge(&self, input: &Value, principal: &Principal) -> Verdict {
-        (self.judge)(input, principal)
+        match self.input.check_input(input) {
+            Ok(()) => (self.judge)(input, principal),
+            Err(error) => Verdict::Invalid { error },
+        }
+    }
+
+    /// What is wrong with an input, whatever the policy says of it.
+    pub(crate) fn check_input(&self, input: &Value) -> Result<(), String> {
+        self.input.check_input(input)
+    }
+
+    /// What is wrong with what a page gives as the tool's output.
+    pub(crate) fn check_output(&self, output: &Value) -> Result<(), String> {
+        let declared = self.output.as_ref();
+        declared.map_or(Ok(()), |declared| declared.check_output(output))
     }
 }
 
@@ -194,16 +221,18 @@ impl fmt::Debug for AnyTool {
 impl<I: DeserializeOwned + JsonSchema + 'static> From<Tool<I>> for AnyTool {
     fn from(tool: Tool<I>) -> Self {
         let policy = tool.policy;
+        let input_schema = schemars::schema_for!(I).to_value();
         Self {
             name: tool.name,
             description: tool.description,
-            input_schema: schemars::schema_for!(I).to_value(),
+            input: Schema::of_input(&input_schema),
+            output: tool.output_schema.map(Schema::of_output),
+            input_schema,
             place: tool.place,
             timeout: tool.timeout,
             is_idempotent: tool.is_idempotent,
             behavior: tool.behavior,
             run: tool.run,
-            // Models leave the input out where a tool takes nothing.
             judge: Arc::new(move |input, principal| match I::deserialize(input) {
                 Ok(input) => policy(&input, principal),
                 Err(error) => Verdict::Invalid {

@@ -9,6 +9,7 @@ use turn::agent::ToolDeclaration;
 use turn::call::Place;
 use turn::live::{Ruling, Verdict};
 
+use crate::schema;
 use crate::tool::AnyTool;
 
 /// All tools that an agent may call, by name.
@@ -60,6 +61,21 @@ impl Tools {
                 timeout: None,
             },
         }
+    }
+
+    /// What is wrong with what a tool asks a page to run. A page may know tools that are not declared
+    /// here.
+    pub(crate) fn check_page_call(&self, name: &str, input: &Value) -> Result<(), String> {
+        match self.get(name).filter(|tool| tool.place == Place::Client) {
+            Some(tool) => tool.check_input(input),
+            None => schema::check_undeclared_input(input),
+        }
+    }
+
+    /// What is wrong with what a page gives as the output of a tool.
+    pub(crate) fn check_output(&self, name: &str, output: &Value) -> Result<(), String> {
+        let tool = self.get(name).filter(|tool| tool.place == Place::Client);
+        tool.map_or(Ok(()), |tool| tool.check_output(output))
     }
 
     /// Whether an input is one that a tool takes, and what is wrong with it if not.

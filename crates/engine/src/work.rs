@@ -1,14 +1,16 @@
-//! What the tasks of a chat bring to it: from the agent, from tools, from timers.
+//! What the tools of a chat bring to it.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use turn::agent::Said;
 use turn::call::Outcome;
 use turn::gate::Decision;
+use turn::turn::{AskedOf, RecordedGate};
 use turn::{CallId, GateId};
+
+use crate::driver::ToolDoes;
 
 /// The way of a chat's tasks to the chat.
 ///
@@ -40,16 +42,14 @@ impl WorkSender {
 /// Something that a task of a chat brings.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// What the agent said in one go, and whether its stream has ended.
-    Agent {
-        /// Which of the chat's model calls says it: one that was let go is not heard.
+    /// A tool does something, and does not wait.
+    Tool {
         run: u64,
-        events: Vec<Said>,
-        is_over: bool,
+        call: CallId,
+        does: ToolDoes,
     },
     /// A tool asks somebody.
     Ask {
-        /// Which of the chat's runs of tools asks: one that was let go is not heard. So with the rest.
         run: u64,
         call: CallId,
         /// The gate, if it was opened before the tool was run again.
@@ -65,20 +65,27 @@ pub(crate) enum Work {
         value: Value,
         done: oneshot::Sender<()>,
     },
-    /// A tool shows how far it has come.
-    Progress {
-        run: u64,
-        call: CallId,
-        output: Value,
-    },
-    /// A tool is done.
-    Done {
-        run: u64,
-        call: CallId,
-        outcome: Outcome,
-    },
     /// A long-running call is done.
     Result { call: CallId, outcome: Outcome },
+}
+
+impl Ask {
+    /// Whether a gate of an earlier run asked the same.
+    pub(crate) fn is_asked_by(&self, recorded: &RecordedGate) -> bool {
+        match (self, &recorded.asked) {
+            (Self::Approval { question, .. }, Some(AskedOf::Person { question: before })) => {
+                question == before
+            }
+            (
+                Self::Page { tool, input, .. },
+                Some(AskedOf::Page {
+                    tool: before,
+                    input: with,
+                }),
+            ) => tool == before && input == with,
+            _ => false,
+        }
+    }
 }
 
 /// Whom a tool asks, in the middle of its work.

@@ -40,13 +40,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
 
     let stores = store::open(Location::Sqlite("chats.db".into())).await?;
-    let engine = Engine::new(
-        stores.journal,
-        Arc::new(Demo::new()),
-        Tools::new().with(pay),
-    );
-    engine.recover().await?;
-    tokio::spawn(engine.clone().keep());
+    let (agent, tools) = (Arc::new(Demo::new()), Tools::new().with(pay));
+    let engine = Engine::builder(stores.journal, agent, tools)
+        .start()
+        .await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     println!("listening on http://{}", listener.local_addr()?);
     Ok(Api::new(engine).serve(listener).await?)

@@ -1,41 +1,40 @@
-//! The API: chats, approvals and the demo's wallet.
+//! The API: chats, outputs of page calls and the demo's wallet.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{FromRef, Path, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt;
-use engine::engine::Answered;
 use engine::{Engine, Speech};
-use futures_util::StreamExt;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use store::{Ledger, OpenGate};
-use tokio::net::{TcpListener, TcpStream};
+use serde_json::{Value, json};
+use store::memory::MemoryJournal;
+use store::{Ledger, Nonces};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
-use turn::call::Place;
 use turn::event::End;
-use turn::gate::{Decision, GateKind};
-use turn::{CallId, ChatId, GateId, Status};
-use wire::{ChatRequest, Limits, Profile};
+use turn::{CallId, ChatId, Status};
+use wire::{ChatRequest, Limits, OutputReply, Profile};
 
+use crate::approvals;
 use crate::asks;
+use crate::body::{Bodies, read};
 use crate::cluster;
+use crate::connection::{self, ConnectionLimits};
 use crate::event_stream;
+use crate::guard::{self, Guard};
 use crate::history;
 use crate::keys::Keys;
 use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
+use crate::quota::{QuotaLimits, Quotas};
 use crate::shared_key::SharedKey;
-use crate::speaker::{Speaker, identify};
+use crate::speaker::{Speaker, admit, identify};
 use crate::ticket::Secret;
 
 /// What the API serves.
@@ -45,18 +44,29 @@ pub struct Api {
     pub engine: Engine,
     /// Who may speak.
     pub keys: Arc<Keys>,
+    /// Whether everybody is served as one principal where there are no keys, and not this machine
+    /// alone.
+    pub insecure: bool,
     /// How much a request may hold.
     pub limits: Limits,
     /// The demo's wallets, where the demo is served.
     pub ledger: Option<Arc<dyn Ledger>>,
+    /// How many connections there may be, and how long each may take.
+    pub connections: ConnectionLimits,
+    /// How much one principal may have open and send.
+    pub quotas: Quotas,
+    /// The memory that bodies of requests share.
+    pub bodies: Bodies,
     /// How sockets are kept.
     pub sockets: SocketLimits,
     /// What an `abort` frame does to the turn.
     pub on_abort: OnAbort,
-    /// Sites that may open a socket, besides the one that is served here.
+    /// Sites that may change something or open a socket, besides the one that is served here.
     pub origins: Arc<Origins>,
     /// What tickets are signed with.
     pub secret: Secret,
+    /// Which tickets were used.
+    pub nonces: Arc<dyn Nonces>,
     /// What other servers over the same store are known by, where there are any.
     pub cluster: Option<SharedKey>,
     /// What the agent's side is known by, where its tools may ask people and pages, and its workers
@@ -72,12 +82,17 @@ impl Api {
         Self {
             engine,
             keys: Arc::default(),
+            insecure: false,
             limits: Limits::default(),
             ledger: None,
+            connections: ConnectionLimits::default(),
+            quotas: Quotas::new(QuotaLimits::default(), Limits::default().bytes),
+            bodies: Bodies::default(),
             sockets: SocketLimits::default(),
             on_abort: OnAbort::default(),
             origins: Arc::default(),
             secret: Secret::fresh(),
+            nonces: Arc::new(MemoryJournal::default()),
             cluster: None,
             agent_key: None,
             closing: watch::channel(false).1,
@@ -86,6 +101,7 @@ impl Api {
 
     /// Its routes.
     pub fn router(self) -> Router {
+        let guard = Guard::new(self.origins.clone());
         Router::new()
             .route("/api/chat", post(send))
             .route("/stream", post(send))
@@ -94,36 +110,33 @@ impl Api {
             .route("/api/chat/{id}/stop", post(stop))
             .route("/api/chat/{id}/journal", get(history::journal))
             .route("/api/chat/{id}/recording", get(history::recording))
+            .route("/api/chat/{id}/branches", get(history::branches))
             .route("/api/chat/live", get(live::open))
             .route("/live", get(live::open))
             .route("/api/ticket", post(live::issue))
-            .route("/api/approvals", get(approvals))
-            .route("/api/approvals/{id}", post(answer))
+            .route("/api/approvals", get(approvals::list))
+            .route(
+                "/api/approvals/{id}",
+                get(approvals::one).post(approvals::answer),
+            )
             .route("/api/calls/{id}", post(output))
             .route("/api/wallet", get(wallet))
             .route("/api/info", get(info))
             .route("/api/agent/asks", post(asks::ask))
             .route(cluster::PATH, post(cluster::receive))
+            .layer(from_fn_with_state(guard, guard::check))
             .with_state(self)
     }
 }
 
 impl Api {
     /// Serves the routes on a listener, until it fails. For more than that, take the
-    /// [`Api::router`] and serve it with `into_make_service_with_connect_info::<SocketAddr>()`:
-    /// without keys, the API must know who is at the other end.
+    /// [`Api::router`] and serve it with [`serve`](crate::serve()), or with
+    /// `into_make_service_with_connect_info::<SocketAddr>()`: without keys, the API must know who is
+    /// at the other end.
     pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
-        let service = self.router();
-        let service = service.into_make_service_with_connect_info::<SocketAddr>();
-        axum::serve(listener.tap_io(without_delay), service).await
-    }
-}
-
-/// Deltas are small and must leave at once: held back until the client has acknowledged what came
-/// before, one client alone would wait forty milliseconds in every turn.
-pub(crate) fn without_delay(stream: &mut TcpStream) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::warn!("can't set TCP_NODELAY: {error}");
+        let limits = self.connections;
+        connection::serve(listener, self.router(), limits, std::future::pending()).await
     }
 }
 
@@ -161,18 +174,25 @@ async fn send(
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let Asked(profile) = Asked::of(&parts.headers, &parts.uri)?;
-    let bytes = read(&parts.headers, body, api.limits.bytes).await?;
-    let request = ChatRequest::from_slice(&bytes, &api.limits)?;
+    let body = read(&api, Some(&principal), &parts.headers, body).await?;
+    let limits = api.limits;
+    let (request, _room) = body
+        .parse(move |bytes| Ok(ChatRequest::from_slice(bytes, &limits)?))
+        .await?;
     let request = engine::engine::Request {
         chat: ChatId::from(request.id),
         trigger: request.trigger,
         message_id: request.message_id,
         messages: request.messages,
     };
-    let window = api
-        .engine
-        .send(&principal, request, Speech::Sdk(profile))
+    api.quotas
+        .admit_turn(&api.engine, &principal, &request)
         .await?;
+    let sent = api.engine.send(&principal, request, Speech::Sdk(profile));
+    let window = match sent.await {
+        Ok(window) => window,
+        Err(error) => return Err(approvals::explain(&api.engine, &principal, error).await),
+    };
     // What the agent says at once is then written at once, with the start of the window.
     tokio::task::yield_now().await;
     Ok(event_stream::response(window))
@@ -186,9 +206,14 @@ async fn resume(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let Asked(profile) = Asked::of(&headers, &uri)?;
-    let window = engine
-        .resume(&principal, &ChatId::from(id), Speech::Sdk(profile))
-        .await?;
+    let after = match crate::paging::parameter(&uri, "after").map(str::parse) {
+        Some(Err(_)) => return Err(Problem::bad_request("after: expected a number")),
+        Some(Ok(after)) => Some(after),
+        None => None,
+    };
+    let chat = ChatId::from(id);
+    let window = engine.resume_after(&principal, &chat, Speech::Sdk(profile), after);
+    let window = window.await?;
     Ok(match window {
         Some(window) => event_stream::response(window),
         None => StatusCode::NO_CONTENT.into_response(),
@@ -217,7 +242,7 @@ async fn view(
         Status::Failed => "failed",
         Status::Stopped => "stopped",
     };
-    let mut body = json!({"id": id, "status": status, "messages": view.messages});
+    let mut body = json!({"id": id, "status": status, "messages": view.messages, "seq": view.seq});
     if let Some(End::Failed {
         code,
         message,
@@ -241,115 +266,7 @@ async fn forget(
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn approvals(
-    State(engine): State<Engine>,
-    Speaker(principal): Speaker,
-) -> Result<Response, Problem> {
-    let waiting = engine.approvals(&principal).await?;
-    let waiting: Vec<Value> = waiting.iter().map(approval).collect();
-    Ok(fresh(json!({"approvals": waiting})))
-}
-
-fn approval(open: &OpenGate) -> Value {
-    let question = match &open.gate.kind {
-        GateKind::Approval { question, .. } => question.as_str(),
-        GateKind::ClientCall => "",
-    };
-    let mut approval = json!({
-        "approvalId": open.gate.id,
-        "chatId": open.chat,
-        "toolCallId": open.call.id,
-        "toolName": open.call.tool,
-        "input": open.call.input,
-        "question": question,
-        "askedAt": open.asked,
-        // An agent that asks takes no other input than the one that it asks about.
-        "editable": open.call.place != Place::Agent && open.gate.token.is_none(),
-    });
-    if let Some(expires) = open.gate.expires {
-        approval["expiresAt"] = json!(expires);
-    }
-    approval
-}
-
-/// An answer to an approval, from anywhere.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AnswerBody {
-    approved: bool,
-    reason: Option<String>,
-    input: Option<Value>,
-}
-
-async fn answer(
-    State(api): State<Api>,
-    Speaker(principal): Speaker,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let bytes = read(&headers, body, api.limits.bytes).await?;
-    let body: AnswerBody =
-        serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(error.to_string()))?;
-    if !body.approved && body.input.is_some() {
-        return Err(Problem::bad_request(
-            "input: only an approval can change it",
-        ));
-    }
-    let decision = if body.approved {
-        Decision::Approved {
-            reason: body.reason,
-            input: body.input,
-        }
-    } else {
-        Decision::Denied {
-            reason: body.reason,
-        }
-    };
-    let gate = GateId::from(id);
-    let answered = api.engine.answer(&principal, &gate, decision).await?;
-    let told = decided(&gate, &answered);
-    Ok(if answered.agrees {
-        fresh(told)
-    } else {
-        Problem::already_decided(told).into_response()
-    })
-}
-
-fn decided(gate: &GateId, answered: &Answered) -> Value {
-    let closed = &answered.closed;
-    let mut told = json!({"approvalId": gate, "decidedBy": closed.by, "decidedAt": closed.at});
-    match &closed.decision {
-        Decision::Approved { reason, input } => {
-            told["approved"] = true.into();
-            if let Some(reason) = reason {
-                told["reason"] = reason.as_str().into();
-            }
-            if let Some(input) = input {
-                told["input"] = input.clone();
-            }
-        }
-        Decision::Denied { reason } => {
-            told["approved"] = false.into();
-            if let Some(reason) = reason {
-                told["reason"] = reason.as_str().into();
-            }
-        }
-        Decision::TimedOut => told["decision"] = "timed-out".into(),
-        Decision::Superseded => told["decision"] = "superseded".into(),
-        _ => told["decision"] = "cancelled".into(),
-    }
-    told
-}
-
 /// What came of a page's call, from anywhere.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum OutputBody {
-    Output(Value),
-    Error(String),
-}
-
 async fn output(
     State(api): State<Api>,
     Path(id): Path<String>,
@@ -361,19 +278,22 @@ async fn output(
         true => None,
         false => Some(identify(&api, &parts.headers, &parts.extensions)?),
     };
-    let bytes = read(&parts.headers, body, api.limits.bytes).await?;
-    let bad = |error: serde_json::Error| Problem::bad_request(error.to_string());
-    let mut body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(bad)?;
+    if let Some(principal) = &principal {
+        admit(&api, principal, &parts.extensions)?;
+    }
+    let body = read(&api, principal.as_ref(), &parts.headers, body).await?;
+    let limits = api.limits;
+    let parse = move |bytes: &[u8]| Ok(OutputReply::from_slice(bytes, &limits)?);
+    let (reply, _room) = body.parse(parse).await?;
+    let OutputReply {
+        output: given,
+        chat,
+    } = reply;
+    if principal.is_some() && chat.is_some() {
+        return Err(Problem::bad_request("chat: only the agent's side names it"));
+    }
     // It may name the call as the agent does, and then has to say in which chat.
-    let chat = match principal {
-        Some(_) => None,
-        None => body.remove("chat"),
-    };
-    let chat: Option<ChatId> = chat.map(serde_json::from_value).transpose().map_err(bad)?;
-    let given = match serde_json::from_value(Value::Object(body)).map_err(bad)? {
-        OutputBody::Output(output) => Ok(output),
-        OutputBody::Error(error) => Err(error),
-    };
+    let chat = chat.map(ChatId::from);
     let engine = &api.engine;
     let taken = match principal {
         Some(principal) => {
@@ -387,13 +307,17 @@ async fn output(
 }
 
 /// What a page has to know of the server before anything is said.
-async fn info(State(engine): State<Engine>, Speaker(principal): Speaker) -> Response {
-    fresh(json!({
-        "agent": engine.agent_name(),
-        "hears": engine.hears(),
+async fn info(State(api): State<Api>, Speaker(principal): Speaker) -> Response {
+    let mut info = json!({
+        "agent": api.engine.agent_name(),
+        "hears": api.engine.hears(),
         "principal": principal,
         "version": env!("CARGO_PKG_VERSION"),
-    }))
+    });
+    if api.insecure && api.keys.is_empty() {
+        info["insecure"] = true.into();
+    }
+    fresh(info)
 }
 
 async fn wallet(State(api): State<Api>, Speaker(principal): Speaker) -> Result<Response, Problem> {
@@ -432,42 +356,6 @@ pub(crate) fn dollars(cents: u64) -> Value {
         json!(dollars)
     }
 }
-
-/// Reads a JSON body, no larger than the limit.
-///
-/// The type must be JSON: a form of another site can't send that without asking first.
-async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    let kind = kind
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default();
-    if !kind.trim().eq_ignore_ascii_case("application/json") {
-        return Err(Problem::unsupported_media_type());
-    }
-    let mut stream = body.into_data_stream();
-    let (mut bytes, mut seen) = (Vec::new(), 0);
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|_| Problem::bad_request("the body was cut off"))?;
-        seen += chunk.len();
-        if seen <= limit {
-            bytes.extend_from_slice(&chunk);
-        } else if seen > limit + DRAIN {
-            break;
-        }
-    }
-    if seen > limit {
-        return Err(Problem::too_large(limit));
-    }
-    Ok(bytes)
-}
-
-/// How much of a body that is too large is read all the same: a client that is still sending when
-/// the connection closes may never see why.
-const DRAIN: usize = 16 * 1024 * 1024;
 
 /// A state of this moment, which no cache may keep.
 pub(crate) fn fresh(value: Value) -> Response {

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::State;
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use engine::Ask;
@@ -52,15 +52,15 @@ pub(crate) fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
     bearer(headers).is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes())))
 }
 
-pub(crate) async fn ask(
-    State(api): State<Api>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    if !is_agent(&api, &headers) {
+pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
+    // Whoever has no key is not listened to.
+    if !is_agent(&api, request.headers()) {
         return Err(Problem::unauthorized());
     }
-    let asked: Asked = serde_json::from_slice(&body)
+    let body = to_bytes(request.into_body(), api.limits.bytes).await;
+    let body = body.map_err(|_| Problem::too_large(api.limits.bytes))?;
+    let body = Value::Object(api.limits.object(&body)?);
+    let asked: Asked = serde_json::from_value(body)
         .map_err(|error| Problem::bad_request(format!("not a question: {error}")))?;
     let timeout = asked.timeout_ms.map(Duration::from_millis);
     let ask = match asked.ask {

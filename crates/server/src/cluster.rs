@@ -1,6 +1,6 @@
 //! Several servers over one store: how they reach each other.
 //!
-//! An errand is one `POST /internal/errand` with the cluster's key. It is answered by one JSON
+//! A command is one `POST /internal/command` with the cluster's key. It is answered by one JSON
 //! object, or where a window was opened by lines of JSON: its message, then what is read, as it is
 //! read, and at the end that it was the end. A server that is not the owner (any more) answers 421,
 //! and has done nothing.
@@ -10,19 +10,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use engine::engine::View;
-use engine::errand::{Deciding, Done, Errand};
-use engine::replica::{Carried, Peers};
+use engine::command::{Command, Deciding, Reply, View};
+use engine::replica::{NotForwarded, Peers};
 use engine::{EngineError, WindowStream};
 use futures_util::stream::unfold;
 use reqwest::Client;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use turn::intake::Refusal;
+use turn::gate::Decision;
 use wire::Chunk;
 use wire::chunk::Error as ErrorChunk;
 
@@ -30,55 +30,70 @@ use crate::api::Api;
 use crate::problem::Problem;
 use crate::shared_key::SharedKey;
 
-/// Where errands are brought to.
-pub(crate) const PATH: &str = "/internal/errand";
+/// Where commands are forwarded to.
+pub(crate) const PATH: &str = "/internal/command";
 
 /// The header that holds the cluster's key.
-const HEADER: &str = "x-adk-stream-cluster";
+pub(crate) const HEADER: &str = "x-adk-stream-cluster";
 
-/// How long a server may take to answer an errand, or say more of a window. A window that has
+/// How much larger a command may be than what a client sent: text is escaped anew.
+const ENVELOPE: usize = 2;
+
+/// How long a server may take to answer a command, or say more of a window. A window that has
 /// nothing to say says so more often.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// How often a window that has nothing to say says so.
 const PULSE: Duration = Duration::from_secs(5);
 
-/// Takes an errand in from another server.
-pub(crate) async fn receive(
-    State(api): State<Api>,
-    headers: HeaderMap,
-    Json(errand): Json<Errand>,
-) -> Result<Response, Problem> {
-    let (key, given) = (api.cluster.as_ref(), headers.get(HEADER));
+/// Takes in a command from another server.
+pub(crate) async fn receive(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
+    // Whoever has no key is not listened to.
+    let (key, given) = (api.cluster.as_ref(), request.headers().get(HEADER));
     if !given.is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes()))) {
         return Err(Problem::unauthorized());
     }
-    Ok(match api.engine.run_here(errand).await {
-        Ok(Done::Window(Some(window))) => lines(window),
-        Ok(Done::Window(None)) => Json(json!({"window": null})).into_response(),
-        Ok(Done::Stopped(was_open)) => Json(json!({"stopped": was_open})).into_response(),
-        Ok(Done::View(view)) => Json(json!({"view": view})).into_response(),
-        Ok(Done::Asked(deciding)) => {
-            let decided = deciding.within(PULSE).await;
-            Json(json!({"asked": decided})).into_response()
-        }
-        Ok(Done::Taken(taken)) => Json(json!({"taken": taken})).into_response(),
-        // Whoever asked reads in the journal what was decided.
-        Ok(Done::Done | Done::Closed(_)) => Json(json!({"done": true})).into_response(),
+    let limit = ENVELOPE * api.limits.bytes;
+    let body = to_bytes(request.into_body(), limit).await;
+    let body = body.map_err(|_| Problem::too_large(limit))?;
+    let command: Command =
+        serde_json::from_slice(&body).map_err(|error| Problem::bad_request(error.to_string()))?;
+    let told = match api.engine.run_here(command).await {
+        Ok(Reply::Window(Some(window))) => return Ok(lines(window)),
         // One that leaves is not the owner for long.
         Err(EngineError::Elsewhere(_) | EngineError::Closed) => {
-            StatusCode::MISDIRECTED_REQUEST.into_response()
+            return Ok(StatusCode::MISDIRECTED_REQUEST.into_response());
         }
-        Err(error) => {
-            let told = json!({"error": {"code": error.code(), "message": error.to_string()}});
-            (StatusCode::CONFLICT, Json(told)).into_response()
-        }
-    })
+        Ok(Reply::Window(None)) => Told::Window(None),
+        Ok(Reply::Stopped(was_open)) => Told::Stopped(was_open),
+        Ok(Reply::View(view)) => Told::View(view),
+        Ok(Reply::Asked(deciding)) => Told::Asked(deciding.within(PULSE).await),
+        Ok(Reply::Taken(taken)) => Told::Taken(taken),
+        // Whoever asked reads in the journal what was decided.
+        Ok(Reply::Done | Reply::Closed(_)) => Told::Done,
+        Err(error) => Told::Failed(error),
+    };
+    Ok(Json(told).into_response())
+}
+
+/// A reply, as one server tells it to another.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Told {
+    /// The message of a window whose lines follow; none, where there is nothing to see.
+    Window(Option<String>),
+    Stopped(bool),
+    View(View),
+    /// What was decided; where nothing was yet, it is asked again.
+    Asked(Option<Decision>),
+    Taken(bool),
+    Done,
+    Failed(EngineError),
 }
 
 /// A window, line by line.
 fn lines(window: WindowStream) -> Response {
-    let first = line(&json!({"window": window.message_id()}));
+    let first = line(&json!(Told::Window(Some(window.message_id().to_owned()))));
     let rest = unfold((Some(window), Some(first)), async |(window, first)| {
         if let Some(first) = first {
             return Some((Ok::<_, std::convert::Infallible>(first), (window, None)));
@@ -121,54 +136,52 @@ impl HttpPeers {
         Ok(Self { client, key })
     }
 
-    async fn bring(&self, address: &str, errand: &Errand) -> Result<Done, Carried> {
+    async fn send(&self, address: &str, command: &Command) -> Result<Reply, NotForwarded> {
         let url = format!("{}{PATH}", address.trim_end_matches('/'));
         let sent = self.client.post(url).header(HEADER, self.key.as_str());
         let sent = sent.header("content-type", "application/json");
-        let body = serde_json::to_vec(errand).map_err(|_| Carried::Nowhere)?;
+        let body = serde_json::to_vec(command).map_err(|_| NotForwarded::Nowhere)?;
         let sent = tokio::time::timeout(SILENCE, sent.body(body).send()).await;
         let mut answer = match sent {
             Ok(Ok(answer)) => answer,
             // If it was done all the same, the journal says so when it is done again.
-            Ok(Err(_)) | Err(_) => return Err(Carried::Nowhere),
+            Ok(Err(_)) | Err(_) => return Err(NotForwarded::Nowhere),
         };
         let status = answer.status().as_u16();
-        if !matches!(status, 200 | 409) {
+        if status != 200 {
             if status != 421 {
-                tracing::warn!(status, address, "another server does not take an errand");
+                tracing::warn!(status, address, "another server does not take a command");
             }
-            return Err(Carried::Nowhere);
+            return Err(NotForwarded::Nowhere);
         }
         let mut lines = Lines::default();
-        let first = lines.next(&mut answer).await.ok_or(Carried::Nowhere)?;
-        if let Some(error) = first.get("error") {
-            return Err(Carried::Refused(refusal(error)));
-        }
-        Ok(match first.get("window") {
-            Some(Value::String(message_id)) => {
+        let first = lines.next(&mut answer).await.ok_or(NotForwarded::Nowhere)?;
+        let told = serde_json::from_value(first).map_err(|_| NotForwarded::Nowhere)?;
+        Ok(match told {
+            Told::Window(Some(message_id)) => {
                 let (sender, chunks) = mpsc::channel(16);
                 tokio::spawn(pass_on(answer, lines, sender));
-                Done::Window(Some(WindowStream::elsewhere(message_id.clone(), chunks)))
+                Reply::Window(Some(WindowStream::elsewhere(message_id, chunks)))
             }
-            Some(_) => Done::Window(None),
-            None if first.get("taken").is_some() => Done::Taken(first["taken"] == true),
-            None if first.get("asked").is_some() => Done::Asked(deciding(&first["asked"])),
-            None => match (first.get("stopped"), first.get("view")) {
-                (Some(stopped), _) => Done::Stopped(stopped.as_bool().unwrap_or_default()),
-                (_, Some(view)) => Done::View(self::view(view).ok_or(Carried::Nowhere)?),
-                _ => Done::Done,
-            },
+            Told::Window(None) => Reply::Window(None),
+            Told::Stopped(was_open) => Reply::Stopped(was_open),
+            Told::View(view) => Reply::View(view),
+            Told::Asked(Some(decision)) => Reply::Asked(Deciding::Decided(decision)),
+            Told::Asked(None) => Reply::Asked(Deciding::Open(oneshot::channel().1)),
+            Told::Taken(taken) => Reply::Taken(taken),
+            Told::Done => Reply::Done,
+            Told::Failed(error) => return Err(NotForwarded::Refused(error)),
         })
     }
 }
 
 impl Peers for HttpPeers {
-    fn carry<'a>(
+    fn forward<'a>(
         &'a self,
         address: &'a str,
-        errand: &'a Errand,
-    ) -> Pin<Box<dyn Future<Output = Result<Done, Carried>> + Send + 'a>> {
-        Box::pin(self.bring(address, errand))
+        command: &'a Command,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>> {
+        Box::pin(self.send(address, command))
     }
 }
 
@@ -224,39 +237,5 @@ impl Lines {
                 _ => return None,
             }
         }
-    }
-}
-
-/// What was decided elsewhere; where nothing was yet, it is asked again.
-fn deciding(decision: &Value) -> Deciding {
-    match serde_json::from_value(decision.clone()) {
-        Ok(decision) => Deciding::Decided(decision),
-        Err(_) => Deciding::Open(oneshot::channel().1),
-    }
-}
-
-fn view(view: &Value) -> Option<View> {
-    serde_json::from_value(view.clone()).ok()
-}
-
-/// Why another server refused, as if it had been refused here.
-fn refusal(error: &Value) -> EngineError {
-    let code = error
-        .get("code")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let message = error.get("message").and_then(Value::as_str);
-    let message = message.unwrap_or_default().to_owned();
-    match code {
-        "unknown_chat" => EngineError::UnknownChat,
-        "unknown_approval" => EngineError::UnknownApproval,
-        "unknown_call" => EngineError::UnknownCall,
-        "invalid_input" => EngineError::InvalidInput(message),
-        "agent_is_deaf" => EngineError::Deaf,
-        "shutting_down" => EngineError::Closed,
-        code => match Refusal::code_of(code) {
-            Some(code) => EngineError::Refused(Refusal { code, message }),
-            None => EngineError::OwnerAway,
-        },
     }
 }

@@ -2,7 +2,10 @@
 
 mod adk;
 mod cluster;
+mod connections;
 mod gemini;
+mod keys;
+mod quotas;
 mod settings;
 
 use std::path::{Path, PathBuf};
@@ -15,15 +18,18 @@ pub(crate) use self::cluster::Cluster;
 pub(crate) use self::settings::Settings;
 use crate::agent_name::AgentName;
 use crate::config_file;
+use crate::connection::ConnectionLimits;
 use crate::duration::{Milliseconds, Patience, Seconds};
 use crate::environment::{self, Environment};
 use crate::error::Error;
+use crate::headers::SecurityHeaders;
 use crate::keys::Keys;
 use crate::listen_address::ListenAddress;
 use crate::live::OnAbort;
 use crate::log;
 use crate::origin::Origins;
 use crate::page_folder::PageFolder;
+use crate::quota::QuotaLimits;
 use crate::shared_key::SharedKey;
 use crate::store_url::StoreUrl;
 
@@ -42,22 +48,34 @@ pub(crate) struct Config {
     pub(crate) agent_key: Option<SharedKey>,
     /// Who may speak.
     pub(crate) keys: Keys,
-    /// Which sites may open a socket, besides the one that is served here.
+    /// Whether everybody is served where there are no keys.
+    pub(crate) insecure: bool,
+    /// Which sites may change something or open a socket, besides the one that is served here.
     pub(crate) origins: Origins,
     /// What an `abort` frame does.
     pub(crate) on_abort: OnAbort,
     /// How long approvals wait.
     pub(crate) approval_timeout: Patience,
+    /// How long pages have to run a tool.
+    pub(crate) client_timeout: Patience,
     /// Other servers over the same store, if there are any.
     pub(crate) cluster: Option<Cluster>,
+    /// How many connections there may be, and how long each may take.
+    pub(crate) connections: ConnectionLimits,
+    /// How much one principal may have open and send.
+    pub(crate) quotas: QuotaLimits,
     /// How long a chat is kept open that nobody watches.
     pub(crate) linger: Seconds,
+    /// How many bytes chats may take that nothing happens to.
+    pub(crate) resting_memory: quotas::Limit,
     /// How long tools at work are waited for when the server is told to stop.
     pub(crate) drain: Seconds,
     /// How fast the demo speaks.
     pub(crate) pace: Milliseconds,
     /// Where the page lies, if not in the binary.
     pub(crate) page: PageFolder,
+    /// What browsers are told of the page.
+    pub(crate) headers: SecurityHeaders,
     /// What goes to stderr.
     pub(crate) log: Targets,
     /// What the operator should know, though the server can start.
@@ -131,6 +149,7 @@ impl Config {
             AgentName::AdkLive => Some(Remote::AdkLive(adk::live(&layers)?)),
             AgentName::Demo | AgentName::DemoLive | AgentName::OpenAi => None,
         };
+        let (keys, warning) = keys::of(&layers)?;
         let mut config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
@@ -138,22 +157,40 @@ impl Config {
             remote,
             agent_key: adk::agent_key(&layers)?,
             cluster: cluster::of(&layers)?,
+            connections: connections::of(&layers)?,
+            quotas: quotas::of(&layers)?,
+            resting_memory: pick(&layers, "resting-memory", |layer| {
+                layer.resting_memory.as_deref()
+            })?,
             linger: pick(&layers, "linger", |layer| layer.linger.as_deref())?,
             drain: pick(&layers, "drain", |layer| layer.drain.as_deref())?,
-            keys: pick(&layers, "keys", |layer| layer.keys.as_deref())?,
+            keys,
+            insecure: keys::insecure(&layers)?,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,
             approval_timeout: pick(&layers, "approval-timeout", |layer| {
                 layer.approval_timeout.as_deref()
             })?,
+            client_timeout: pick(&layers, "client-timeout", |layer| {
+                layer.client_timeout.as_deref()
+            })?,
             pace: pick(&layers, "pace", |layer| layer.pace.as_deref())?,
             page: pick(&layers, "page", |layer| layer.page.as_deref())?,
+            headers: SecurityHeaders::new(
+                &pick(&layers, "content-security-policy", |layer| {
+                    layer.content_security_policy.as_deref()
+                })?,
+                &pick(&layers, "frame-ancestors", |layer| {
+                    layer.frame_ancestors.as_deref()
+                })?,
+            ),
             log: log::filter(environment.text("LOG")?.as_deref())?,
             warnings: environment
                 .unknown()
                 .map(|name| format!("{name} is set, but means nothing to this version"))
                 .collect(),
         };
+        config.warnings.extend(warning);
         if matches!(config.store, StoreUrl::Postgres(_)) && config.cluster.is_none() {
             let alone = "no ADK_STREAM_CLUSTER_KEY: this must be the only server over its database";
             config.warnings.push(alone.to_owned());

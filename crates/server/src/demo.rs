@@ -52,6 +52,21 @@ struct ChangeBgm {
     track: u32,
 }
 
+/// Where the page is, as browsers say it.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the page says it, and the model reads it")]
+struct Position {
+    /// Degrees north of the equator.
+    #[schemars(range(min = -90, max = 90))]
+    latitude: f64,
+    /// Degrees east of Greenwich.
+    #[schemars(range(min = -180, max = 180))]
+    longitude: Option<f64>,
+    /// How far off it may be, in metres.
+    #[schemars(range(min = 0))]
+    accuracy: Option<f64>,
+}
+
 /// Books a flight.
 #[derive(Deserialize, JsonSchema)]
 struct BookFlight {
@@ -96,8 +111,10 @@ pub(crate) fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: D
         .with(
             client_tool::<GetLocation>("get_location", "Tells where the user is.")
                 .ask(|_| "Tell the assistant where you are?".to_owned())
-                .timeout(timeout),
+                .timeout(timeout)
+                .output::<Position>(),
         )
+        // Its output is whatever a page says of its music: pages of the seeds say many things.
         .with(client_tool::<ChangeBgm>(
             "change_bgm",
             "Changes the background music to track 1 or 2.",

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::error::Error;
 
 const PREFIX: &str = "ADK_STREAM_";
-const KNOWN: [&str; 39] = [
+const KNOWN: &[&str] = &[
     "ADK_APP",
     "ADK_HEADERS",
     "ADK_URL",
@@ -15,8 +15,11 @@ const KNOWN: [&str; 39] = [
     "AGENT",
     "AGENT_KEY",
     "APPROVAL_TIMEOUT",
+    "CLIENT_TIMEOUT",
+    "BODY_TIMEOUT",
     "CLUSTER_KEY",
     "CONFIG",
+    "CONTENT_SECURITY_POLICY",
     "DRAIN",
     "EMULATOR_CALL_IDS",
     "EMULATOR_CERTIFICATE",
@@ -26,10 +29,15 @@ const KNOWN: [&str; 39] = [
     "EMULATOR_PACE",
     "EMULATOR_SCRIPT",
     "EMULATOR_SIGNATURES",
+    "FRAME_ANCESTORS",
     "GEMINI_BASE_URL",
     "GEMINI_KEY",
     "GEMINI_MODEL",
+    "HEADER_TIMEOUT",
+    "INSECURE",
+    "KEEP_ALIVE",
     "KEYS",
+    "KEYS_FILE",
     "LEASE",
     "LINGER",
     "LISTEN",
@@ -37,7 +45,14 @@ const KNOWN: [&str; 39] = [
     "LIVE_TOOLS",
     "LIVE_VOICE",
     "LOG",
+    "MAX_BODY_BYTES_PER_SECOND",
+    "MAX_CONNECTIONS",
+    "MAX_CONNECTIONS_PER_ADDRESS",
+    "MAX_OPEN_APPROVALS",
+    "MAX_OPEN_CHATS",
     "MAX_OUTPUT_TOKENS",
+    "MAX_REQUESTS_IN_FLIGHT",
+    "MAX_REQUESTS_PER_SECOND",
     "ON_ABORT",
     "ORIGINS",
     "PACE",
@@ -47,6 +62,7 @@ const KNOWN: [&str; 39] = [
     "SYSTEM_INSTRUCTION",
     "TEMPERATURE",
     "THINKING",
+    "WRITE_TIMEOUT",
 ];
 
 /// Where Google's own SDKs look for a key, in the order in which we do.

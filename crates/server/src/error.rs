@@ -46,6 +46,8 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// Other machines could reach the server, and there are no keys.
+    Exposed(ListenAddress),
     /// A file can't be written.
     FileUnwritable {
         /// The file.
@@ -103,6 +105,11 @@ impl fmt::Display for Error {
                 write!(f, "{}: {problem}", path.display())
             }
             Error::Listen { address, source } => write!(f, "can't listen on {address}: {source}"),
+            Error::Exposed(address) => write!(
+                f,
+                "{address} can be reached from other machines, and no keys are configured: set \
+                 ADK_STREAM_KEYS or --keys-file, or --insecure to serve everybody as one principal"
+            ),
             Error::FileUnwritable { path, source } => {
                 write!(f, "can't write {}: {source}", path.display())
             }
@@ -126,6 +133,7 @@ impl std::error::Error for Error {
             Error::Recover(source) => Some(source),
             Error::Usage(_)
             | Error::Setting { .. }
+            | Error::Exposed(_)
             | Error::NotBuilt(_)
             | Error::FileMalformed { .. } => None,
         }

@@ -2,20 +2,31 @@
 
 use std::collections::HashMap;
 
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
-use axum::response::Response;
-use engine::Engine;
+use axum::response::{IntoResponse, Response};
+use engine::{Engine, EngineError};
+use futures_util::stream::try_unfold;
 use serde_json::{Value, json};
-use turn::transcript::Item;
-use turn::{Chat, ChatId, Entry, Event, Turn, TurnId};
+use store::{Bounds, EntryPage};
+use turn::{ChatId, Entry, Event, Principal, Turn, TurnId};
+use view::{Line, ShownChat};
 use wire::{Chunk, Profile};
 
 use crate::api::{Asked, fresh};
+use crate::paging::{self, parameter};
 use crate::problem::Problem;
 use crate::speaker::Speaker;
 
-/// The journal, entry by entry.
+/// How many entries are read at once, at most, and how many bytes of events.
+const PAGE: Bounds = Bounds {
+    entries: 500,
+    bytes: 1024 * 1024,
+};
+
+/// The journal, entry by entry: `?after=SEQ&limit=N`.
 pub(crate) async fn journal(
     State(engine): State<Engine>,
     Speaker(principal): Speaker,
@@ -23,15 +34,37 @@ pub(crate) async fn journal(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let after = after(&uri)?;
+    let bounds = Bounds {
+        entries: paging::limit(&uri, PAGE.entries, PAGE.entries)?,
+        ..PAGE
+    };
     let chat = ChatId::from(id.as_str());
-    let entries = engine.journal(&principal, &chat, after).await?;
-    Ok(fresh(json!({"chat": id, "entries": entries})))
+    let page = engine.journal(&principal, &chat, after, bounds).await?;
+    let mut body = json!({"chat": id, "entries": page.entries});
+    if let Some(next) = page.next {
+        body["next"] = next.into();
+    }
+    Ok(fresh(body))
+}
+
+/// What edits and regenerations cut off.
+pub(crate) async fn branches(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let chat = ChatId::from(id.as_str());
+    let branches = engine.branches(&principal, &chat).await?;
+    let branches = branches.into_iter().map(|branch| {
+        json!({"after": branch.after, "openedAt": branch.opened, "messages": branch.messages})
+    });
+    let branches: Vec<_> = branches.collect();
+    Ok(fresh(json!({"chat": id, "branches": branches})))
 }
 
 /// The place after which a client lacks the journal: `?after=SEQ`.
 fn after(uri: &Uri) -> Result<u64, Problem> {
-    let mut query = uri.query().unwrap_or_default().split('&');
-    match query.find_map(|pair| pair.strip_prefix("after=")) {
+    match parameter(uri, "after") {
         None => Ok(0),
         Some(seq) => seq
             .parse()
@@ -39,7 +72,8 @@ fn after(uri: &Uri) -> Result<u64, Problem> {
     }
 }
 
-/// What clients were told, entry by entry, as chunks.
+/// What clients were told, entry by entry, as chunks. A journal may be long: it is read and written
+/// in pages, and the body ends early where the store fails.
 pub(crate) async fn recording(
     State(engine): State<Engine>,
     Speaker(principal): Speaker,
@@ -49,54 +83,128 @@ pub(crate) async fn recording(
 ) -> Result<Response, Problem> {
     let Asked(profile) = Asked::of(&headers, &uri)?;
     let chat = ChatId::from(id.as_str());
-    let entries = engine.journal(&principal, &chat, 0).await?;
-    Ok(fresh(
-        json!({"chat": id, "frames": frames(&entries, profile)}),
-    ))
+    let first = engine.journal(&principal, &chat, 0, PAGE).await?;
+    let recording = Recording {
+        engine,
+        principal,
+        id: chat,
+        page: Some(first),
+        opening: format!("{{\"chat\":{},\"frames\":[", json!(id)),
+        player: Player::new(profile),
+    };
+    let body = Body::from_stream(try_unfold(recording, Recording::next));
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    Ok((headers, body).into_response())
+}
+
+/// A recording while it is written.
+struct Recording {
+    engine: Engine,
+    principal: Principal,
+    id: ChatId,
+    /// What is to be written next; nothing once the last page was.
+    page: Option<EntryPage>,
+    /// What comes before the next frame.
+    opening: String,
+    player: Player,
+}
+
+impl Recording {
+    /// The next bytes, and what is left.
+    async fn next(mut self) -> Result<Option<(Bytes, Self)>, EngineError> {
+        let Some(page) = self.page.take() else {
+            return Ok(None);
+        };
+        let mut text = String::new();
+        for frame in self.player.frames(&page.entries) {
+            text.push_str(&std::mem::replace(&mut self.opening, ",".to_owned()));
+            text.push_str(&frame.to_string());
+        }
+        match page.next {
+            Some(after) => {
+                let next = self.engine.journal(&self.principal, &self.id, after, PAGE);
+                self.page = Some(next.await?);
+            }
+            None => {
+                // A chat that has said nothing has no frame to open with.
+                if self.opening != "," {
+                    text.push_str(&self.opening);
+                }
+                text.push_str("]}");
+            }
+        }
+        Ok(Some((text.into(), self)))
+    }
 }
 
 /// The journal, told again: of each entry, what it made its turns say.
-fn frames(entries: &[Entry], profile: Profile) -> Vec<Value> {
-    let mut chat = Chat::default();
-    let mut told: HashMap<TurnId, usize> = HashMap::new();
-    let mut frames = Vec::new();
-    for entry in entries {
-        chat.append(entry);
-        let mut turns: Vec<&TurnId> = Vec::new();
-        for turn in entry.events.iter().filter_map(Event::turn) {
-            if !turns.contains(&turn) {
-                turns.push(turn);
-            }
-        }
-        for turn in turns.into_iter().filter_map(|id| chat.turn(id)) {
-            let said = told.entry(turn.id().clone()).or_default();
-            let news = turn.transcript().get(*said..).unwrap_or_default();
-            *said = turn.transcript().len();
-            let chunks: Vec<_> = news
-                .iter()
-                .filter_map(|item| match item {
-                    Item::Chunk(chunk) => profile.narrow(Chunk::clone(chunk)),
-                    Item::Close(closing) => profile.narrow(closing.chunk()),
-                })
-                .collect();
-            let mut frame = json!({
-                "seq": entry.seq,
-                "at": entry.at,
-                "actor": entry.actor,
-                "messageId": turn.message_id(),
-                "chunks": chunks,
-            });
-            if is_opened(entry, turn) {
-                let after = turn.after().and_then(|id| chat.turn(id));
-                frame["opens"] = json!({
-                    "message": turn.user_message(),
-                    "after": after.map(Turn::message_id),
-                });
-            }
-            frames.push(frame);
+struct Player {
+    chat: ShownChat,
+    told: HashMap<TurnId, usize>,
+    profile: Profile,
+}
+
+impl Player {
+    fn new(profile: Profile) -> Self {
+        Self {
+            chat: ShownChat::default(),
+            told: HashMap::new(),
+            profile,
         }
     }
-    frames
+
+    /// What the next entries of the journal made their turns say.
+    fn frames(&mut self, entries: &[Entry]) -> Vec<Value> {
+        let Self {
+            chat,
+            told,
+            profile,
+        } = self;
+        let mut frames = Vec::new();
+        for entry in entries {
+            chat.append(entry);
+            let mut turns: Vec<&TurnId> = Vec::new();
+            for turn in entry.events.iter().filter_map(Event::turn) {
+                if !turns.contains(&turn) {
+                    turns.push(turn);
+                }
+            }
+            for turn in turns.into_iter().filter_map(|id| chat.turn(id)) {
+                let said = told.entry(turn.id().clone()).or_default();
+                let lines = chat
+                    .transcript(turn.id())
+                    .map_or(&[][..], |shown| shown.lines());
+                let news = lines.get(*said..).unwrap_or_default();
+                *said = lines.len();
+                let chunks: Vec<_> = news
+                    .iter()
+                    .filter_map(|line| match line {
+                        Line::Chunk(chunk) => profile.narrow(Chunk::clone(chunk)),
+                        Line::Close(closing) => profile.narrow(closing.chunk()),
+                    })
+                    .collect();
+                let mut frame = json!({
+                    "seq": entry.seq,
+                    "at": entry.at,
+                    "actor": entry.actor,
+                    "messageId": turn.message_id(),
+                    "chunks": chunks,
+                });
+                if is_opened(entry, turn) {
+                    let after = turn.after().and_then(|id| chat.turn(id));
+                    frame["opens"] = json!({
+                        "message": turn.user_message(),
+                        "after": after.map(Turn::message_id),
+                    });
+                }
+                frames.push(frame);
+            }
+        }
+        frames
+    }
 }
 
 /// Whether an entry is the one that opens a turn.

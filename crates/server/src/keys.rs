@@ -7,6 +7,9 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use turn::Principal;
 
+/// How long a key is at least, in characters: shorter ones can be guessed.
+const SHORTEST: usize = 16;
+
 /// Keys, each with the name of its principal. They are kept as hashes: what is not here can't leak.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Keys(Vec<(Principal, [u8; 32])>);
@@ -28,6 +31,47 @@ impl Keys {
         }
         found
     }
+
+    /// Adds `NAME=KEY` or `NAME=sha256:HEX`; nothing is nobody.
+    pub(crate) fn add(&mut self, pair: &str) -> Result<(), String> {
+        // A key is never quoted back.
+        let problem = "expected NAME=KEY or NAME=sha256:HEX, with commas between";
+        let pair = pair.trim();
+        if pair.is_empty() {
+            return Ok(());
+        }
+        let (name, key) = pair.split_once('=').ok_or(problem)?;
+        if name.is_empty() || key.is_empty() {
+            return Err(problem.to_owned());
+        }
+        let hash = match key.strip_prefix("sha256:") {
+            Some(hex) => unhex(hex).ok_or("sha256: takes 64 hexadecimal digits")?,
+            None if key.chars().count() < SHORTEST => {
+                return Err(format!(
+                    "the key of {name} is too short: it needs at least {SHORTEST} characters, as \
+                     `openssl rand -hex 16` makes them"
+                ));
+            }
+            None => hash(key),
+        };
+        self.insert(Principal::from(name), hash)
+    }
+
+    /// Adds the keys of others.
+    pub(crate) fn extend(&mut self, others: Self) -> Result<(), String> {
+        for (principal, hash) in others.0 {
+            self.insert(principal, hash)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, principal: Principal, hash: [u8; 32]) -> Result<(), String> {
+        if self.0.iter().any(|(_, known)| *known == hash) {
+            return Err(format!("{principal} has the same key as another"));
+        }
+        self.0.push((principal, hash));
+        Ok(())
+    }
 }
 
 impl FromStr for Keys {
@@ -35,28 +79,11 @@ impl FromStr for Keys {
 
     /// Reads `alice=KEY,bob=sha256:HEX`.
     fn from_str(text: &str) -> Result<Self, String> {
-        // A key is never quoted back.
-        let problem = "expected NAME=KEY or NAME=sha256:HEX, with commas between";
-        let mut keys = Vec::new();
-        for pair in text
-            .split(',')
-            .map(str::trim)
-            .filter(|pair| !pair.is_empty())
-        {
-            let (name, key) = pair.split_once('=').ok_or(problem)?;
-            if name.is_empty() || key.is_empty() {
-                return Err(problem.to_owned());
-            }
-            let hash = match key.strip_prefix("sha256:") {
-                Some(hex) => unhex(hex).ok_or("sha256: takes 64 hexadecimal digits")?,
-                None => hash(key),
-            };
-            if keys.iter().any(|(_, known)| *known == hash) {
-                return Err(format!("{name} has the same key as another"));
-            }
-            keys.push((Principal::from(name), hash));
+        let mut keys = Self::default();
+        for pair in text.split(',') {
+            keys.add(pair)?;
         }
-        Ok(Self(keys))
+        Ok(keys)
     }
 }
 
@@ -88,10 +115,13 @@ mod tests {
 
     #[test]
     fn each_key_has_its_principal() {
-        let keys: Keys = "alice=secret-a, bob=sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+        let keys: Keys = "alice=a-key-of-alices-own, bob=sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
             .parse()
             .unwrap();
-        assert_eq!(keys.principal("secret-a"), Some(&Principal::from("alice")));
+        assert_eq!(
+            keys.principal("a-key-of-alices-own"),
+            Some(&Principal::from("alice"))
+        );
         assert_eq!(keys.principal("secret"), Some(&Principal::from("bob")));
         assert_eq!(keys.principal(""), None);
     }
@@ -103,12 +133,14 @@ mod tests {
             "=secret",
             "a=",
             "a=sha256:12",
-            "a=secret,b=secret",
+            "a=secret-15-chars",
+            "a=secret",
+            "a=secret-of-sixteen-or-more,b=secret-of-sixteen-or-more",
         ] {
             let error = text.parse::<Keys>().unwrap_err();
             assert!(!error.contains("secret"), "{error}");
         }
-        let keys: Keys = "a=secret".parse().unwrap();
+        let keys: Keys = "a=secret-of-sixteen-or-more".parse().unwrap();
         assert_eq!(format!("{keys:?}"), "[Principal(\"a\")]");
     }
 }

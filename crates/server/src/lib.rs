@@ -17,9 +17,14 @@
 //! - `environment`: the `ADK_STREAM_` variables.
 //! - `listen_address`, `store_url`, `agent_name`: the grammar of each setting.
 //! - `log`: what goes to stderr.
-//! - [`keys`]: who may speak; `speaker`: who does; [`shared_key`]: other servers, and the agent.
-//! - [`api`]: chats and approvals over HTTP; `event_stream`: a window as a response.
+//! - [`keys`]: who may speak, also from a file (`keys_file`); `speaker`: who does; [`shared_key`]: other servers, and the agent.
+//! - [`api`]: chats over HTTP; `event_stream`: a window as a response.
+//! - `approvals`: what waits for a person, and what the person says.
+//! - [`body`]: what a request brings; [`quota`]: how much a principal may have and send.
 //! - `asks`: tools at the agent, which ask people and pages.
+//! - `paging`: lists in pages.
+//! - `guard`: what is refused before a request is looked at.
+//! - `headers`: what browsers may do with what is served.
 //! - `history`: a chat's journal, and its recording.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
@@ -27,8 +32,10 @@
 //! - `gemini_settings`: what an operator may say of Gemini.
 //! - `duration`: spans of time, as an operator writes them.
 //! - `runtime`: what it runs on.
+//! - `connection`: how many connections there are, and how long each may take.
 //! - `serve`: from the socket to the last connection.
 //! - `signals`: SIGTERM and SIGINT as a queue.
+//! - `readiness`: whether the store takes writes.
 //! - `routes`: which path is answered by whom.
 //! - `page`: the built page, embedded in the binary or in a folder; `page_folder`: which.
 //! - `problem`: an error as a client reads it, in JSON.
@@ -36,11 +43,14 @@
 
 mod agent_name;
 pub mod api;
+mod approvals;
 mod asks;
+pub mod body;
 mod cli;
 mod cluster;
 mod config;
 mod config_file;
+mod connection;
 mod demo;
 mod duration;
 mod emulate;
@@ -48,15 +58,21 @@ mod environment;
 mod error;
 mod event_stream;
 mod gemini_settings;
+mod guard;
+mod headers;
 mod history;
 pub mod keys;
+mod keys_file;
 mod listen_address;
 pub mod live;
 mod log;
 pub mod origin;
 mod page;
 mod page_folder;
+mod paging;
 mod problem;
+pub mod quota;
+mod readiness;
 mod routes;
 mod runtime;
 mod serve;
@@ -66,10 +82,11 @@ mod speaker;
 mod store_url;
 pub mod ticket;
 
-pub use {agents, engine, store, turn, wire};
+pub use {agents, engine, store, turn, view, wire};
 
 pub use api::Api;
 pub use cli::run;
+pub use connection::{ConnectionLimits, serve};
 pub use environment::Environment;
 pub use error::Error;
 pub use keys::Keys;

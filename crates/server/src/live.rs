@@ -22,7 +22,7 @@ use crate::speaker::{self, Speaker};
 use crate::ticket;
 
 /// The subprotocol by which a page may bring a ticket: `adk-stream.ticket.TICKET`.
-const TICKET_PROTOCOL: &str = "adk-stream.ticket.";
+pub(crate) const TICKET_PROTOCOL: &str = "adk-stream.ticket.";
 
 /// What a socket holds for reading and for writing, in bytes: most of its frames are far smaller, and
 /// there may be thousands of sockets.
@@ -89,10 +89,8 @@ pub(crate) async fn open(
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade = upgrade.map_err(|_| Problem::upgrade_required())?;
-    if !api.origins.allow(&headers) {
-        return Err(Problem::origin_refused());
-    }
-    let (principal, protocol) = admit(&api, &headers, &uri, &extensions)?;
+    let (principal, protocol) = admit(&api, &headers, &uri, &extensions).await?;
+    let in_flight = api.quotas.admit(&principal)?;
     let bytes = api.limits.bytes;
     let upgrade = upgrade
         .max_message_size(bytes)
@@ -103,12 +101,15 @@ pub(crate) async fn open(
         Some(protocol) => upgrade.protocols([protocol]),
         None => upgrade,
     };
-    Ok(upgrade.on_upgrade(move |socket| socket::run(socket, api, principal)))
+    Ok(upgrade.on_upgrade(async move |socket| {
+        socket::run(socket, api, principal).await;
+        drop(in_flight);
+    }))
 }
 
 /// Who opens it: by a header, by a ticket in the query, or by one in a subprotocol, which is then to
 /// be chosen.
-fn admit(
+async fn admit(
     api: &Api,
     headers: &HeaderMap,
     uri: &Uri,
@@ -125,7 +126,10 @@ fn admit(
     let ticket =
         in_query.or_else(|| in_protocol.and_then(|name| name.strip_prefix(TICKET_PROTOCOL)));
     let principal = match ticket {
-        Some(ticket) => api.secret.check(ticket).ok_or_else(Problem::unauthorized)?,
+        Some(ticket) => {
+            let redeemed = api.secret.redeem(ticket, &*api.nonces).await?;
+            redeemed.ok_or_else(Problem::unauthorized)?
+        }
         None => speaker::identify(api, headers, extensions)?,
     };
     Ok((principal, in_protocol.map(str::to_owned)))

@@ -128,10 +128,7 @@ impl File {
         if is_fresh(request, &self.etag) {
             return (StatusCode::NOT_MODIFIED, lasting).into_response();
         }
-        let described = [
-            (header::CONTENT_TYPE, self.content_type),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        ];
+        let described = [(header::CONTENT_TYPE, self.content_type)];
         (lasting, described, self.content).into_response()
     }
 }

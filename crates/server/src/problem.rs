@@ -1,5 +1,7 @@
 //! An error as a client reads it: a status and `{"error":{"code","message"}}`.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,6 +11,8 @@ use serde_json::Value;
 use store::StoreError;
 use wire::DecodeError;
 
+use crate::quota::Refusal;
+
 /// An error as a client reads it. Codes are stable: programs match on them.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -16,7 +20,11 @@ pub(crate) struct Problem {
     code: &'static str,
     message: String,
     /// What was decided instead.
-    decision: Option<Value>,
+    decision: Option<Box<Value>>,
+    /// What is asked, of somebody who answered to something else.
+    approval: Option<Box<Value>>,
+    /// When it is worth another try, in seconds.
+    retry_after: Option<u16>,
 }
 
 impl Problem {
@@ -26,6 +34,8 @@ impl Problem {
             code,
             message: message.into(),
             decision: None,
+            approval: None,
+            retry_after: None,
         }
     }
 
@@ -56,6 +66,12 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
+    /// The body comes too slowly, or stopped coming.
+    pub(crate) fn body_timeout() -> Self {
+        let message = "the body did not come in time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message)
+    }
+
     /// The body is not JSON by its own account.
     pub(crate) fn unsupported_media_type() -> Self {
         let message = "the body's content-type must be application/json";
@@ -82,28 +98,95 @@ impl Problem {
     }
 
     /// A browser says that it comes from a site that is not allowed.
-    pub(crate) fn origin_refused() -> Self {
-        let message = "this site may not open a socket here: see --origins";
-        Self::new(StatusCode::FORBIDDEN, "origin_refused", message)
+    pub(crate) fn foreign_origin() -> Self {
+        let message = "the request comes from another site, which may not do that: see --origins";
+        Self::new(StatusCode::FORBIDDEN, "foreign_origin", message)
+    }
+
+    /// No keys are configured, and the request came through a proxy: it may be anybody's.
+    pub(crate) fn proxied_without_keys() -> Self {
+        let message = "the request came through a proxy, and no keys are configured: set \
+                       ADK_STREAM_KEYS or --keys-file, or start with --insecure to serve everybody";
+        Self::new(StatusCode::FORBIDDEN, "proxied_without_keys", message)
+    }
+
+    /// Too many wrong keys came from this address.
+    pub(crate) fn too_many_wrong_keys(wait: Duration) -> Self {
+        let message = "too many wrong keys came from this address";
+        Self {
+            retry_after: Some(seconds(wait)),
+            ..Self::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too_many_wrong_keys",
+                message,
+            )
+        }
+    }
+
+    /// The body would take far more memory than its bytes.
+    pub(crate) fn too_many_values(limit: usize) -> Self {
+        let message = format!("the body holds more than {limit} values");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// Its code.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Large bodies hold all the memory that bodies may have.
+    pub(crate) fn no_room() -> Self {
+        let message = "other requests with large bodies have to be served first";
+        Self {
+            retry_after: Some(1),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_bytes", message)
+        }
+    }
+
+    /// As a client reads it inside of a stream: its code, and words.
+    pub(crate) fn told(&self) -> String {
+        format!("{}: {}", self.code, self.message)
     }
 
     /// Somebody else answered before.
     pub(crate) fn already_decided(decision: Value) -> Self {
         let message = "this was decided before, and otherwise";
         Self {
-            decision: Some(decision),
+            decision: Some(Box::new(decision)),
             ..Self::new(StatusCode::CONFLICT, "already_decided", message)
         }
     }
+
+    /// The same, with what is asked.
+    pub(crate) fn with_approval(mut self, approval: Value) -> Self {
+        self.approval = Some(Box::new(approval));
+        self
+    }
+}
+
+/// Whole seconds, at least one.
+fn seconds(wait: Duration) -> u16 {
+    let seconds = wait.as_millis().div_ceil(1000).max(1);
+    u16::try_from(seconds).unwrap_or(u16::MAX)
 }
 
 impl From<DecodeError> for Problem {
     fn from(error: DecodeError) -> Self {
         let (status, code) = match error.problem.code() {
             "too_large" => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            "invalid_chat_id" => (StatusCode::BAD_REQUEST, "invalid_chat_id"),
             _ => (StatusCode::BAD_REQUEST, "bad_request"),
         };
         Self::new(status, code, error.to_string())
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            retry_after: Some(seconds(refusal.wait)),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, refusal.code, refusal.message)
+        }
     }
 }
 
@@ -114,11 +197,13 @@ impl From<EngineError> for Problem {
                 StatusCode::NOT_FOUND
             }
             EngineError::Refused(refusal) => match refusal.code {
-                "bad_request" => StatusCode::BAD_REQUEST,
+                "bad_request" | "invalid_input" => StatusCode::BAD_REQUEST,
                 "unknown_message" => StatusCode::NOT_FOUND,
                 _ => StatusCode::CONFLICT,
             },
-            EngineError::InvalidInput(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            EngineError::InvalidInput(_)
+            | EngineError::InvalidOutput(_)
+            | EngineError::InvalidChatId(_) => StatusCode::BAD_REQUEST,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self::new(status, error.code(), message(&error))
@@ -133,6 +218,10 @@ pub(crate) fn told(error: &EngineError) -> String {
 fn message(error: &EngineError) -> String {
     match error {
         // Where the journal is, and what it said, is for the operator.
+        EngineError::Store(StoreError::Moved { .. }) => {
+            tracing::error!("{error}");
+            "The file of the journal is gone. Nothing is stored until it is back.".to_owned()
+        }
         EngineError::Store(cause) => {
             tracing::warn!("the journal can't be reached: {cause}");
             "The journal can't be reached. Try again in a moment.".to_owned()
@@ -151,7 +240,11 @@ impl From<StoreError> for Problem {
 struct Body {
     error: Detail,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Value>,
+    decision: Option<Box<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<Box<Value>>,
 }
 
 #[derive(Serialize)]
@@ -166,8 +259,16 @@ impl IntoResponse for Problem {
             code: self.code,
             message: self.message,
         };
-        let decision = self.decision;
-        let mut response = (self.status, Json(Body { error, decision })).into_response();
+        let body = Body {
+            error,
+            decision: self.decision,
+            digest: self
+                .approval
+                .as_ref()
+                .and_then(|approval| approval.get("digest").cloned()),
+            approval: self.approval,
+        };
+        let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
         match self.status {
             StatusCode::UNAUTHORIZED => {
@@ -178,6 +279,9 @@ impl IntoResponse for Problem {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

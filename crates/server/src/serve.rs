@@ -1,27 +1,30 @@
 //! From the socket to the last connection.
 
-use std::future::IntoFuture;
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{Agent, Demo};
 use axum::Router;
-use axum::serve::ListenerExt;
 use engine::replica::Replica;
 use engine::{Engine, Tools};
 use store::{Holder, Location};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
+use wire::Limits;
 
 use crate::agent_name::AgentName;
-use crate::api::{Api, without_delay};
+use crate::api::Api;
 use crate::cluster::HttpPeers;
 use crate::config::{Cluster, Config, Remote};
+use crate::connection::{self, ConnectionLimits};
 use crate::demo;
 use crate::error::Error;
+use crate::quota::Quotas;
+use crate::readiness::Readiness;
 use crate::routes;
 use crate::runtime::runtime;
 use crate::signals;
@@ -34,6 +37,9 @@ const DRAIN: Duration = Duration::from_secs(20);
 
 /// How long open connections may take to end after that. A turn that is cut goes on from its journal.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How many bytes chats may take that nothing happens to, unless the operator says otherwise.
+const RESTING_MEMORY: u32 = 64 << 20;
 
 /// How long approvals wait where a live model waits for them, unless the operator says otherwise.
 const LIVE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -59,6 +65,8 @@ pub(crate) fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Resul
 }
 
 async fn start(config: &Config) -> Result<(), Error> {
+    // Before the store and the agent open files of their own.
+    connection::raise_descriptor_limit();
     let refused = |source| Error::Listen {
         address: config.listen.clone(),
         source,
@@ -67,24 +75,38 @@ async fn start(config: &Config) -> Result<(), Error> {
         .await
         .map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
+    let is_exposed = !address.ip().to_canonical().is_loopback() && config.keys.is_empty();
+    if is_exposed && !config.insecure {
+        return Err(Error::Exposed(config.listen.clone()));
+    }
     // Before the line below: whoever reads it may signal at once.
     let signals = signals::listen().map_err(|source| Error::System {
         attempt: "listen for signals",
         source,
     })?;
     let (closing, is_closing) = watch::channel(false);
+    let (api, readiness) = assemble(config, address).await?;
     let api = Api {
         closing: is_closing,
-        ..assemble(config, address).await?
+        ..api
     };
     let engine = api.engine.clone();
     for warning in &config.warnings {
         warn!("{warning}");
     }
+    if config.insecure && config.keys.is_empty() {
+        warn!("INSECURE: no keys are configured; whoever reaches {address} is served as `local`");
+    }
     announce(address);
-    let router = routes::router(api, config.page.page());
+    let router = routes::router(api, readiness, config.page.page(), config.headers.clone());
     let drain = config.drain.0.unwrap_or(DRAIN);
-    let served = serve(listener, router, signals, closing, (engine, drain));
+    let limits = config.connections;
+    let served = serve(
+        (listener, router, limits),
+        signals,
+        closing,
+        (engine, drain),
+    );
     served.await.map_err(|source| Error::System {
         attempt: "go on serving",
         source,
@@ -92,13 +114,16 @@ async fn start(config: &Config) -> Result<(), Error> {
 }
 
 /// Opens the store, and puts the agent and its tools over it.
-async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
+async fn assemble(config: &Config, address: SocketAddr) -> Result<(Api, Readiness), Error> {
     let location = match &config.store {
         StoreUrl::Memory => Location::Memory,
         StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
         StoreUrl::Postgres(url) => Location::Postgres(url.clone()),
     };
     let stores = store::open(location).await.map_err(Error::Store)?;
+    for warning in &stores.warnings {
+        warn!("{warning}");
+    }
     let pace = config.pace.0;
     let agent: Arc<dyn Agent> = match &config.remote {
         Some(Remote::Gemini(gemini)) => Arc::new(gemini.clone()),
@@ -117,28 +142,34 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<Api, Error> {
         true => Tools::default(),
         false => demo::tools(&stores.ledger, timeout, pace),
     };
-    let engine = Engine::new(stores.journal, agent, tools).with_patience(timeout);
-    let engine = match config.linger.0 {
-        Some(linger) => engine.with_idle(linger),
-        None => engine,
-    };
-    let engine = match &config.cluster {
-        Some(cluster) => engine.with_replica(replica(cluster, address)?),
-        None => engine,
-    };
-    engine.recover().await.map_err(Error::Recover)?;
-    tokio::spawn(engine.clone().keep());
+    let mut engine = Engine::builder(stores.journal, agent, tools)
+        .approval_timeout(timeout)
+        .client_timeout(config.client_timeout.or(None));
+    let resting = config.resting_memory.or(NonZeroU32::new(RESTING_MEMORY));
+    let resting = resting.map_or(usize::MAX, |bytes| bytes.get() as usize);
+    engine = engine.resting_memory(resting);
+    if let Some(linger) = config.linger.0 {
+        engine = engine.idle(linger);
+    }
+    if let Some(cluster) = &config.cluster {
+        engine = engine.replica(replica(cluster, address)?);
+    }
+    let engine = engine.start().await.map_err(Error::Recover)?;
     let cluster = config.cluster.as_ref().map(|cluster| cluster.key.clone());
-    Ok(Api {
+    let api = Api {
         secret: cluster.as_ref().map_or_else(Secret::fresh, Secret::of),
         cluster,
         keys: Arc::new(config.keys.clone()),
+        insecure: config.insecure,
         origins: Arc::new(config.origins.clone()),
         on_abort: config.on_abort,
+        quotas: Quotas::new(config.quotas, Limits::default().bytes),
         ledger: (!has_tools).then_some(stores.ledger),
         agent_key: config.agent_key.clone(),
+        nonces: stores.nonces,
         ..Api::new(engine)
-    })
+    };
+    Ok((api, Readiness::new(stores.probe)))
 }
 
 /// This server as one of several over one store.
@@ -173,20 +204,16 @@ pub(crate) fn announce(address: SocketAddr) {
 /// until the second signal, or until their time is over. Each is a good end, since no turn lives in a
 /// connection, and what a tool was doing is then said to be unknown.
 async fn serve(
-    listener: TcpListener,
-    router: Router,
+    (listener, router, limits): (TcpListener, Router, ConnectionLimits),
     mut signals: mpsc::Receiver<&'static str>,
     closing: watch::Sender<bool>,
     (engine, drain_time): (Engine, Duration),
 ) -> io::Result<()> {
-    let listener = listener.tap_io(without_delay);
     let (drain, told_to_drain) = oneshot::channel::<()>();
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async {
+    let mut server = Box::pin(connection::serve(listener, router, limits, async {
         // The sender never sends: it is dropped.
         let _ = told_to_drain.await;
-    });
-    let mut server = Box::pin(server.into_future());
+    }));
 
     let signal = tokio::select! {
         result = &mut server => return result,
@@ -252,7 +279,7 @@ mod tests {
 
     async fn engine() -> Engine {
         let stores = store::open(Location::Memory).await.unwrap();
-        Engine::new(stores.journal, Arc::new(Demo::new()), Tools::new())
+        Engine::builder(stores.journal, Arc::new(Demo::new()), Tools::new()).build()
     }
 
     async fn busy() -> Busy {
@@ -272,8 +299,7 @@ mod tests {
             }),
         );
         let server = tokio::spawn(serve(
-            listener,
-            router,
+            (listener, router, ConnectionLimits::default()),
             received,
             watch::Sender::new(false),
             (engine().await, DRAIN),

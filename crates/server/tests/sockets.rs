@@ -19,7 +19,7 @@ use tungstenite::{Error, Message, WebSocket};
 /// A server in this process, with limits that a test can wait for.
 async fn serve(sockets: SocketLimits) -> SocketAddr {
     let stores = store::open(Location::Memory).await.unwrap();
-    let engine = Engine::new(stores.journal, Arc::new(Demo::new()), Tools::new());
+    let engine = Engine::builder(stores.journal, Arc::new(Demo::new()), Tools::new()).build();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let api = Api {

@@ -131,5 +131,6 @@ fn entry(writer: usize, seen: u64) -> Result<NewEntry, serde_json::Error> {
         epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events.into())?,
+        open: None,
     })
 }

@@ -77,6 +77,17 @@ pub enum StoreError {
         /// What is known of it.
         problem: &'static str,
     },
+    /// The file was deleted, moved or replaced while it was open: what would be written to it would
+    /// be lost.
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// What is in the file is no database any more.
+    Corrupt {
+        /// What the database said.
+        problem: String,
+    },
     /// Another process has held the database for too long.
     Busy,
     /// The first entry of a journal does not say whose chat it is.
@@ -145,6 +156,12 @@ impl fmt::Display for StoreError {
             StoreError::Unwritable { problem } => {
                 write!(f, "the file can't be written to: {problem}")
             }
+            StoreError::Moved { path } => write!(
+                f,
+                "{} was deleted, moved or replaced while it was open; nothing is stored until it is back, or the server is started again",
+                path.display()
+            ),
+            StoreError::Corrupt { problem } => write!(f, "the database is corrupt: {problem}"),
             StoreError::Busy => write!(f, "another process holds the database for too long"),
             StoreError::OwnerMissing { chat } => {
                 write!(f, "the first entry of chat {chat} does not open it")

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use turn::call::Call;
 use turn::gate::{Decision, Gate};
-use turn::{At, CallId, ChatId, Entry, Event, GateId, Principal, TurnId};
+use turn::{Actor, At, CallId, ChatId, Entry, Event, GateId, OpenTurn, Principal, TurnId};
 
 use crate::error::StoreError;
 use crate::lease::Leases;
@@ -15,7 +15,7 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Sen
 
 /// The append-only record of every chat, and what can be looked up in it.
 ///
-/// All that can be looked up is derived from the entries by [`crate::index`], in the same
+/// All that can be looked up is derived from the entries by [`turn::index`], in the same
 /// transaction as the append: a caller whose append returned finds it everywhere.
 ///
 /// An error says that nothing is known to be stored. The next append decides: if the entry was
@@ -40,13 +40,37 @@ pub trait Journal: Leases {
     /// The entries after the given place, in order; none where there is no such chat.
     fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>>;
 
+    /// The first entries after the given place, in order: as many as the bounds allow, and at least
+    /// one where there is one.
+    fn read_page<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        after: u64,
+        bounds: Bounds,
+    ) -> Reply<'a, EntryPage>;
+
     /// The entries after the given place and then those that are yet to come, without gaps and
     /// without duplicates. The chat need not be there yet.
     fn tail(&self, chat: &ChatId, after: u64) -> Tail;
 
-    /// The gates that wait in the chats of this owner, oldest first. A gate whose call is not in
-    /// the journal is not among them, since nobody could tell what it asks.
-    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>>;
+    /// The gates that wait in the chats of this owner, oldest first, so many at most: the first ones,
+    /// or those behind a place that an earlier page ended at. A gate whose call is not in the
+    /// journal is not among them, since nobody could tell what it asks.
+    fn open_gates<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, GatePage>;
+
+    /// How much an owner has open, each kind counted no further than a limit, and whether this chat
+    /// of theirs is part of it.
+    fn usage<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        limit: usize,
+    ) -> Reply<'a, Usage>;
 
     /// Where a gate is, and what became of it.
     fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>>;
@@ -80,9 +104,11 @@ pub struct NewEntry {
     /// How often turns of the chat were claimed by then: under which claim it is written.
     pub epoch: u64,
     /// Who causes it.
-    pub actor: Principal,
+    pub actor: Actor,
     /// What happened.
     pub events: Vec<Event>,
+    /// The turn that is open after it, if one is: [`turn::Chat::open_turn`].
+    pub open: Option<OpenTurn>,
 }
 
 /// What became of an append.
@@ -116,6 +142,88 @@ pub struct OpenGate {
     pub asked: At,
 }
 
+/// A place in an owner's list of open gates. It stays good when gates before it are closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GatePlace {
+    /// When the gate there was asked.
+    pub asked: At,
+    /// Its number in the order of those that were asked in the same millisecond.
+    pub position: u64,
+}
+
+/// A part of an owner's list of open gates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatePage {
+    /// The gates.
+    pub gates: Vec<OpenGate>,
+    /// Where the next page begins, if there are more.
+    pub next: Option<GatePlace>,
+}
+
+impl GatePage {
+    /// A page of rows that were read one further than the page may hold, to see if there are more.
+    pub(crate) fn of(mut rows: Vec<(GatePlace, OpenGate)>, limit: usize) -> Self {
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let last = rows.last().map(|(place, _)| *place);
+        Self {
+            next: last.filter(|_| has_more),
+            gates: rows.into_iter().map(|(_, gate)| gate).collect(),
+        }
+    }
+}
+
+/// How much an owner has open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Chats whose turn has not ended.
+    pub open_chats: usize,
+    /// Gates that wait, of either kind.
+    pub open_gates: usize,
+    /// Whether the chat that was asked about is one of those.
+    pub is_open: bool,
+}
+
+/// How much of a journal is read at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Entries.
+    pub entries: usize,
+    /// Bytes of their events, as they are stored. One entry alone may be larger.
+    pub bytes: usize,
+}
+
+/// A part of a journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryPage {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// The place after which the next page begins, if there are more.
+    pub next: Option<u64>,
+}
+
+impl EntryPage {
+    /// The first of the entries that fit. `rows` may end one entry after the last that fits, and
+    /// come with the bytes of each.
+    pub(crate) fn of<E>(
+        rows: impl IntoIterator<Item = Result<(Entry, usize), E>>,
+        bounds: Bounds,
+    ) -> Result<Self, E> {
+        let (mut entries, mut bytes, mut next) = (Vec::<Entry>::new(), 0_usize, None);
+        for row in rows {
+            let (entry, size) = row?;
+            bytes = bytes.saturating_add(size);
+            let is_full = entries.len() >= bounds.entries.max(1) || bytes > bounds.bytes;
+            if let Some(last) = entries.last().filter(|_| is_full) {
+                next = Some(last.seq);
+                break;
+            }
+            entries.push(entry);
+        }
+        Ok(Self { entries, next })
+    }
+}
+
 /// Where a gate is, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateRecord {
@@ -139,7 +247,7 @@ pub struct Closed {
     /// What was decided.
     pub decision: Decision,
     /// By whom.
-    pub by: Principal,
+    pub by: Actor,
     /// When.
     pub at: At,
 }

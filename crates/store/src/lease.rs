@@ -69,7 +69,7 @@ pub struct Lease {
 
 impl Lease {
     /// Whether another lease may stand in this one's place.
-    pub(crate) fn yields_to(&self, owner: &str, epoch: u64, now: At) -> bool {
+    pub fn yields_to(&self, owner: &str, epoch: u64, now: At) -> bool {
         self.epoch < epoch
             || self.epoch == epoch && (self.holder.owner == owner || self.expires <= now)
     }

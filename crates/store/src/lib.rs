@@ -10,7 +10,7 @@
 //! # Layout
 //!
 //! - [`journal`]: what a store can do; [`lease`]: who runs what; [`ledger`]: the demo's wallets.
-//! - [`index`]: what an entry changes in what can be looked up, the same for every store.
+//! - [`nonce`]: what may be used once; [`probe`]: whether a store can be written to.
 //! - [`tail`]: a journal as it grows; [`bell`]: how a tail learns that it did.
 //! - [`memory`], [`sqlite`], [`postgres`]: the stores; [`location`]: which one, and opening it.
 //! - [`error`]: what can go wrong.
@@ -20,22 +20,28 @@ pub mod bell;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod error;
-pub mod index;
 pub mod journal;
 mod json;
 pub mod lease;
 pub mod ledger;
 pub mod location;
 pub mod memory;
+pub mod nonce;
 mod number;
 pub mod postgres;
+pub mod probe;
 pub mod sqlite;
 pub mod tail;
 
 pub use error::StoreError;
-pub use journal::{Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, OpenGate, Reply};
+pub use journal::{
+    Appended, Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal,
+    NewEntry, OpenGate, Reply, Usage,
+};
 pub use lease::{Holder, Lease, Leases};
 pub use ledger::{Ledger, Paid, Payment, Refused, Wallet};
 pub use location::{Location, Stores, open};
+pub use nonce::Nonces;
 pub use postgres::PostgresUrl;
+pub use probe::Probe;
 pub use tail::Tail;

@@ -7,7 +7,9 @@ use crate::error::StoreError;
 use crate::journal::Journal;
 use crate::ledger::Ledger;
 use crate::memory::{MemoryJournal, MemoryLedger};
+use crate::nonce::Nonces;
 use crate::postgres::{PostgresStore, PostgresUrl};
+use crate::probe::Probe;
 use crate::sqlite::SqliteStore;
 
 /// Where journals are kept.
@@ -29,27 +31,46 @@ pub struct Stores {
     pub journal: Arc<dyn Journal>,
     /// The demo's wallets.
     pub ledger: Arc<dyn Ledger>,
+    /// What was used once.
+    pub nonces: Arc<dyn Nonces>,
+    /// Whether it can be written to.
+    pub probe: Arc<dyn Probe>,
+    /// What an operator should know, though the location could be opened.
+    pub warnings: Vec<String>,
 }
 
 /// Opens a location, and creates what is not there yet.
 pub async fn open(location: Location) -> Result<Stores, StoreError> {
     match location {
-        Location::Memory => Ok(Stores {
-            journal: Arc::new(MemoryJournal::default()),
-            ledger: Arc::new(MemoryLedger::default()),
-        }),
+        Location::Memory => {
+            let journal = Arc::new(MemoryJournal::default());
+            Ok(Stores {
+                journal: Arc::clone(&journal) as Arc<dyn Journal>,
+                ledger: Arc::new(MemoryLedger::default()),
+                nonces: Arc::clone(&journal) as Arc<dyn Nonces>,
+                probe: journal,
+                warnings: Vec::new(),
+            })
+        }
         Location::Sqlite(path) => {
+            let opened = path.clone();
             let store = Arc::new(SqliteStore::open(path).await?);
             Ok(Stores {
                 journal: Arc::clone(&store) as Arc<dyn Journal>,
-                ledger: store,
+                ledger: Arc::clone(&store) as Arc<dyn Ledger>,
+                nonces: Arc::clone(&store) as Arc<dyn Nonces>,
+                probe: store,
+                warnings: SqliteStore::warnings(&opened),
             })
         }
         Location::Postgres(url) => {
             let store = Arc::new(PostgresStore::open(*url).await?);
             Ok(Stores {
                 journal: Arc::clone(&store) as Arc<dyn Journal>,
-                ledger: store,
+                ledger: Arc::clone(&store) as Arc<dyn Ledger>,
+                nonces: Arc::clone(&store) as Arc<dyn Nonces>,
+                probe: store,
+                warnings: Vec::new(),
             })
         }
     }

@@ -3,19 +3,24 @@
 mod lease;
 mod ledger;
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry::Vacant;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turn::call::Call;
-use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+use turn::index::{self, Change};
+use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 
 use crate::bell::Bell;
 use crate::error::StoreError;
-use crate::index::{self, Change, Standing};
 use crate::journal::{
-    Appended, ChatSummary, Closed, GateRecord, Journal, NewEntry, OpenGate, Reply,
+    Appended, Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal,
+    NewEntry, OpenGate, Reply, Usage,
 };
 use crate::lease::Lease;
+use crate::nonce::Nonces;
+use crate::probe::Probe;
 use crate::tail::Tail;
 
 pub use ledger::MemoryLedger;
@@ -31,8 +36,12 @@ pub struct MemoryJournal {
 struct State {
     chats: HashMap<ChatId, Chat>,
     gates: HashMap<GateId, Asked>,
+    /// The gates that wait, in the order of their owners' lists.
+    open: HashMap<Principal, BTreeMap<GatePlace, GateId>>,
     calls: HashMap<CallId, (ChatId, Call)>,
     leases: HashMap<ChatId, Lease>,
+    /// What was used once, and until when that matters.
+    nonces: HashMap<String, At>,
     /// How many gates were ever opened: the order of those asked in the same millisecond.
     asked: u64,
 }
@@ -43,12 +52,12 @@ struct Chat {
     owner: Principal,
     opened: At,
     updated: At,
-    standing: Standing,
+    open: Option<OpenTurn>,
 }
 
 #[derive(Debug)]
 struct Asked {
-    position: u64,
+    place: GatePlace,
     record: GateRecord,
 }
 
@@ -57,7 +66,7 @@ impl State {
         &mut self,
         id: &ChatId,
         expected_seq: u64,
-        entry: NewEntry,
+        mut entry: NewEntry,
     ) -> Result<Appended, StoreError> {
         let chat = self.chats.get(id);
         let seq = chat.map_or(0, |chat| chat.entries.len() as u64);
@@ -79,10 +88,10 @@ impl State {
             owner: owner.clone(),
             opened: entry.at,
             updated: entry.at,
-            standing: Standing::default(),
+            open: None,
         });
         chat.updated = entry.at;
-        chat.standing.apply(&entry.events);
+        chat.open = entry.open.take();
         for change in changes {
             match change {
                 Change::ChatOpened { .. } => {}
@@ -92,25 +101,30 @@ impl State {
                 }
                 Change::GateOpened { turn, gate } => {
                     self.asked += 1;
-                    let position = self.asked;
-                    let asked = || Asked {
-                        position,
-                        record: GateRecord {
-                            chat: id.clone(),
-                            turn: turn.clone(),
-                            owner: owner.clone(),
-                            gate: gate.clone(),
-                            asked: entry.at,
-                            closed: None,
-                        },
+                    let place = GatePlace {
+                        asked: entry.at,
+                        position: self.asked,
                     };
-                    self.gates.entry(gate.id.clone()).or_insert_with(asked);
+                    let record = GateRecord {
+                        chat: id.clone(),
+                        turn: turn.clone(),
+                        owner: owner.clone(),
+                        gate: gate.clone(),
+                        asked: entry.at,
+                        closed: None,
+                    };
+                    if let Vacant(vacant) = self.gates.entry(gate.id.clone()) {
+                        vacant.insert(Asked { place, record });
+                        let open = self.open.entry(owner.clone()).or_default();
+                        open.insert(place, gate.id.clone());
+                    }
                 }
                 Change::GateClosed { gate, decision } => {
                     let asked = self.gates.get_mut(gate);
-                    if let Some(Asked { record, .. }) = asked
+                    if let Some(Asked { record, place }) = asked
                         && record.chat == *id
                     {
+                        remove_open(&mut self.open, &record.owner, place);
                         record.closed.get_or_insert_with(|| Closed {
                             decision: decision.clone(),
                             by: entry.actor.clone(),
@@ -161,24 +175,49 @@ impl State {
         entries.get(start..).unwrap_or_default().to_vec()
     }
 
-    fn open_gates(&self, owner: &Principal) -> Vec<OpenGate> {
-        let mut open: Vec<_> = self
-            .gates
-            .values()
-            .filter(|asked| asked.record.closed.is_none() && asked.record.owner == *owner)
-            .collect();
-        open.sort_by_key(|asked| (asked.record.asked, asked.position));
-        let open = open.into_iter().filter_map(|Asked { record, .. }| {
+    fn read_page(&self, chat: &ChatId, after: u64, bounds: Bounds) -> EntryPage {
+        let entries = self
+            .chats
+            .get(chat)
+            .map_or(&[][..], |chat| &chat.entries[..]);
+        let start = usize::try_from(after).unwrap_or(usize::MAX);
+        let entries = entries.get(start..).unwrap_or_default().iter();
+        let rows = entries.map(|entry| {
+            let bytes = serde_json::to_vec(&entry.events).map_or(0, |events| events.len());
+            Ok::<_, std::convert::Infallible>((entry.clone(), bytes))
+        });
+        match EntryPage::of(rows, bounds) {
+            Ok(page) => page,
+        }
+    }
+
+    fn open_gates(&self, owner: &Principal, after: Option<GatePlace>, limit: usize) -> GatePage {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let open = self.open.get(owner).into_iter();
+        let open = open.flat_map(|open| open.range((start, Bound::Unbounded)));
+        let open = open.filter_map(|(place, id)| {
+            let Asked { record, .. } = self.gates.get(id)?;
             let (_, call) = self.calls.get(&record.gate.call)?;
-            Some(OpenGate {
+            let gate = OpenGate {
                 chat: record.chat.clone(),
                 turn: record.turn.clone(),
                 gate: record.gate.clone(),
                 call: call.clone(),
                 asked: record.asked,
-            })
+            };
+            Some((*place, gate))
         });
-        open.collect()
+        GatePage::of(open.take(limit.saturating_add(1)).collect(), limit)
+    }
+
+    fn usage(&self, owner: &Principal, chat: &ChatId, limit: usize) -> Usage {
+        let is_open = |chat: &&Chat| chat.owner == *owner && chat.open.is_some();
+        let open_gates = self.open.get(owner).map_or(0, BTreeMap::len);
+        Usage {
+            open_chats: self.chats.values().filter(is_open).take(limit).count(),
+            open_gates: open_gates.min(limit),
+            is_open: self.chats.get(chat).as_ref().is_some_and(is_open),
+        }
     }
 
     fn overdue_gates(&self, by: At, limit: usize) -> Vec<(ChatId, GateId)> {
@@ -228,10 +267,31 @@ impl State {
     }
 
     fn delete(&mut self, chat: &ChatId) -> bool {
-        self.gates.retain(|_, asked| asked.record.chat != *chat);
+        let open = &mut self.open;
+        self.gates.retain(|_, Asked { record, place }| {
+            let stays = record.chat != *chat;
+            if !stays {
+                remove_open(open, &record.owner, place);
+            }
+            stays
+        });
         self.calls.retain(|_, (of, _)| of != chat);
         self.leases.remove(chat);
         self.chats.remove(chat).is_some()
+    }
+}
+
+/// A gate that does not wait any more.
+fn remove_open(
+    open: &mut HashMap<Principal, BTreeMap<GatePlace, GateId>>,
+    owner: &Principal,
+    place: &GatePlace,
+) {
+    if let Some(of_owner) = open.get_mut(owner) {
+        of_owner.remove(place);
+        if of_owner.is_empty() {
+            open.remove(owner);
+        }
     }
 }
 
@@ -262,6 +322,15 @@ impl Journal for MemoryJournal {
         Box::pin(async move { Ok(lock(&self.state).read(chat, after)) })
     }
 
+    fn read_page<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        after: u64,
+        bounds: Bounds,
+    ) -> Reply<'a, EntryPage> {
+        Box::pin(async move { Ok(lock(&self.state).read_page(chat, after, bounds)) })
+    }
+
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
         let state = Arc::clone(&self.state);
         let listener = self.bell.listen(chat);
@@ -271,8 +340,22 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
-        Box::pin(async move { Ok(lock(&self.state).open_gates(owner)) })
+    fn open_gates<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, GatePage> {
+        Box::pin(async move { Ok(lock(&self.state).open_gates(owner, after, limit)) })
+    }
+
+    fn usage<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        limit: usize,
+    ) -> Reply<'a, Usage> {
+        Box::pin(async move { Ok(lock(&self.state).usage(owner, chat, limit)) })
     }
 
     fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
@@ -318,5 +401,25 @@ impl Journal for MemoryJournal {
             }
             Ok(was_there)
         })
+    }
+}
+
+impl Nonces for MemoryJournal {
+    fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let nonces = &mut lock(&self.state).nonces;
+            nonces.retain(|_, expires| *expires > now);
+            let is_new = !nonces.contains_key(nonce);
+            if is_new {
+                nonces.insert(nonce.to_owned(), expires);
+            }
+            Ok(is_new)
+        })
+    }
+}
+
+impl Probe for MemoryJournal {
+    fn probe(&self, _now: At) -> Reply<'_, ()> {
+        ready(Ok(()))
     }
 }

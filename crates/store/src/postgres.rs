@@ -15,6 +15,7 @@ mod flush;
 mod hints;
 mod lease;
 mod ledger;
+mod limits;
 mod outage;
 mod pool;
 mod read;
@@ -32,9 +33,14 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use crate::bell::Bell;
 use crate::error::StoreError;
-use crate::journal::{Appended, ChatSummary, GateRecord, Journal, NewEntry, OpenGate, Reply};
+use crate::journal::{
+    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
+    Reply, Usage,
+};
 use crate::lease::{Holder, Lease, Leases};
 use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
+use crate::nonce::Nonces;
+use crate::probe::Probe;
 use crate::tail::Tail;
 use append::Append;
 use hints::Hints;
@@ -111,6 +117,18 @@ impl Journal for PostgresStore {
         Box::pin(self.pool.run(read))
     }
 
+    fn read_page<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        after: u64,
+        bounds: Bounds,
+    ) -> Reply<'a, EntryPage> {
+        let read = move |session: Arc<Session>| async move {
+            read::bounded(&session, chat, after, bounds).await
+        };
+        Box::pin(self.pool.run(read))
+    }
+
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
         let listener = self.bell.listen(chat);
         let pool = Arc::clone(&self.pool);
@@ -137,9 +155,27 @@ impl Journal for PostgresStore {
         })
     }
 
-    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
-        let read =
-            move |session: Arc<Session>| async move { read::open_gates(&session, owner).await };
+    fn open_gates<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, GatePage> {
+        let read = move |session: Arc<Session>| async move {
+            read::open_gates(&session, owner, after, limit).await
+        };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn usage<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        limit: usize,
+    ) -> Reply<'a, Usage> {
+        let read = move |session: Arc<Session>| async move {
+            limits::usage(&session, owner, chat, limit).await
+        };
         Box::pin(self.pool.run(read))
     }
 
@@ -241,5 +277,21 @@ impl Ledger for PostgresStore {
         let read =
             move |session: Arc<Session>| async move { ledger::wallet(&session, principal).await };
         Box::pin(self.pool.run(read))
+    }
+}
+
+impl Nonces for PostgresStore {
+    fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
+        let write = move |session: Arc<Session>| async move {
+            limits::spend(&session, nonce, now, expires).await
+        };
+        Box::pin(self.pool.run(write))
+    }
+}
+
+impl Probe for PostgresStore {
+    fn probe(&self, now: At) -> Reply<'_, ()> {
+        let write = move |session: Arc<Session>| async move { limits::probe(&session, now).await };
+        Box::pin(self.pool.look(write))
     }
 }

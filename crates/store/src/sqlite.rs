@@ -8,9 +8,11 @@
 mod append;
 mod connection;
 mod failure;
+mod files;
 mod index;
 mod lease;
 mod ledger;
+mod limits;
 mod pen;
 mod read;
 mod readers;
@@ -18,22 +20,33 @@ mod schema;
 mod writer;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use crate::bell::Bell;
 use crate::error::StoreError;
-use crate::journal::{Appended, ChatSummary, GateRecord, Journal, NewEntry, OpenGate, Reply};
+use crate::journal::{
+    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
+    Reply, Usage,
+};
 use crate::lease::{Holder, Lease, Leases};
 use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
+use crate::nonce::Nonces;
+use crate::probe::Probe;
 use crate::tail::Tail;
 use append::Append;
+use files::Files;
 use pen::Pen;
 use readers::Readers;
 use writer::Writer;
+
+/// How long another process may hold the file before a look at it says so: a fraction of what whoever
+/// looks waits for.
+const LOCKED: Duration = Duration::from_millis(500);
 
 /// How many entries a tail reads at once.
 const PAGE: u32 = 256;
@@ -58,12 +71,18 @@ impl SqliteStore {
         opening.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    /// What an operator should know of the file at a path.
+    pub(crate) fn warnings(path: &Path) -> Vec<String> {
+        files::warnings(path)
+    }
+
     /// A store on a connection that may write to this file.
     fn on(connection: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let bell = Arc::new(Bell::default());
-        match Writer::start(connection, Arc::clone(&bell)) {
+        let files = Files::of(&connection, &path)?;
+        match Writer::start(connection, files.clone(), Arc::clone(&bell)) {
             Ok(writer) => Ok(Self {
-                readers: Arc::new(Readers::new(path)),
+                readers: Arc::new(Readers::new(path, files)),
                 bell,
                 writer,
             }),
@@ -101,6 +120,17 @@ impl Journal for SqliteStore {
         Box::pin(self.readers.read(read))
     }
 
+    fn read_page<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        after: u64,
+        bounds: Bounds,
+    ) -> Reply<'a, EntryPage> {
+        let chat = chat.clone();
+        let read = move |connection: &_| read::page(connection, &chat, after, bounds);
+        Box::pin(self.readers.read(read))
+    }
+
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
         let listener = self.bell.listen(chat);
         self.writer.listen();
@@ -114,9 +144,25 @@ impl Journal for SqliteStore {
         })
     }
 
-    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
+    fn open_gates<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, GatePage> {
         let owner = owner.clone();
-        let read = move |connection: &_| read::open_gates(connection, &owner);
+        let read = move |connection: &_| read::open_gates(connection, &owner, after, limit);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn usage<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        limit: usize,
+    ) -> Reply<'a, Usage> {
+        let (owner, chat) = (owner.clone(), chat.clone());
+        let read = move |connection: &_| limits::usage(connection, &owner, &chat, limit);
         Box::pin(self.readers.read(read))
     }
 
@@ -214,5 +260,31 @@ impl Ledger for SqliteStore {
         let principal = principal.clone();
         let read = move |connection: &_| ledger::wallet(connection, &principal);
         Box::pin(self.readers.read(read))
+    }
+}
+
+impl Nonces for SqliteStore {
+    fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
+        let nonce = nonce.to_owned();
+        let run = move |pen: &mut Pen| limits::spend(pen, &nonce, now, expires);
+        Box::pin(self.writer.write(run))
+    }
+}
+
+impl Probe for SqliteStore {
+    fn probe(&self, now: At) -> Reply<'_, ()> {
+        Box::pin(async move {
+            self.readers.look().await?;
+            let run = move |pen: &mut Pen| limits::probe(pen, now);
+            let mut write = std::pin::pin!(self.writer.write(run));
+            loop {
+                // A statement waits for the lock longer than whoever looks has time for.
+                match tokio::time::timeout(LOCKED, &mut write).await {
+                    Ok(written) => return written,
+                    Err(_) if self.writer.is_locked_out(LOCKED) => return Err(StoreError::Busy),
+                    Err(_) => {}
+                }
+            }
+        })
     }
 }

@@ -36,6 +36,7 @@ fn entry(seq: u64) -> NewEntry {
         epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
+        open: None,
     }
 }
 

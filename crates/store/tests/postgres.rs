@@ -13,7 +13,7 @@ use adk_stream_store::{
 use serde_json::{Value, json};
 use testkit::postgres::{Cluster, database};
 use tokio::task::JoinSet;
-use turn::{At, ChatId};
+use turn::{At, ChatId, OpenTurn};
 
 async fn open_url(url: &str) -> Result<Stores, StoreError> {
     open(Location::Postgres(Box::new(url.parse()?))).await
@@ -25,6 +25,7 @@ fn entry(events: Value) -> NewEntry {
         epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
+        open: None,
     }
 }
 
@@ -254,7 +255,7 @@ async fn what_can_not_be_opened_is_named() {
 
     cluster.sql("chats", "UPDATE adk_stream.version SET number = 99");
     let newer = refused(url.clone()).await;
-    let (place, found, known) = (format!("chats {at}"), 99, 2);
+    let (place, found, known) = (format!("chats {at}"), 99, 4);
     let expected = StoreError::TooNew {
         place,
         found,
@@ -267,6 +268,51 @@ async fn what_can_not_be_opened_is_named() {
     let start = format!("the database is away: chats {at}: error connecting to server: ");
     assert!(away.starts_with(&start), "{away}");
     assert!(away.contains("Connection refused"), "{away}");
+}
+
+#[tokio::test]
+async fn turn_that_an_older_version_took_for_running_is_known_to_wait() {
+    let cluster = Cluster::start();
+    let url = cluster.database("chats");
+    let journal = open_url(&url).await.unwrap().journal;
+    let chat = ChatId::from("c");
+    let call =
+        |id: &str| json!({"part": "call", "id": id, "tool": "pay", "input": {}, "place": "agent"});
+    let asked = |gate: &str, call: &str| {
+        json!({"event": "gate-opened", "turn": "t", "gate": {
+            "id": gate, "call": call, "kind": {"kind": "approval", "question": "Pay?"}, "token": 1,
+        }})
+    };
+    // As the version before wrote it: two questions of an agent, one of them answered.
+    let events = json!([
+        {"event": "chat-opened", "owner": "ann"},
+        {"event": "turn-opened", "turn": "t", "messageId": "m", "cause": {
+            "cause": "message", "message": {"id": "u", "role": "user", "parts": []}}},
+        {"event": "step-ended", "turn": "t", "finish": "stop", "parts": [call("a"), call("b")]},
+        {"event": "call-started", "turn": "t", "call": "a"},
+        {"event": "call-started", "turn": "t", "call": "b"},
+        asked("g", "a"),
+        asked("h", "b"),
+        {"event": "gate-closed", "turn": "t", "gate": "g", "decision": "approved"},
+    ]);
+    let open = OpenTurn {
+        id: "t".into(),
+        is_running: true,
+    };
+    let entry = NewEntry {
+        open: Some(open),
+        ..entry(events)
+    };
+    assert_eq!(journal.append(&chat, 0, entry).await, grew(1));
+    let found = journal.ownerless(At(10), 9).await;
+    assert_eq!(found, Ok(vec![chat.clone()]));
+    drop(journal);
+    cluster.sql("chats", "UPDATE adk_stream.version SET number = 3");
+
+    let journal = open_url(&url).await.unwrap().journal;
+    assert_eq!(journal.ownerless(At(10), 9).await, Ok(Vec::new()));
+    let usage = journal.usage(&"ann".into(), &chat, 9).await.unwrap();
+    assert!(usage.is_open);
 }
 
 /// A certificate of nobody's but this test's, for `localhost`.

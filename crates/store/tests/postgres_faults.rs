@@ -162,6 +162,7 @@ fn entry(mark: u64) -> NewEntry {
         epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
+        open: None,
     }
 }
 

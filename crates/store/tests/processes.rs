@@ -42,6 +42,7 @@ fn entry(at: u64, events: serde_json::Value) -> NewEntry {
         epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
+        open: None,
     }
 }
 
@@ -332,7 +333,7 @@ async fn look(stores: &Stores, chat: &ChatId, owner: &Principal) -> String {
     let journal = &stores.journal;
     let seen = (
         journal.read(chat, 0).await,
-        journal.open_gates(owner).await,
+        journal.open_gates(owner, None, 99).await,
         journal.gate(&gate(chat, 1)).await,
         journal.call(&format!("c-{chat}-1").as_str().into()).await,
         journal.overdue_gates(At(u64::MAX), 99).await,

@@ -5,18 +5,19 @@ use serde_json::json;
 use turn::agent::AgentEvent;
 use turn::call::Outcome;
 use turn::event::Finish;
-use turn::gate::{Decision, GateKind};
-use turn::{At, Chat, Effect, Entry, Input, Status, Window};
+use turn::gate::Decision;
+use turn::{At, Chat, Effect, Entry, Input, Status};
+use view::{ShownChat, Window};
 use wire::assembler::Sdk;
 use wire::{Checker, Profile, Role};
 
 /// What is wrong with a journal, as sentences.
 pub fn faults(entries: &[Entry]) -> Vec<String> {
     let mut faults = Vec::new();
-    let whole = Chat::replay(entries);
+    let whole = ShownChat::replay(entries);
     for length in 1..=entries.len() {
         let (head, tail) = entries.split_at(length);
-        let mut chat = Chat::replay(head);
+        let mut chat = ShownChat::replay(head);
         let mut grown = chat.clone();
         tail.iter().for_each(|entry| grown.append(entry));
         if grown.messages() != whole.messages() || grown.status() != whole.status() {
@@ -36,7 +37,7 @@ pub fn faults(entries: &[Entry]) -> Vec<String> {
 
 /// Takes a chat up as a new process would, brings its turn to an end, and has the checker look at
 /// what a page would see of it.
-fn go_on(chat: &mut Chat) -> Result<(), String> {
+fn go_on(chat: &mut ShownChat) -> Result<(), String> {
     let now = At(u64::MAX / 2);
     let idempotent = Vec::new();
     let mut effects = chat
@@ -70,8 +71,11 @@ fn go_on(chat: &mut Chat) -> Result<(), String> {
         users.retain(|message| message.role == Role::User);
         let mut checker = Checker::new(sdk).holding(users);
         checker.resume();
-        let mut window = Window::replaying(profile, turn.message_id(), turn.transcript());
-        let chunks = window.read(turn.transcript());
+        let lines = chat
+            .current_transcript()
+            .map_or(&[][..], |shown| shown.lines());
+        let mut window = Window::replaying(profile, turn.message_id(), lines);
+        let chunks = window.read(lines);
         chunks.iter().for_each(|chunk| checker.feed(chunk));
         checker.close();
         let mut found = checker.verdict();
@@ -117,12 +121,12 @@ fn next(chat: &Chat, effects: &mut Vec<Effect>) -> Option<Input> {
         }
     }
     let gate = chat.current()?.open_gates().next()?;
-    let decision = match gate.kind {
-        GateKind::Approval { .. } => Decision::Approved {
+    let decision = match gate.is_question() {
+        true => Decision::Approved {
             reason: None,
             input: None,
         },
-        GateKind::ClientCall => Decision::Output { output: json!({}) },
+        false => Decision::Output { output: json!({}) },
     };
     let gate = gate.id.clone();
     Some(Input::Answer { gate, decision })

@@ -8,6 +8,7 @@
 //!
 //! # Layout
 //!
+//! - [`attack`]: hostile clients on raw sockets.
 //! - [`corpus`]: good and bad streams, each with the verdict of the real clients.
 //! - [`specimen`]: every chunk, message and frame that the wire can emit, for the real schemas.
 //! - [`journal`]: journals of real runs, every prefix of them judged.
@@ -23,7 +24,11 @@
 // The helpers here are called by tests, and stop them as tests stop.
 #![allow(clippy::expect_used)]
 
+/// For tests of crates that know no client, and yet look at what one is shown.
+pub use view;
+
 pub mod arbitrary;
+pub mod attack;
 pub mod corpus;
 pub mod journal;
 pub mod postgres;

@@ -29,6 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The URL of a new, empty database in the cluster of this run.
 pub fn database() -> String {
+    loaded("")
+}
+
+/// The URL of a new database in the cluster of this run that holds what some SQL says.
+pub fn loaded(content: &str) -> String {
     static DATABASES: AtomicU32 = AtomicU32::new(0);
     let port = shared_port();
     let number = DATABASES.fetch_add(1, Ordering::Relaxed);
@@ -36,7 +41,42 @@ pub fn database() -> String {
     let folder = shared_folder();
     let create = format!("CREATE DATABASE {name}");
     sql(&folder, port, "postgres", &create);
+    if !content.is_empty() {
+        sql(&folder, port, &name, content);
+    }
     url(port, &name)
+}
+
+/// Runs SQL in a database of the cluster of this run, and returns what it prints.
+pub fn execute(url: &str, content: &str) -> String {
+    let name = url.rsplit('/').next().unwrap_or_default();
+    sql(&shared_folder(), shared_port(), name, content)
+}
+
+/// What a schema of a database holds, as SQL that every release of PostgreSQL can load.
+pub fn dump(url: &str, schema: &str) -> String {
+    let mut command = Command::new(program("pg_dump"));
+    command.args([
+        "--inserts",
+        "--no-owner",
+        "--no-privileges",
+        "--schema",
+        schema,
+        url,
+    ]);
+    let output = command.output().expect("pg_dump can be run");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).expect("pg_dump prints UTF-8");
+    // Comments, and settings of which older releases may not know.
+    let is_content = |line: &&str| {
+        let noise = ["--", "\\", "SET ", "SELECT pg_catalog.set_config"];
+        !line.is_empty() && !noise.iter().any(|noise| line.starts_with(noise))
+    };
+    text.lines()
+        .filter(is_content)
+        .flat_map(|line| [line, "\n"])
+        .collect()
 }
 
 /// The cluster of this run has the number of whoever runs it: of nextest, or of cargo.

@@ -1,60 +1,59 @@
 //! The crash simulator: servers that die, stores that lie and people who click twice, in virtual
 //! time, on one thread, from a seed.
 //!
-//! A schedule is one chat on two or three servers over one store. The decisions are those of the
-//! real [`turn::Chat`], and which turn needs somebody is what the store's own
-//! [`Standing`](::store::index::Standing) says; around them stands a small model of what the engine does with them: read, claim, decide,
-//! append, act; hold leases; take over; carry errands to the owner. Every store operation is a
-//! place where other things happen first, where it fails, where it is done and fails all the same,
-//! or where the server dies. The world outside is a ledger of what was really executed, and when
-//! everything is healed and quiet, a judge compares it with the journal and with what people were
-//! told.
+//! A schedule is one chat on two or three servers over one store. Each server runs the shipped
+//! [`engine::driver::Driver`]; what carries its actions out here is small: operations that
+//! reach the store late, fail, are done and fail all the same, or are never answered; tools that write
+//! into a ledger; people who are told things. Servers die, clocks jump, reads lag, and there may be two
+//! primaries. When everything is healed and quiet, a judge compares the journal with the ledger, with
+//! what people were told, and with what every window showed, as the real client would show it.
 //!
 //! A seed is a whole schedule: the same seed tells the same story. `simulate --seed N` prints it.
 //!
 //! # Layout
 //!
 //! - `world`: time, and what goes wrong; `schedule`: what is yet to happen.
-//! - `server`: what the engine does with a chat; `beat`: by itself; `errand`: with what is
-//!   asked of it; `model` and `task`: the model and the tools that it runs.
-//! - `store`: the journal and the lease; `person`: who writes, answers, stops and tries again.
+//! - `server`: a server, which carries out what its driver wants; `run`: the model and tools that it
+//!   runs; `maintenance`: what it does by itself; `network`: how commands reach who has the chat.
+//! - `store`: the journal and the lease, and the way there; `person`: who writes, answers, stops and
+//!   tries again; `watch`: the windows that they have open.
 //! - `tool`: the tools, and the ledger; `judge`: what must hold; `chance`: the dice.
 
-mod beat;
 mod chance;
-mod errand;
 mod judge;
-mod model;
+mod maintenance;
+mod network;
 mod person;
+mod run;
 mod schedule;
 mod server;
 mod store;
-mod task;
 mod tool;
+mod watch;
 mod world;
 
 use self::world::World;
 
-/// A mistake that can be planted, to see that it is found.
+/// A mistake that can be planted in what carries a driver's actions out, to see that it is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bug {
-    /// Acts before the journal says so.
+    /// Says that an entry is stored before it is.
     EffectBeforeJournal,
     /// Tells people that they were heard before the journal says so.
     AnswerBeforeJournal,
     /// After a crash, runs tools again that did not declare that they may be.
     RunAgain,
-    /// Acts although somebody else was first.
+    /// Takes a conflict for success.
     ConflictIgnored,
-    /// After a conflict, takes in a message without a look at whether it came meanwhile.
-    StaleIntake,
-    /// Hears tools that were let go, and leaves them running when they are run again.
+    /// Leaves tools running that were let go, and hears them.
     StaleWork,
+    /// Tells somebody who said no that the call was denied, whatever became of it.
+    DeniedUnknown,
+    /// Tries again for ever where a journal keeps conflicting.
+    EndlessRetry,
     /// Never looks whether others wrote to the journal of a chat that it has the lease of. Rare: it
     /// takes tens of thousands of seeds.
     BlindOwner,
-    /// Takes a lease that could not be had for a failure of what is in the journal already. As rare.
-    LeaseFailsTheWork,
 }
 
 impl Bug {
@@ -64,10 +63,10 @@ impl Bug {
         ("answer-before-journal", Self::AnswerBeforeJournal),
         ("run-again", Self::RunAgain),
         ("conflict-ignored", Self::ConflictIgnored),
-        ("stale-intake", Self::StaleIntake),
         ("stale-work", Self::StaleWork),
+        ("denied-unknown", Self::DeniedUnknown),
+        ("endless-retry", Self::EndlessRetry),
         ("blind-owner", Self::BlindOwner),
-        ("lease-fails-the-work", Self::LeaseFailsTheWork),
     ];
 }
 
@@ -95,7 +94,7 @@ pub struct Tally {
     pub doubtful: u64,
     /// Turns that were claimed.
     pub claims: u64,
-    /// Errands that were carried to another server.
+    /// Commands that were forwarded to another server.
     pub carried: u64,
     /// What tools did outside.
     pub executions: u64,

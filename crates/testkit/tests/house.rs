@@ -9,24 +9,25 @@ use serde_json::Value;
 
 /// Each room with the rooms that it may stand on. `testkit` may use any, and is used by none of the
 /// product; `bench` stands outside as well, and measures what a user of the library would build.
-const ROOMS: [(&str, &[&str]); 10] = [
+const ROOMS: [(&str, &[&str]); 11] = [
     ("wire", &[]),
     ("gemini", &[]),
     ("turn", &["wire"]),
+    ("view", &["wire", "turn"]),
     ("agents", &["wire", "turn", "gemini"]),
     ("store", &["wire", "turn"]),
-    ("engine", &["wire", "turn", "agents", "store"]),
+    ("engine", &["wire", "turn", "view", "agents", "store"]),
     ("emulator", &["wire", "turn", "agents", "gemini"]),
     (
         "server",
         &[
-            "wire", "turn", "agents", "store", "engine", "gemini", "emulator",
+            "wire", "turn", "view", "agents", "store", "engine", "gemini", "emulator",
         ],
     ),
     (
         "testkit",
         &[
-            "wire", "turn", "agents", "store", "engine", "gemini", "emulator", "server",
+            "wire", "turn", "view", "agents", "store", "engine", "gemini", "emulator", "server",
         ],
     ),
     ("bench", &["server", "wire", "testkit"]),

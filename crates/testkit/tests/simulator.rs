@@ -78,13 +78,18 @@ fn a_conflict_that_is_ignored_is_found() {
 }
 
 #[test]
-fn a_message_that_is_taken_in_twice_is_found() {
-    assert!(found(Bug::StaleIntake).is_some());
+fn a_tool_that_speaks_after_it_was_let_go_is_found() {
+    assert!(found(Bug::StaleWork).is_some());
 }
 
 #[test]
-fn a_tool_that_speaks_after_it_was_let_go_is_found() {
-    assert!(found(Bug::StaleWork).is_some());
+fn a_client_that_is_told_denied_of_what_may_have_happened_is_found() {
+    assert!(found(Bug::DeniedUnknown).is_some());
+}
+
+#[test]
+fn a_chat_that_is_tried_again_for_ever_is_found() {
+    assert!(found(Bug::EndlessRetry).is_some());
 }
 
 #[test]

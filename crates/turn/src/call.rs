@@ -28,6 +28,21 @@ pub struct Call {
     pub provider_metadata: Option<Value>,
 }
 
+impl Call {
+    /// Why a page would not show its input as it runs, if so.
+    pub(crate) fn unshowable(&self) -> Option<&'static str> {
+        match &self.input {
+            // Nothing is shown as nothing.
+            Value::Null => None,
+            Value::Object(_) if wire::prototype::is_refused(&self.input) => {
+                Some("its input holds keys that pages can't show, such as __proto__")
+            }
+            Value::Object(_) => None,
+            _ => Some("its input is not an object with named fields"),
+        }
+    }
+}
+
 /// Where a call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

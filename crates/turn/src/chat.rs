@@ -1,11 +1,9 @@
 //! A chat: its journal, folded. Who owns it, which turns it had, and which is the current one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
-use wire::assembler::{Assembler, Sdk};
-use wire::tool_part::Approval;
-use wire::{Chunk, Message, Part, ToolPart, ToolState};
 
 use crate::agent::Past;
 use crate::call::Call;
@@ -13,8 +11,8 @@ use crate::event::{Cause, Entry, Event};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::path::Path;
-use crate::telling;
-use crate::transcript::Item;
+use crate::said::Item;
+use crate::time::At;
 use crate::turn::{Status, Turn};
 
 /// A chat, folded from its journal.
@@ -29,6 +27,10 @@ pub struct Chat {
     /// What the agent noted last of its conversation.
     session: Option<Value>,
     epoch: u64,
+    /// How long a page has for a call that says nothing of it: for ever, if nothing is said.
+    client_timeout: Option<Duration>,
+    /// The first turn that may have said something since somebody took what was said.
+    untaken: usize,
 }
 
 impl Chat {
@@ -39,15 +41,37 @@ impl Chat {
         chat
     }
 
+    /// Gives pages so long for a call that says nothing of it. What is asked already stays as it is.
+    pub fn limit_client_calls(&mut self, timeout: Option<Duration>) {
+        self.client_timeout = timeout;
+    }
+
+    /// When a page need not run a call any more that it is asked for now.
+    pub(crate) fn client_deadline(&self, own: Option<Duration>, now: At) -> Option<At> {
+        own.or(self.client_timeout).map(|timeout| now + timeout)
+    }
+
     /// Takes in one more entry.
     pub fn append(&mut self, entry: &Entry) {
         self.seq = entry.seq;
-        self.apply(&entry.events);
-        self.settle();
+        self.apply(&entry.events, entry.at);
+        self.end_entry();
     }
 
-    /// Takes in the events of one entry. What is said comes to stand in the turns' transcripts.
-    pub(crate) fn apply(&mut self, events: &[Event]) {
+    /// Gives what was said and done since this was asked last, in order: with each turn, its place among
+    /// all turns of the chat.
+    pub fn take_said(&mut self, mut take: impl FnMut(usize, Item)) {
+        let turns = self.turns.iter_mut().enumerate().skip(self.untaken);
+        for (place, turn) in turns {
+            for item in turn.said.drain(..) {
+                take(place, item);
+            }
+        }
+        self.untaken = self.turns.len().saturating_sub(1);
+    }
+
+    /// Takes in the events of one entry.
+    pub(crate) fn apply(&mut self, events: &[Event], at: At) {
         for event in events {
             match event {
                 Event::ChatOpened { owner } => self.owner = Some(owner.clone()),
@@ -58,7 +82,7 @@ impl Chat {
                     after,
                 } => {
                     let (turn, message_id) = (turn.clone(), message_id.clone());
-                    let opened = Turn::open(turn, message_id, cause.clone(), after.clone());
+                    let opened = Turn::open(turn, message_id, cause.clone(), after.clone(), at);
                     if self.turns.is_empty() {
                         // Most chats that are open have one turn, and a turn is large.
                         self.turns.reserve_exact(1);
@@ -69,18 +93,19 @@ impl Chat {
                 Event::SessionNoted { session, .. } => self.session = Some(session.clone()),
                 Event::TurnClaimed { epoch, .. } => self.epoch = *epoch,
                 event => {
-                    if let Some(turn) = event.turn().and_then(|id| self.turn_mut(id)) {
-                        turn.apply(event);
+                    if let Some(place) = event.turn().and_then(|id| self.place(id)) {
+                        self.untaken = self.untaken.min(place);
+                        self.turns[place].apply(event);
                     }
                 }
             }
         }
     }
 
-    /// Notes a park, once the events of an entry are all in.
-    pub(crate) fn settle(&mut self) {
+    /// Notes that the events of an entry are all in.
+    pub(crate) fn end_entry(&mut self) {
         if let Some(turn) = self.current_mut() {
-            turn.settle();
+            turn.end_entry();
         }
     }
 
@@ -114,13 +139,19 @@ impl Chat {
         self.turns.iter().rev().find(|turn| turn.id() == id)
     }
 
-    fn turn_mut(&mut self, id: &TurnId) -> Option<&mut Turn> {
-        self.turns.iter_mut().rev().find(|turn| turn.id() == id)
+    /// The place of a turn among all turns of the chat.
+    pub fn place(&self, id: &TurnId) -> Option<usize> {
+        self.turns.iter().rposition(|turn| turn.id() == id)
     }
 
     /// How the current turn stands.
     pub fn status(&self) -> Option<Status> {
         self.current().map(Turn::status)
+    }
+
+    /// All turns, cut off or not, in the order in which they were opened.
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
+        self.turns.iter()
     }
 
     /// The turns that were not cut off, in order.
@@ -129,14 +160,34 @@ impl Chat {
         places.map(|place| &self.turns[*place])
     }
 
+    /// The turns that were cut off, as runs of turns that follow one another, in the order in which
+    /// their first turns were opened. Each turn is in one of them.
+    pub fn branches(&self) -> Vec<Vec<&Turn>> {
+        let mut path = self.path.places().iter().peekable();
+        let mut branches: Vec<Vec<&Turn>> = Vec::new();
+        for (place, turn) in self.turns.iter().enumerate() {
+            if path.next_if(|on_path| **on_path == place).is_some() {
+                continue;
+            }
+            let followed = branches
+                .iter_mut()
+                .find(|branch| branch.last().map(|last| last.id()) == turn.after());
+            match followed {
+                Some(branch) => branch.push(turn),
+                None => branches.push(vec![turn]),
+            }
+        }
+        branches
+    }
+
     /// The turn at a place of the path.
-    pub(crate) fn turn_at(&self, place: usize) -> Option<&Turn> {
+    pub fn turn_at(&self, place: usize) -> Option<&Turn> {
         let place = self.path.places().get(place)?;
         self.turns.get(*place)
     }
 
     /// Where on the path the user message of an id stands.
-    pub(crate) fn asked(&self, message_id: &str) -> Option<usize> {
+    pub fn asked(&self, message_id: &str) -> Option<usize> {
         self.path.asked(message_id)
     }
 
@@ -217,12 +268,6 @@ impl Chat {
         })
     }
 
-    /// Draws together what the current turn has said, once it is over: whoever reads along must have
-    /// been shown all of it. Says whether there was anything to do.
-    pub fn compact(&mut self) -> bool {
-        self.current_mut().is_some_and(Turn::compact)
-    }
-
     /// What the agent noted last of its conversation.
     pub fn session(&self) -> Option<&Value> {
         self.session.as_ref()
@@ -232,68 +277,4 @@ impl Chat {
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
-
-    /// The chat as UI messages, as a page shows it.
-    pub fn messages(&self) -> Vec<Message> {
-        let mut messages = Vec::new();
-        for turn in self.path() {
-            messages.extend(turn.user_message().cloned());
-            let message = assemble(turn).complete();
-            // A turn that was cut short before it said anything has no message to show.
-            if !message.parts.is_empty() {
-                messages.push(message);
-            }
-        }
-        messages
-    }
-}
-
-/// The assistant message of a turn, by the fold that the page uses.
-fn assemble(turn: &Turn) -> Message {
-    let mut assembler = Assembler::new(Sdk::V7, turn.message_id());
-    let last = turn.transcript().len().saturating_sub(1);
-    for (index, item) in turn.transcript().iter().enumerate() {
-        let chunk = match item {
-            Item::Chunk(chunk) => Chunk::clone(chunk),
-            // A park that was left again is over.
-            Item::Close(_) if index < last => continue,
-            // A failure is told beside the message, not in it.
-            Item::Close(closing) => match closing.chunk() {
-                Chunk::Error(_) => continue,
-                chunk => chunk,
-            },
-        };
-        // A transcript is made here, and every order that can be made is tested against the checker.
-        let applied = assembler.apply(&chunk);
-        debug_assert!(applied.is_ok(), "{applied:?}");
-    }
-    let mut message = assembler.message().clone();
-    for part in message.parts.iter_mut().filter_map(Part::as_tool_mut) {
-        note_answer(turn, part);
-    }
-    message
-}
-
-/// Notes at a call that stood for a gate's own what was answered: the fold finds but the first call
-/// that asked.
-fn note_answer(turn: &Turn, part: &mut ToolPart) {
-    let gate = GateId::stood_for(&part.tool_call_id);
-    let found = gate.as_ref().and_then(|gate| turn.gate(gate));
-    let Some((gate, Some(decision))) = found else {
-        return;
-    };
-    let Some(Chunk::ToolApprovalResponse(response)) = telling::approval_response(gate, decision)
-    else {
-        return;
-    };
-    if !response.approved {
-        part.state = ToolState::OutputDenied;
-        part.error_text = None;
-    }
-    part.approval = Some(Approval {
-        id: response.approval_id,
-        approved: Some(response.approved),
-        reason: response.reason,
-        ..Approval::default()
-    });
 }

@@ -14,7 +14,8 @@ use crate::event::{Cause, End, Event};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Ids, Input, Output};
-use crate::telling;
+use crate::reason;
+use crate::said::Item;
 use crate::time::At;
 use crate::turn::{Status, Turn};
 
@@ -24,7 +25,10 @@ const MAX_STEPS: usize = 64;
 impl Chat {
     /// Decides what follows from an input.
     pub fn handle(&mut self, input: Input, now: At) -> Output {
-        let mut output = Output::default();
+        let mut output = Output {
+            at: now,
+            ..Output::default()
+        };
         match input {
             Input::Message {
                 message,
@@ -70,13 +74,14 @@ impl Chat {
                 question,
                 timeout,
             } => {
-                let kind = GateKind::Approval {
-                    question,
-                    within: true,
-                };
+                let kind = GateKind::ToolApproval { question };
                 let expires = timeout.map(|timeout| now + timeout);
                 if let Some(turn) = self.at_work(&call) {
-                    let gate = gate(turn, call, kind, expires);
+                    let state = turn.call_state(&call);
+                    let gate = Gate {
+                        input: state.and_then(|state| state.edited_input.clone()),
+                        ..gate(turn, call, kind, expires)
+                    };
                     self.open_gate(&mut output, gate);
                 }
             }
@@ -86,7 +91,7 @@ impl Chat {
                 input,
                 timeout,
             } => {
-                let expires = timeout.map(|timeout| now + timeout);
+                let expires = self.client_deadline(timeout, now);
                 if let Some(turn) = self.at_work(&call) {
                     let id = turn.id().clone();
                     let nested = Call {
@@ -125,10 +130,11 @@ impl Chat {
             } => {
                 if self.at_work(&call).is_some()
                     && let Some(turn) = self.current_mut()
-                    && let Some(made) = turn.call(&call)
                 {
-                    let chunk = telling::progress(made, &shown);
-                    turn.say(chunk);
+                    turn.say(Item::CallProgressed {
+                        call,
+                        output: shown,
+                    });
                 }
             }
             Input::ToolDone { call, outcome } => {
@@ -148,14 +154,16 @@ impl Chat {
                 }
             }
         }
-        self.settle();
+        if !output.append.is_empty() {
+            self.end_entry();
+        }
         output
     }
 
     /// Applies events, and notes them for the journal.
     fn decide(&mut self, output: &mut Output, events: impl IntoIterator<Item = Event>) {
         let events: Vec<_> = events.into_iter().collect();
-        self.apply(&events);
+        self.apply(&events, output.at);
         output.append.extend(events);
     }
 
@@ -171,6 +179,16 @@ impl Chat {
     }
 
     fn ask_agent(&mut self, output: &mut Output) {
+        let Some(turn) = self.current() else { return };
+        // It is told with this that it may run them.
+        let started = turn.approved_calls().map(|call| Event::CallStarted {
+            turn: turn.id().clone(),
+            call: call.clone(),
+        });
+        let started: Vec<_> = started.collect();
+        if !started.is_empty() {
+            self.decide(output, started);
+        }
         if let Some(turn) = self.current_mut() {
             turn.is_agent_asked = true;
             turn.is_asked_again = false;
@@ -182,19 +200,23 @@ impl Chat {
     fn at_work(&self, call: &CallId) -> Option<&Turn> {
         let turn = self.current()?;
         let state = turn.call_state(call)?;
-        let under_way = state.is_started && state.outcome.is_none() && turn.end().is_none();
-        under_way.then_some(turn)
+        (state.is_under_way() && turn.end().is_none()).then_some(turn)
     }
 
     fn open_gate(&mut self, output: &mut Output, gate: Gate) {
         let Some(turn) = self.current().map(|turn| turn.id().clone()) else {
             return;
         };
-        if let Some(at) = gate.expires {
-            let gate = gate.id.clone();
-            output.effects.push(Effect::SetTimer { gate, at });
-        }
+        let call = self.call(&gate.call).map(|(_, call)| call);
+        let refusal = call.and_then(|call| gate.refusal(call));
+        let (id, expires) = (gate.id.clone(), gate.expires);
         self.decide(output, [Event::GateOpened { turn, gate }]);
+        match (refusal, expires) {
+            // In the same entry: nobody sees it open.
+            (Some(decision), _) => self.answer(output, &id, decision, At(0)),
+            (None, Some(at)) => output.effects.push(Effect::SetTimer { gate: id, at }),
+            (None, None) => {}
+        }
     }
 
     fn settle_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
@@ -231,7 +253,7 @@ impl Chat {
             self.decide(output, [closed]);
             let made = self.call(&gate.call).map(|(_, made)| made);
             if made.is_some_and(|made| made.parent.is_some() && Some(&made.id) != settling) {
-                let error = telling::NOT_NEEDED.to_owned();
+                let error = reason::NOT_NEEDED.to_owned();
                 self.settle_call(output, gate.call, Outcome::Error { error });
             }
         }
@@ -264,7 +286,7 @@ impl Chat {
         let calls: Vec<CallId> = turn
             .calls
             .iter()
-            .filter(|state| state.outcome.is_none())
+            .filter(|state| !state.is_settled())
             .map(|state| state.call.id.clone())
             .collect();
         for gate in gates {
@@ -283,7 +305,7 @@ impl Chat {
                 // Whatever it was doing when it was let go may have been done.
                 _ if at_work.contains(&call) => Outcome::Unknown,
                 Decision::Superseded => Outcome::Denied {
-                    reason: Some(telling::SUPERSEDED.to_owned()),
+                    reason: Some(reason::SUPERSEDED.to_owned()),
                 },
                 _ => Outcome::Error {
                     error: "The turn was stopped.".to_owned(),
@@ -315,14 +337,14 @@ impl Chat {
         };
         self.decide(output, [closed]);
         match gate.kind {
-            GateKind::Approval { within: true, .. } => {
+            GateKind::ToolApproval { .. } => {
                 output.effects.push(Effect::WakeTool {
                     gate: gate.id,
                     call: gate.call,
                     decision,
                 });
             }
-            GateKind::Approval { within: false, .. } => match decision {
+            GateKind::Approval { .. } => match decision {
                 Decision::Approved { .. } if place == Place::Server => {
                     output.effects.push(Effect::RunTool(gate.call.clone()));
                     let call = gate.call;
@@ -332,7 +354,7 @@ impl Chat {
                 Decision::Approved { .. } if place == Place::Agent => {}
                 Decision::Approved { .. } => {
                     // The time that the person took is not the page's.
-                    let wait = gate.expires.map(|_| now + PAGE_TIMEOUT);
+                    let wait = self.client_deadline(gate.expires.map(|_| PAGE_TIMEOUT), now);
                     if let Some(turn) = self.current() {
                         let gate = self::gate(turn, gate.call, GateKind::ClientCall, wait);
                         self.open_gate(output, gate);
@@ -341,7 +363,13 @@ impl Chat {
                 decision => self.settle_call(output, gate.call, outcome(decision)),
             },
             GateKind::ClientCall => {
-                self.settle_call(output, gate.call.clone(), outcome(decision.clone()));
+                let outcome = match decision {
+                    Decision::TimedOut => Outcome::Error {
+                        error: reason::PAGE_TIMED_OUT.to_owned(),
+                    },
+                    _ => outcome(decision.clone()),
+                };
+                self.settle_call(output, gate.call.clone(), outcome);
                 if let Some(call) = parent {
                     output.effects.push(Effect::WakeTool {
                         gate: gate.id,
@@ -354,6 +382,18 @@ impl Chat {
         self.go_on(output);
     }
 
+    /// The open questions about calls that have not begun which nobody should be asked.
+    fn refused_questions(&self) -> Vec<(GateId, Decision)> {
+        let turn = self.current().into_iter();
+        let gates = turn.flat_map(|turn| turn.open_gates().map(move |gate| (turn, gate)));
+        let refused = gates.filter_map(|(turn, gate)| {
+            let is_question = matches!(gate.kind, GateKind::Approval { .. });
+            let call = turn.call(&gate.call).filter(|_| is_question)?;
+            Some((gate.id.clone(), gate.refusal(call)?))
+        });
+        refused.collect()
+    }
+
     /// Takes up a turn that another process left.
     fn recover(&mut self, output: &mut Output, idempotent: &[CallId], by: Option<String>) {
         let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
@@ -362,6 +402,13 @@ impl Chat {
         if let Some(by) = by.filter(|_| turn.status() == Status::Running) {
             let (turn, epoch) = (turn.id().clone(), self.epoch() + 1);
             self.decide(output, [Event::TurnClaimed { turn, epoch, by }]);
+        }
+        // Asked by a version that did not look whether what it showed was what would run.
+        for (gate, decision) in self.refused_questions() {
+            self.answer(output, &gate, decision, At(0));
+        }
+        if output.effects.contains(&Effect::CallModel) {
+            return;
         }
         let Some(turn) = self.current() else { return };
         let timers = turn.open_gates().filter_map(|gate| {
@@ -406,6 +453,7 @@ fn gate(turn: &Turn, call: CallId, kind: GateKind, expires: Option<At>) -> Gate 
         kind,
         expires,
         token: None,
+        input: None,
     }
 }
 
@@ -416,13 +464,13 @@ fn outcome(decision: Decision) -> Outcome {
         Decision::Failed { error } => Outcome::Error { error },
         Decision::Denied { reason } => Outcome::Denied { reason },
         Decision::Superseded => Outcome::Denied {
-            reason: Some(telling::SUPERSEDED.to_owned()),
+            reason: Some(reason::SUPERSEDED.to_owned()),
         },
         Decision::TimedOut => Outcome::Error {
-            error: telling::TIMED_OUT.to_owned(),
+            error: reason::TIMED_OUT.to_owned(),
         },
         Decision::Cancelled => Outcome::Error {
-            error: telling::CANCELLED.to_owned(),
+            error: reason::CANCELLED.to_owned(),
         },
         Decision::Approved { .. } => Outcome::Output {
             output: Value::Null,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::Message;
 
+use crate::actor::Actor;
 use crate::agent::Part;
 use crate::call::{Call, Outcome};
 use crate::gate::{Decision, Gate};
@@ -18,7 +19,7 @@ pub struct Entry {
     /// When it was written.
     pub at: At,
     /// Who caused it.
-    pub actor: Principal,
+    pub actor: Actor,
     /// What happened.
     pub events: Vec<Event>,
 }
@@ -157,6 +158,20 @@ impl Event {
             | Self::SessionNoted { turn, .. }
             | Self::TurnEnded { turn, .. } => Some(turn),
         }
+    }
+
+    /// The calls that were made with it.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        let (parts, nested) = match self {
+            Self::StepEnded { parts, .. } => (parts.as_slice(), None),
+            Self::CallNested { call, .. } => (&[][..], Some(call)),
+            _ => (&[][..], None),
+        };
+        let made = parts.iter().filter_map(|part| match part {
+            Part::Call { call, .. } => Some(call),
+            _ => None,
+        });
+        made.chain(nested)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::call::{Call, Place};
 use crate::id::{CallId, GateId};
 use crate::time::At;
 
@@ -22,29 +23,105 @@ pub struct Gate {
     /// What an agent that asks wants back with the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Value>,
+    /// The input that the call runs with, where an approver has put it in place of the model's before
+    /// this was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
 }
 
 impl Gate {
-    /// Whether somebody in the middle of the call's work asks.
-    pub(crate) fn is_within(&self) -> bool {
-        matches!(self.kind, GateKind::Approval { within: true, .. })
+    /// The input that the person who is asked is shown: the one that its call runs with.
+    pub fn shown_input<'a>(&'a self, call: &'a Call) -> &'a Value {
+        self.input.as_ref().unwrap_or(&call.input)
+    }
+
+    /// Whether a person is asked.
+    pub fn is_question(&self) -> bool {
+        self.kind.question().is_some()
+    }
+
+    /// What is decided without asking anybody, since what would be shown is less than what would run.
+    /// Tools here refuse such inputs before anything is asked; an agent with tools of its own may not.
+    pub fn refusal(&self, call: &Call) -> Option<Decision> {
+        let is_checked = match self.kind {
+            GateKind::Approval { .. } => false,
+            // It runs already, with an input that was checked.
+            GateKind::ToolApproval { .. } => call.place == Place::Server,
+            GateKind::ClientCall => call.parent.is_none(),
+        };
+        let why = call.unshowable().filter(|_| !is_checked)?;
+        let why = format!("Nobody was asked: {why}.");
+        Some(match self.is_question() {
+            true => Decision::Denied { reason: Some(why) },
+            false => Decision::Failed { error: why },
+        })
     }
 }
 
 /// What a gate asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(from = "StoredKind", into = "StoredKind")]
 pub enum GateKind {
-    /// A person says yes or no.
+    /// A person says yes or no before the call runs: a policy asks, or the agent.
     Approval {
         /// What the person is asked.
         question: String,
-        /// Whether the tool itself asks, in the middle of its work.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        within: bool,
+    },
+    /// A person says yes or no while the call runs: its tool asks.
+    ToolApproval {
+        /// What the person is asked.
+        question: String,
     },
     /// A page runs the call and sends the output.
     ClientCall,
+}
+
+impl GateKind {
+    /// What a person is asked; nothing, where a page is to run something.
+    pub fn question(&self) -> Option<&str> {
+        match self {
+            Self::Approval { question } | Self::ToolApproval { question } => Some(question),
+            Self::ClientCall => None,
+        }
+    }
+}
+
+/// A gate's kind as journals have it.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum StoredKind {
+    Approval {
+        question: String,
+        /// Whether the tool itself asks.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        within: bool,
+    },
+    ClientCall,
+}
+
+impl From<StoredKind> for GateKind {
+    fn from(stored: StoredKind) -> Self {
+        match stored {
+            StoredKind::Approval {
+                question,
+                within: true,
+            } => Self::ToolApproval { question },
+            StoredKind::Approval { question, .. } => Self::Approval { question },
+            StoredKind::ClientCall => Self::ClientCall,
+        }
+    }
+}
+
+impl From<GateKind> for StoredKind {
+    fn from(kind: GateKind) -> Self {
+        let within = matches!(kind, GateKind::ToolApproval { .. });
+        match kind {
+            GateKind::Approval { question } | GateKind::ToolApproval { question } => {
+                Self::Approval { question, within }
+            }
+            GateKind::ClientCall => Self::ClientCall,
+        }
+    }
 }
 
 /// What was decided at a gate.

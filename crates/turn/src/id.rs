@@ -75,19 +75,4 @@ impl GateId {
     pub fn of(turn: &TurnId, n: usize) -> Self {
         Self(format!("gate_{turn}_{n}"))
     }
-
-    /// The n-th call that asks this gate's question in the place of the one that it holds.
-    pub(crate) fn repeated(&self, n: usize) -> CallId {
-        CallId(format!("{self}~{n}"))
-    }
-
-    /// The n-th call that a page runs in the place of the one that this gate holds.
-    pub(crate) fn run_as(&self, n: usize) -> CallId {
-        CallId(format!("{self}+{n}"))
-    }
-
-    /// The gate that a call stands for, if it is such a one.
-    pub(crate) fn stood_for(call: &str) -> Option<Self> {
-        call.rsplit_once(['~', '+']).map(|(gate, _)| gate.into())
-    }
 }

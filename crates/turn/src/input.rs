@@ -123,6 +123,8 @@ pub struct Ids {
 /// What follows from an input.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Output {
+    /// When it was decided.
+    pub at: At,
     /// What the journal must say before anything else happens; one entry, or nothing.
     pub append: Vec<Event>,
     /// What is to be done then.

@@ -4,13 +4,11 @@ use std::iter::Peekable;
 use std::time::Duration;
 
 use serde_json::Value;
-use wire::Chunk;
-use wire::chunk::{BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd};
-use wire::metadata::ProviderMetadata;
 
 use crate::agent::{AgentEvent, Part, Said};
 use crate::call::Place;
-use crate::telling;
+use crate::reason;
+use crate::said::Item;
 
 /// Whose metadata a page is told.
 pub const OURS: &str = "adkStream";
@@ -91,8 +89,8 @@ pub(crate) enum Piece {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
-    Text(u32),
-    Reasoning(u32),
+    Text,
+    Reasoning,
 }
 
 /// A block that is open.
@@ -102,13 +100,13 @@ pub(crate) struct More<'a> {
 }
 
 impl More<'_> {
-    /// Takes the next word in, if it is one of this block: the chunk that clients are told.
+    /// Takes the next word in, if it is one of this block.
     pub(crate) fn take(
         &mut self,
         said: &mut Peekable<impl Iterator<Item = Said>>,
-    ) -> Option<Chunk> {
+    ) -> Option<String> {
         let is_more = |said: &Said| match (self.open, said) {
-            (Open::Text(_), Said::Text(word)) | (Open::Reasoning(_), Said::Reasoning(word)) => {
+            (Open::Text, Said::Text(word)) | (Open::Reasoning, Said::Reasoning(word)) => {
                 !word.is_empty()
             }
             _ => false,
@@ -117,63 +115,22 @@ impl More<'_> {
             return None;
         };
         self.text.push_str(&word);
-        Some(match self.open {
-            Open::Text(block) => Chunk::TextDelta(delta_of(block, word)),
-            Open::Reasoning(block) => Chunk::ReasoningDelta(delta_of(block, word)),
-        })
+        Some(word)
     }
 }
 
 impl Live {
-    /// Takes an event in: the chunks that clients are told at once. `block` numbers the message's
-    /// texts, reasonings and sources.
-    pub(crate) fn take(
-        &mut self,
-        event: AgentEvent,
-        ruling: Option<Ruling>,
-        block: &mut u32,
-    ) -> Vec<Chunk> {
+    /// Takes an event in: what is said of it at once.
+    pub(crate) fn take(&mut self, event: AgentEvent, ruling: Option<Ruling>) -> Vec<Item> {
         match event {
             AgentEvent::Text {
                 delta,
                 provider_metadata,
-            } => {
-                let mut chunks = Vec::new();
-                if !matches!(self.open, Some(Open::Text(_))) {
-                    chunks.extend(self.close());
-                    *block += 1;
-                    self.open = Some(Open::Text(*block));
-                    self.parts.push(Piece::Part(Part::Text {
-                        text: String::new(),
-                        provider_metadata: None,
-                    }));
-                    let start = start(*block, provider_metadata.as_ref());
-                    chunks.push(Chunk::TextStart(start));
-                }
-                self.grow(&delta, provider_metadata);
-                chunks.extend(more(*block, delta).map(Chunk::TextDelta));
-                chunks
-            }
+            } => self.word(Open::Text, delta, provider_metadata),
             AgentEvent::Reasoning {
                 delta,
                 provider_metadata,
-            } => {
-                let mut chunks = Vec::new();
-                if !matches!(self.open, Some(Open::Reasoning(_))) {
-                    chunks.extend(self.close());
-                    *block += 1;
-                    self.open = Some(Open::Reasoning(*block));
-                    self.parts.push(Piece::Part(Part::Reasoning {
-                        text: String::new(),
-                        provider_metadata: None,
-                    }));
-                    let start = start(*block, provider_metadata.as_ref());
-                    chunks.push(Chunk::ReasoningStart(start));
-                }
-                self.grow(&delta, provider_metadata);
-                chunks.extend(more(*block, delta).map(Chunk::ReasoningDelta));
-                chunks
-            }
+            } => self.word(Open::Reasoning, delta, provider_metadata),
             AgentEvent::PartEnd => self.close().into_iter().collect(),
             AgentEvent::Call {
                 provider_id,
@@ -181,7 +138,7 @@ impl Live {
                 input,
                 provider_metadata,
             } => {
-                let chunks = self.close();
+                let closed = self.close();
                 self.parts.push(Piece::Call(self.calls.len()));
                 self.calls.push(Made {
                     provider_id,
@@ -192,7 +149,7 @@ impl Live {
                     token: None,
                     is_open: false,
                 });
-                chunks.into_iter().collect()
+                closed.into_iter().collect()
             }
             AgentEvent::OwnCall {
                 provider_id,
@@ -205,7 +162,7 @@ impl Live {
                 let (question, token) = asks.map(|asks| (asks.question, asks.token)).unzip();
                 let is_asked = question.is_some();
                 let timeout = ruling.and_then(|ruling| ruling.timeout);
-                let chunks = self.close();
+                let closed = self.close();
                 self.parts.push(Piece::Call(self.calls.len()));
                 self.calls.push(Made {
                     provider_id: Some(provider_id),
@@ -224,7 +181,7 @@ impl Live {
                     token: token.flatten(),
                     is_open: false,
                 });
-                chunks.into_iter().collect()
+                closed.into_iter().collect()
             }
             AgentEvent::OpenCall {
                 provider_id,
@@ -232,7 +189,7 @@ impl Live {
                 input,
                 provider_metadata,
             } => {
-                let chunks = self.close();
+                let closed = self.close();
                 self.parts.push(Piece::Call(self.calls.len()));
                 self.calls.push(Made {
                     provider_id: Some(provider_id),
@@ -247,7 +204,7 @@ impl Live {
                     token: None,
                     is_open: true,
                 });
-                chunks.into_iter().collect()
+                closed.into_iter().collect()
             }
             AgentEvent::File {
                 url,
@@ -259,11 +216,11 @@ impl Live {
                     media_type,
                     provider_metadata,
                 };
-                self.whole(file, block)
+                self.whole(file)
             }
-            AgentEvent::Opaque(content) => self.whole(Part::Opaque { content }, block),
-            AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }, block),
-            AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }, block),
+            AgentEvent::Opaque(content) => self.whole(Part::Opaque { content }),
+            AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }),
+            AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }),
             AgentEvent::Metadata(metadata) => {
                 merge(&mut self.metadata, metadata);
                 Vec::new()
@@ -300,31 +257,61 @@ impl Live {
         for made in &mut self.calls {
             let id = made.provider_id.as_ref();
             if id.is_some_and(|id| provider_ids.contains(id)) {
-                let reason = telling::CANCELLED.to_owned();
+                let reason = reason::CANCELLED.to_owned();
                 made.ruling.verdict = Verdict::Deny { reason };
             }
         }
     }
 
     /// Closes the block that is open.
-    pub(crate) fn close(&mut self) -> Option<Chunk> {
-        Some(match self.open.take()? {
-            Open::Text(block) => Chunk::from(TextEnd {
-                id: block.to_string(),
-                ..TextEnd::default()
-            }),
-            Open::Reasoning(block) => Chunk::ReasoningEnd(ReasoningEnd {
-                id: block.to_string(),
-                ..ReasoningEnd::default()
-            }),
-        })
+    pub(crate) fn close(&mut self) -> Option<Item> {
+        self.open.take().map(|_| Item::BlockEnded)
     }
 
-    fn whole(&mut self, part: Part, block: &mut u32) -> Vec<Chunk> {
-        let mut chunks: Vec<_> = self.close().into_iter().collect();
-        chunks.extend(whole(&part, block));
+    /// More of a text or reasoning, of a new one if none of its kind is open.
+    fn word(&mut self, kind: Open, delta: String, provider_metadata: Option<Value>) -> Vec<Item> {
+        let mut items = Vec::new();
+        if self.open != Some(kind) {
+            items.extend(self.close());
+            self.open = Some(kind);
+            let (text, metadata) = (String::new(), provider_metadata.clone());
+            let (part, begun) = match kind {
+                Open::Text => (
+                    Part::Text {
+                        text,
+                        provider_metadata: None,
+                    },
+                    Item::TextBegun {
+                        provider_metadata: metadata,
+                    },
+                ),
+                Open::Reasoning => (
+                    Part::Reasoning {
+                        text,
+                        provider_metadata: None,
+                    },
+                    Item::ReasoningBegun {
+                        provider_metadata: metadata,
+                    },
+                ),
+            };
+            self.parts.push(Piece::Part(part));
+            items.push(begun);
+        }
+        self.grow(&delta, provider_metadata);
+        if !delta.is_empty() {
+            items.push(Item::Words(delta));
+        }
+        items
+    }
+
+    fn whole(&mut self, part: Part) -> Vec<Item> {
+        let mut items: Vec<_> = self.close().into_iter().collect();
+        if !matches!(part, Part::Opaque { .. }) {
+            items.push(Item::Part(Box::new(part.clone())));
+        }
         self.parts.push(Piece::Part(part));
-        chunks
+        items
     }
 
     fn grow(&mut self, delta: &str, metadata: Option<Value>) {
@@ -347,90 +334,29 @@ impl Live {
     }
 }
 
-/// The chunks of a part that is told whole, as it is when a turn is read back from the journal.
-pub(crate) fn told(part: &Part, block: &mut u32) -> Vec<Chunk> {
-    let mut chunks = Vec::new();
-    match part {
+/// What is said of a part that is read back from the journal.
+pub(crate) fn said(part: &Part) -> Vec<Item> {
+    let (begun, text) = match part {
         Part::Text {
             text,
             provider_metadata,
         } => {
-            *block += 1;
-            let start = start(*block, provider_metadata.as_ref());
-            chunks.push(Chunk::TextStart(start));
-            chunks.extend(more(*block, text.clone()).map(Chunk::TextDelta));
-            chunks.push(Chunk::from(TextEnd {
-                id: block.to_string(),
-                ..TextEnd::default()
-            }));
+            let provider_metadata = provider_metadata.clone();
+            (Item::TextBegun { provider_metadata }, text)
         }
         Part::Reasoning {
             text,
             provider_metadata,
         } => {
-            *block += 1;
-            let start = start(*block, provider_metadata.as_ref());
-            chunks.push(Chunk::ReasoningStart(start));
-            chunks.extend(more(*block, text.clone()).map(Chunk::ReasoningDelta));
-            chunks.push(Chunk::ReasoningEnd(ReasoningEnd {
-                id: block.to_string(),
-                ..ReasoningEnd::default()
-            }));
+            let provider_metadata = provider_metadata.clone();
+            (Item::ReasoningBegun { provider_metadata }, text)
         }
-        Part::Call { .. } => {}
-        part => chunks.extend(whole(part, block)),
-    }
-    chunks
-}
-
-fn whole(part: &Part, block: &mut u32) -> Option<Chunk> {
-    Some(match part {
-        Part::File {
-            url, media_type, ..
-        } => Chunk::from(File {
-            url: url.clone(),
-            media_type: media_type.clone(),
-            provider_metadata: None,
-        }),
-        Part::Source { url, title } => {
-            *block += 1;
-            Chunk::from(SourceUrl {
-                source_id: format!("source-{block}"),
-                url: url.clone(),
-                title: title.clone(),
-                provider_metadata: None,
-            })
-        }
-        Part::Data { name, data } => Chunk::from(Data {
-            name: name.clone(),
-            data: wire::prototype::without_refused_keys(data.clone()),
-            ..Data::default()
-        }),
-        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } | Part::Opaque { .. } => {
-            return None;
-        }
-    })
-}
-
-/// What a provider says of a part is between it and the agent; what is ours is for the page.
-fn start(block: u32, provider_metadata: Option<&Value>) -> BlockStart {
-    let ours = provider_metadata.and_then(|all| all.get(OURS)?.as_object());
-    BlockStart {
-        id: block.to_string(),
-        provider_metadata: ours.map(|ours| ProviderMetadata::of(OURS, ours.clone())),
-    }
-}
-
-fn more(block: u32, delta: String) -> Option<BlockDelta> {
-    (!delta.is_empty()).then(|| delta_of(block, delta))
-}
-
-fn delta_of(block: u32, delta: String) -> BlockDelta {
-    BlockDelta {
-        id: block.into(),
-        delta: delta.into(),
-        provider_metadata: None,
-    }
+        Part::Call { .. } | Part::Opaque { .. } => return Vec::new(),
+        part => return vec![Item::Part(Box::new(part.clone()))],
+    };
+    let words = (!text.is_empty()).then(|| Item::Words(text.clone()));
+    let items = [Some(begun), words, Some(Item::BlockEnded)];
+    items.into_iter().flatten().collect()
 }
 
 fn unknown(tool: &str) -> Ruling {
@@ -444,7 +370,7 @@ fn unknown(tool: &str) -> Ruling {
 }
 
 /// Later metadata is laid over earlier, key by key.
-pub(crate) fn merge(all: &mut Option<Value>, newer: Value) {
+pub fn merge(all: &mut Option<Value>, newer: Value) {
     match (all, newer) {
         (Some(Value::Object(all)), Value::Object(newer)) => all.extend(newer),
         (all, newer) => *all = Some(newer),

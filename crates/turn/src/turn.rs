@@ -1,21 +1,21 @@
 //! One turn, folded from its events: what it has done, what it waits for, and what it has said.
 
 mod apply;
-mod show;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wire::{Chunk, Message};
+use wire::Message;
 
 use crate::agent::{Asked, CallResult, OwnCall, Part, Past};
 use crate::call::{Call, Outcome, Place};
-use crate::event::{Cause, End, Finish};
+use crate::event::{Cause, End};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::live::Live;
-use crate::transcript::Item;
+use crate::said::Item;
+use crate::time::At;
 
 /// How a turn stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,7 @@ pub struct Turn {
     message_id: String,
     cause: Cause,
     after: Option<TurnId>,
+    opened: At,
     pub(crate) steps: Vec<Step>,
     /// Calls in the order in which they were made.
     pub(crate) calls: Vec<CallState>,
@@ -52,19 +53,8 @@ pub struct Turn {
     /// Whether a server that is gone may have asked before.
     pub(crate) is_asked_again: bool,
     pub(crate) live: Option<Live>,
-    transcript: Vec<Item>,
-    /// Whether the transcript is inside of a step.
-    in_step: bool,
-    /// How many steps clients were shown: those of the model, and those that a question needed.
-    shown_steps: usize,
-    /// How many texts, reasonings and sources it has.
-    pub(crate) blocks: u32,
-    metadata: Option<Value>,
-    finish: Finish,
-    /// Denials that wait for a page's output: told earlier, no client would ever send that output.
-    deferred: Vec<Chunk>,
-    /// Whether the transcript was drawn together.
-    is_compact: bool,
+    /// What was said since somebody took it.
+    pub(crate) said: Vec<Item>,
 }
 
 /// A step that the model has ended.
@@ -78,40 +68,64 @@ pub(crate) struct Step {
 #[derive(Debug, Clone)]
 pub(crate) struct CallState {
     pub(crate) call: Call,
-    /// The step that it belongs to; none for one that a tool asked for.
-    pub(crate) step: Option<usize>,
-    pub(crate) is_announced: bool,
-    pub(crate) is_held: bool,
-    /// Whether its step was shown without it.
-    pub(crate) is_hidden: bool,
-    /// The step, among those that clients were shown, in which they find it.
-    pub(crate) shown_in: usize,
-    /// Whether clients find in another step what stands for it, and nothing more of it in its own.
-    pub(crate) is_left_behind: bool,
-    /// Whether the agent left it to say later who runs it.
-    pub(crate) is_open: bool,
-    pub(crate) is_started: bool,
+    pub(crate) phase: Phase,
     pub(crate) edited_input: Option<Value>,
     pub(crate) records: Vec<(String, Value)>,
-    pub(crate) outcome: Option<Outcome>,
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Phase {
+    /// It was made. Beyond the entry that makes it, only the agent's word is missing: it runs a call of
+    /// its own, or asks about it; of any other it has yet to say who runs it.
+    Proposed,
+    /// A gate holds it, before it has run.
+    Held(GateId),
+    /// It may run. The agent that runs it is told once everything that its step asks is answered.
+    Approved,
+    /// It runs, here or at the agent; its tool may be asking somebody meanwhile.
+    Running,
+    /// It is over.
+    Settled(Outcome),
 }
 
 impl CallState {
-    fn new(call: Call, step: Option<usize>) -> Self {
+    fn new(call: Call) -> Self {
         Self {
             call,
-            step,
-            is_announced: false,
-            is_held: false,
-            is_hidden: false,
-            shown_in: 0,
-            is_left_behind: false,
-            is_open: false,
-            is_started: false,
+            phase: Phase::Proposed,
             edited_input: None,
             records: Vec::new(),
-            outcome: None,
         }
+    }
+
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match &self.phase {
+            Phase::Settled(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.phase, Phase::Settled(_))
+    }
+
+    fn is_own(&self) -> bool {
+        self.call.place == Place::Agent
+    }
+
+    /// Whether it may be doing something, or waits in the middle of it.
+    pub(crate) fn is_under_way(&self) -> bool {
+        match self.phase {
+            Phase::Running => true,
+            Phase::Proposed => self.is_own(),
+            _ => false,
+        }
+    }
+
+    /// Whether the agent has not said yet who runs it.
+    fn is_left_open(&self) -> bool {
+        self.phase == Phase::Proposed && !self.is_own()
     }
 }
 
@@ -120,12 +134,6 @@ impl CallState {
 pub(crate) struct GateState {
     pub(crate) gate: Gate,
     pub(crate) decision: Option<Decision>,
-    /// The step, among those that clients were shown, in which they find it last, if they do.
-    shown_in: Option<usize>,
-    /// Whether they find it at its call.
-    is_at_call: bool,
-    /// How many calls they were shown that stand for its own.
-    stand_ins: usize,
 }
 
 impl Turn {
@@ -134,12 +142,14 @@ impl Turn {
         message_id: String,
         cause: Cause,
         after: Option<TurnId>,
+        opened: At,
     ) -> Self {
         Self {
             id,
             message_id,
             cause,
             after,
+            opened,
             steps: Vec::new(),
             calls: Vec::new(),
             index: HashMap::new(),
@@ -148,14 +158,7 @@ impl Turn {
             is_agent_asked: false,
             is_asked_again: false,
             live: None,
-            transcript: Vec::new(),
-            in_step: false,
-            shown_steps: 0,
-            blocks: 0,
-            metadata: None,
-            finish: Finish::Stop,
-            deferred: Vec::new(),
-            is_compact: false,
+            said: Vec::new(),
         }
     }
 
@@ -179,9 +182,13 @@ impl Turn {
         self.after.as_ref()
     }
 
-    /// What it has said so far.
-    pub fn transcript(&self) -> &[Item] {
-        &self.transcript
+    /// When it was opened.
+    pub fn opened(&self) -> At {
+        self.opened
+    }
+
+    pub(crate) fn say(&mut self, item: Item) {
+        self.said.push(item);
     }
 
     /// How it ended, if it has.
@@ -215,7 +222,7 @@ impl Turn {
 
     /// What became of a call, if it is settled.
     pub fn outcome(&self, id: &CallId) -> Option<&Outcome> {
-        self.call_state(id)?.outcome.as_ref()
+        self.call_state(id)?.outcome()
     }
 
     /// A gate of this turn, and what was decided.
@@ -229,6 +236,14 @@ impl Turn {
         self.calls.iter().map(|state| &state.call)
     }
 
+    /// All gates, in the order in which they were opened, with what was decided.
+    pub fn gates(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (&Gate, Option<&Decision>)> + ExactSizeIterator {
+        let gates = self.gates.iter();
+        gates.map(|state| (&state.gate, state.decision.as_ref()))
+    }
+
     /// The gate that was opened last.
     pub fn last_gate(&self) -> Option<&Gate> {
         self.gates.last().map(|state| &state.gate)
@@ -237,7 +252,7 @@ impl Turn {
     /// Calls that go on by themselves, and whose results open turns of their own.
     pub fn pending_calls(&self) -> impl Iterator<Item = &Call> {
         let is_pending =
-            |state: &&CallState| matches!(state.outcome, Some(Outcome::Pending { .. }));
+            |state: &&CallState| matches!(state.outcome(), Some(Outcome::Pending { .. }));
         self.calls
             .iter()
             .filter(is_pending)
@@ -261,17 +276,29 @@ impl Turn {
     pub fn recorded(&self, id: &CallId) -> Recorded {
         let records = self.call_state(id).map(|state| state.records.clone());
         let asked = self.gates.iter().filter(|state| match state.gate.kind {
-            GateKind::Approval { within, .. } => within && state.gate.call == *id,
+            GateKind::Approval { .. } => false,
+            GateKind::ToolApproval { .. } => state.gate.call == *id,
             GateKind::ClientCall => {
                 let call = self.call(&state.gate.call);
                 call.is_some_and(|call| call.parent.as_ref() == Some(id))
             }
         });
+        let gates = asked.map(|state| RecordedGate {
+            id: state.gate.id.clone(),
+            asked: match &state.gate.kind {
+                GateKind::ClientCall => self.call(&state.gate.call).map(|call| AskedOf::Page {
+                    tool: call.tool.clone(),
+                    input: call.input.clone(),
+                }),
+                kind => kind.question().map(|question| AskedOf::Person {
+                    question: question.to_owned(),
+                }),
+            },
+            decision: state.decision.clone(),
+        });
         Recorded {
             records: records.unwrap_or_default(),
-            gates: asked
-                .map(|state| (state.gate.id.clone(), state.decision.clone()))
-                .collect(),
+            gates: gates.collect(),
         }
     }
 
@@ -284,7 +311,7 @@ impl Turn {
                 Some(CallResult {
                     call: state.call.clone(),
                     edited_input: state.edited_input.clone(),
-                    outcome: state.outcome.clone()?,
+                    outcome: state.outcome()?.clone(),
                 })
             });
             Past::Step {
@@ -308,58 +335,29 @@ impl Turn {
         self.index.get(id).map(|index| &mut self.calls[*index])
     }
 
-    /// Whether a call is at work here, and not waiting at a gate.
-    fn is_at_work(&self, state: &CallState) -> bool {
-        let id = &state.call.id;
-        state.is_started
-            && state.outcome.is_none()
-            && !self.is_waiting(id)
-            && !self.is_held_back(id)
-    }
-
-    /// Whether the agent has not been told yet that a call of its own may run: it is told once
-    /// everything that its step asks is answered.
-    fn is_held_back(&self, id: &CallId) -> bool {
-        let last = self.steps.last();
-        let mut calls = last.into_iter().flat_map(|step| &step.calls);
-        self.is_own(id)
-            && self.asked(id).is_some_and(|asked| asked.decision.is_some())
-            && calls.any(|id| self.is_waiting(id) || self.is_left_open(id))
-    }
-
-    /// Whether the agent waits for somebody to say whether it may run a call of a step. As long as it
-    /// does, no page is shown what it is to run: its client would send the output at once, and again
-    /// and again, since it takes no notice of what runs at the agent.
-    pub(crate) fn is_agent_waiting(&self, step: Option<usize>) -> bool {
-        let mut gates = self.open_gates();
-        gates.any(|gate| {
-            let state = self.call_state(&gate.call);
-            state.is_some_and(|state| state.step == step && state.call.place == Place::Agent)
-        })
-    }
-
-    /// Whether a call, or one that it asked for, waits at a gate.
-    pub(crate) fn is_waiting(&self, id: &CallId) -> bool {
-        self.gates_of(id).next().is_some()
+    /// The calls of the last step.
+    fn last_calls(&self) -> impl Iterator<Item = &CallState> {
+        let calls = self.steps.last().into_iter().flat_map(|step| &step.calls);
+        calls.filter_map(|id| self.call_state(id))
     }
 
     /// Whether it is the model's turn to speak: every call of the last step is settled.
     pub(crate) fn is_model_due(&self) -> bool {
-        let last = self.steps.last();
-        let mut calls = last.into_iter().flat_map(|step| &step.calls);
-        self.end.is_none() && calls.all(|id| self.outcome(id).is_some())
+        self.end.is_none() && self.last_calls().all(CallState::is_settled)
     }
 
     /// Whether the agent is to be asked: it is the model's turn to speak, or all that holds the last
     /// step are calls of the agent's own whose questions are answered.
     pub(crate) fn is_agent_due(&self) -> bool {
-        if self.is_agent_asked || self.end.is_some() {
-            return false;
-        }
-        let last = self.steps.last();
-        let calls = last.into_iter().flat_map(|step| &step.calls);
-        let mut open = calls.filter(|id| self.outcome(id).is_none());
-        open.all(|id| self.is_own(id) && !self.is_waiting(id) && self.asked(id).is_some())
+        let may_go_on = |state: &CallState| state.is_settled() || state.phase == Phase::Approved;
+        !self.is_agent_asked && self.end.is_none() && self.last_calls().all(may_go_on)
+    }
+
+    /// The calls of the agent's own that it may run, and was not told so.
+    pub(crate) fn approved_calls(&self) -> impl Iterator<Item = &CallId> {
+        let calls = self.calls.iter();
+        let approved = calls.filter(|state| state.phase == Phase::Approved);
+        approved.map(|state| &state.call.id)
     }
 
     /// Whether the agent was asked for a step, or has calls of its own at work.
@@ -370,12 +368,9 @@ impl Turn {
     /// The calls that the agent runs by itself and that wait for nothing that it has asked, and those
     /// of which it has not said yet who runs them.
     pub(crate) fn own_calls_at_work(&self) -> impl Iterator<Item = &CallId> {
-        let calls = self.calls.iter().filter(|state| {
-            let id = &state.call.id;
-            let is_asked = self.gates_of(id).any(|gate| !gate.is_within());
-            let is_own = state.call.place == Place::Agent && state.outcome.is_none();
-            is_own && !is_asked && !self.is_held_back(id) || self.is_left_open(id)
-        });
+        let is_agents =
+            |state: &&CallState| state.is_left_open() || state.is_under_way() && state.is_own();
+        let calls = self.calls.iter().filter(is_agents);
         calls.map(|state| &state.call.id)
     }
 
@@ -386,8 +381,11 @@ impl Turn {
                 Some(Call {
                     parent: Some(parent),
                     ..
-                }) => self.is_own(parent),
-                Some(call) => call.place == Place::Agent && gate.is_within(),
+                }) => self.call_state(parent).is_some_and(CallState::is_own),
+                Some(call) => {
+                    let is_tools = matches!(gate.kind, GateKind::ToolApproval { .. });
+                    call.place == Place::Agent && is_tools
+                }
                 None => false,
             })
     }
@@ -415,24 +413,21 @@ impl Turn {
     pub(crate) fn own_call(&self, provider_id: &str) -> Option<CallId> {
         let mut calls = self.calls.iter().rev();
         let state = calls.find(|state| {
-            let id = &state.call.id;
             let is_meant = state.call.provider_id.as_deref() == Some(provider_id);
-            is_meant && (self.is_own(id) || self.is_left_open(id))
+            is_meant && (state.is_own() || state.is_left_open())
         })?;
-        state.outcome.is_none().then(|| state.call.id.clone())
+        (!state.is_settled()).then(|| state.call.id.clone())
     }
 
     /// Whether the agent has not said yet who runs a call.
     pub(crate) fn is_left_open(&self, id: &CallId) -> bool {
-        let is_asked = || self.gates.iter().any(|state| state.gate.call == *id);
-        let state = self.call_state(id);
-        state.is_some_and(|state| state.is_open && state.outcome.is_none() && !is_asked())
+        self.call_state(id).is_some_and(CallState::is_left_open)
     }
 
     /// Whether the agent has asked about a call, and was not told the answer yet.
     pub(crate) fn is_asked_of(&self, id: &CallId) -> bool {
-        let mut gates = self.open_gates();
-        gates.any(|gate| gate.call == *id && !gate.is_within()) || self.is_held_back(id)
+        let state = self.call_state(id);
+        state.is_some_and(|state| matches!(state.phase, Phase::Held(_) | Phase::Approved))
     }
 
     /// The call that the agent runs, or ran, by itself under an id of its own.
@@ -453,17 +448,13 @@ impl Turn {
     /// The calls of the last step that the agent runs by itself, asked about or left open, and how
     /// they stand.
     pub fn own_calls(&self) -> Vec<OwnCall> {
-        let calls = self.steps.last().into_iter().flat_map(|step| &step.calls);
-        let states = calls.filter_map(|id| self.call_state(id));
-        let own = states.filter_map(|state| {
+        let own = self.last_calls().filter_map(|state| {
             let asked = self.asked(&state.call.id);
-            let is_own = state.call.place == Place::Agent;
             let is_asked = asked.as_ref().is_some_and(|asked| asked.token.is_some());
-            let is_open = self.is_left_open(&state.call.id);
-            (is_own || is_asked || is_open).then(|| OwnCall {
+            (state.is_own() || is_asked || state.is_left_open()).then(|| OwnCall {
                 call: state.call.clone(),
                 asked,
-                outcome: state.outcome.clone(),
+                outcome: state.outcome().cloned(),
             })
         });
         own.collect()
@@ -473,7 +464,7 @@ impl Turn {
     fn asked(&self, id: &CallId) -> Option<Asked> {
         let mut gates = self.gates.iter().rev();
         let is_asked = |state: &&GateState| {
-            let is_question = matches!(state.gate.kind, GateKind::Approval { within: false, .. });
+            let is_question = matches!(state.gate.kind, GateKind::Approval { .. });
             state.gate.call == *id && is_question
         };
         let state = gates.find(is_asked)?;
@@ -486,29 +477,28 @@ impl Turn {
     /// Why somebody said no to what a call asked last in the middle of its work, if somebody did.
     pub(crate) fn denial_within(&self, id: &CallId) -> Option<Option<String>> {
         let mut gates = self.gates.iter().rev();
-        let asked = gates.find(|state| state.gate.call == *id && state.gate.is_within())?;
+        let asked = gates.find(|state| {
+            let is_tools = matches!(state.gate.kind, GateKind::ToolApproval { .. });
+            state.gate.call == *id && is_tools
+        })?;
         match &asked.decision {
             Some(Decision::Denied { reason }) => Some(reason.clone()),
             _ => None,
         }
     }
 
-    fn is_own(&self, id: &CallId) -> bool {
-        self.call(id).is_some_and(|call| call.place == Place::Agent)
-    }
-
+    /// The calls that are under way and wait at no gate.
     pub(crate) fn calls_at_work(&self) -> impl Iterator<Item = &CallState> {
-        self.calls.iter().filter(|state| self.is_at_work(state))
+        let is_waiting = |state: &CallState| self.gates_of(&state.call.id).next().is_some();
+        let calls = self.calls.iter().filter(|state| state.is_under_way());
+        calls.filter(move |state| !is_waiting(state))
     }
 
     fn is_parked(&self) -> bool {
         self.end.is_none()
             && !self.is_model_due()
             && self.calls_at_work().next().is_none()
-            && !self
-                .calls
-                .iter()
-                .any(|state| self.is_left_open(&state.call.id))
+            && !self.calls.iter().any(CallState::is_left_open)
             && self.open_gates().next().is_some()
     }
 }
@@ -518,6 +508,34 @@ impl Turn {
 pub struct Recorded {
     /// Results by name.
     pub records: Vec<(String, Value)>,
-    /// Gates that the tool opened, with what was decided.
-    pub gates: Vec<(GateId, Option<Decision>)>,
+    /// Gates that the tool opened.
+    pub gates: Vec<RecordedGate>,
+}
+
+/// A gate that a tool opened in an earlier run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedGate {
+    /// The gate.
+    pub id: GateId,
+    /// What was asked: an answer belongs to a question, not to its number.
+    pub asked: Option<AskedOf>,
+    /// What was decided.
+    pub decision: Option<Decision>,
+}
+
+/// What a tool asks in the middle of its work, and of whom.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskedOf {
+    /// Of a person.
+    Person {
+        /// The question.
+        question: String,
+    },
+    /// Of a page.
+    Page {
+        /// The tool that it is to run.
+        tool: String,
+        /// The tool's input.
+        input: Value,
+    },
 }

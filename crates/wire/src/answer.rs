@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::message::Message;
 use crate::part::Part;
-use crate::tool_part::{ToolPart, ToolState};
+use crate::tool_part::{Approval, ToolPart, ToolState};
 
 /// The tool by which ADK asks for a confirmation, and which pages of the seeds answer.
 pub const CONFIRMATION_TOOL: &str = "adk_request_confirmation";
@@ -25,6 +25,8 @@ pub enum Answer {
         reason: Option<String>,
         /// The input that the client believes the call has: an attempt to change it shows here.
         input: Option<Value>,
+        /// The digest of what the client was shown, where it says so.
+        digest: Option<String>,
     },
     /// A page ran a call.
     Output {
@@ -56,12 +58,7 @@ impl Message {
             Part::ToolResult(result) => {
                 let call = || result.tool_call_id.clone();
                 vec![match confirmation(&result.result) {
-                    Some((approved, reason)) => Answer::Approval {
-                        gate: Gate::Call(call()),
-                        approved,
-                        reason,
-                        input: None,
-                    },
+                    Some(given) => given.answers(Gate::Call(call())),
                     None => Answer::Output {
                         tool_call_id: call(),
                         tool_name: result.tool_name.clone(),
@@ -88,6 +85,7 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
             reason: approval.reason.clone(),
             // The confirmation's own input is ADK's envelope, not the call's input.
             input: part.input.clone().filter(|_| !is_confirmation),
+            digest: digest(approval),
         });
     }
     let output = match part.state {
@@ -100,14 +98,9 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
     if is_confirmation {
         // `addToolOutput` on ADK's confirmation tool: its output is the answer.
         if let Ok(output) = &output
-            && let Some((approved, reason)) = confirmation(output)
+            && let Some(given) = confirmation(output)
         {
-            answers.push(Answer::Approval {
-                gate: Gate::Approval(part.tool_call_id.clone()),
-                approved,
-                reason,
-                input: None,
-            });
+            answers.push(given.answers(Gate::Approval(part.tool_call_id.clone())));
         }
     } else {
         answers.push(Answer::Output {
@@ -119,22 +112,61 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
     answers
 }
 
-/// `{approved, user_message?}` (ADR 0003) or `{confirmed}` (ADK).
+/// The digest that an answer brings: beside it, or in the descriptor that came with the question, which
+/// newer clients send back. Whatever else stands in its place is no digest of ours.
+fn digest(approval: &Approval) -> Option<String> {
+    let beside = approval.extra.get("digest");
+    let described = || approval.descriptor.as_deref()?.get("digest");
+    let digest = beside.or_else(described).filter(|digest| !digest.is_null());
+    digest.map(text)
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A yes or no that came as the output of a call.
+struct Confirmation {
+    approved: bool,
+    reason: Option<String>,
+    digest: Option<String>,
+}
+
+impl Confirmation {
+    fn answers(self, gate: Gate) -> Answer {
+        Answer::Approval {
+            gate,
+            approved: self.approved,
+            reason: self.reason,
+            input: None,
+            digest: self.digest,
+        }
+    }
+}
+
+/// `{approved, user_message?, digest?}` (ADR 0003) or `{confirmed}` (ADK).
 ///
 /// Only an object of just these keys is read as a yes or no, so that a tool whose own output has a
-/// field `approved` keeps it.
-fn confirmation(result: &Value) -> Option<(bool, Option<String>)> {
+/// field `approved` keeps it. One that says both, and not the same, is neither.
+fn confirmation(result: &Value) -> Option<Confirmation> {
     let result = result.as_object()?;
-    let known = ["approved", "confirmed", "user_message", "reason"];
+    let known = ["approved", "confirmed", "user_message", "reason", "digest"];
     if !result.keys().all(|key| known.contains(&key.as_str())) {
         return None;
     }
-    let approved = result.get("approved").or_else(|| result.get("confirmed"))?;
+    let (approved, confirmed) = (result.get("approved"), result.get("confirmed"));
+    if approved.is_some() && confirmed.is_some() && approved != confirmed {
+        return None;
+    }
     let reason = result.get("reason").or_else(|| result.get("user_message"));
-    Some((
-        approved.as_bool()?,
-        reason.and_then(Value::as_str).map(str::to_owned),
-    ))
+    let digest = result.get("digest").filter(|digest| !digest.is_null());
+    Some(Confirmation {
+        approved: approved.or(confirmed)?.as_bool()?,
+        reason: reason.and_then(Value::as_str).map(str::to_owned),
+        digest: digest.map(text),
+    })
 }
 
 #[cfg(test)]
@@ -154,6 +186,7 @@ mod tests {
             approved,
             reason: reason.map(str::to_owned),
             input,
+            digest: None,
         }
     }
 
@@ -166,6 +199,47 @@ mod tests {
         let gate = Gate::Approval("a1".into());
         let input = Some(json!({"amount": 5}));
         assert_eq!(answers, [approval(gate, true, Some("ok by me"), input)]);
+    }
+
+    #[test]
+    fn digest_comes_beside_the_answer_or_in_the_descriptor_that_is_sent_back() {
+        let digest = |approval: Value| {
+            let answers = answers(json!([{
+                "type": "tool-pay", "toolCallId": "c1", "state": "approval-responded", "input": {},
+                "approval": approval,
+            }]));
+            let [Answer::Approval { digest, .. }] = &answers[..] else {
+                panic!("{answers:?}")
+            };
+            digest.clone()
+        };
+        let yes = |more: Value| {
+            let mut approval = json!({"id": "a1", "approved": true});
+            let fields = approval.as_object_mut().unwrap();
+            fields.extend(more.as_object().unwrap().clone());
+            digest(approval)
+        };
+        assert_eq!(yes(json!({})), None);
+        assert_eq!(yes(json!({"descriptor": {"question": "Pay?"}})), None);
+        let described = json!({"descriptor": {"question": "Pay?", "digest": "ab"}});
+        assert_eq!(yes(described).as_deref(), Some("ab"));
+        let both = json!({"digest": "cd", "descriptor": {"digest": "ab"}});
+        assert_eq!(yes(both).as_deref(), Some("cd"));
+        // It matches nothing.
+        assert_eq!(yes(json!({"digest": 7})).as_deref(), Some("7"));
+    }
+
+    #[test]
+    fn result_that_says_yes_and_no_is_no_answer() {
+        let result = |result: Value| {
+            answers(json!([{"type": "tool-result", "toolCallId": "c1", "result": result}]))
+        };
+        let contrary = result(json!({"approved": true, "confirmed": false}));
+        assert!(matches!(&contrary[0], Answer::Output { .. }));
+        let digested = result(json!({"approved": true, "digest": "ab"}));
+        assert!(
+            matches!(&digested[0], Answer::Approval { digest: Some(digest), .. } if digest == "ab")
+        );
     }
 
     #[test]

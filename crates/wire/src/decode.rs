@@ -6,12 +6,14 @@
 
 mod field;
 mod record;
+mod strict;
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
 pub(crate) use self::record::{names, record};
+use self::strict::{DUPLICATE_KEY, Strict};
 
 /// What was wrong with bytes from outside, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +61,12 @@ pub enum Problem {
     },
     /// A field that the strict releases of the SDK refuse.
     UnknownField,
+    /// An object that names a key twice; the parser's own words, with the key.
+    DuplicateKey(String),
     /// An id that is empty, too long, or holds a control character.
     BadId(&'static str),
+    /// The same of a chat's id, which has a code of its own.
+    BadChatId(&'static str),
 }
 
 impl Problem {
@@ -75,7 +81,9 @@ impl Problem {
             Self::WrongType { .. } => "wrong_type",
             Self::UnknownValue { .. } => "unknown_value",
             Self::UnknownField => "unknown_field",
+            Self::DuplicateKey(_) => "duplicate_key",
             Self::BadId(_) => "bad_id",
+            Self::BadChatId(_) => "invalid_chat_id",
         }
     }
 }
@@ -93,7 +101,9 @@ impl fmt::Display for Problem {
                 write!(out, "expected {expected}, found {found:?}")
             }
             Self::UnknownField => out.write_str("unknown field"),
+            Self::DuplicateKey(what) => out.write_str(what),
             Self::BadId(why) => write!(out, "not a usable id: {why}"),
+            Self::BadChatId(why) => write!(out, "not a usable chat id: {why}"),
         }
     }
 }
@@ -250,7 +260,8 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// How many bytes an id may have: ids of chats, messages, calls and approvals.
+/// How many bytes an id may have: ids of chats, messages, calls and approvals. A chat that is opened
+/// takes a shorter one.
 pub const ID_BYTES: usize = 512;
 
 /// An id as it comes from outside: a key of the journal, so it is checked before it is used.
@@ -258,16 +269,22 @@ pub(crate) struct Id(pub(crate) String);
 
 impl Id {
     pub(crate) fn check(id: &str, path: Path<'_>) -> Result<(), DecodeError> {
-        let problem = if id.is_empty() {
-            "it is empty"
+        match Self::problem(id) {
+            Some(problem) => Err(path.error(Problem::BadId(problem))),
+            None => Ok(()),
+        }
+    }
+
+    fn problem(id: &str) -> Option<&'static str> {
+        if id.is_empty() {
+            Some("it is empty")
         } else if id.len() > ID_BYTES {
-            "it is longer than 512 bytes"
+            Some("it is longer than 512 bytes")
         } else if id.chars().any(char::is_control) {
-            "it holds a control character"
+            Some("it holds a control character")
         } else {
-            return Ok(());
-        };
-        Err(path.error(Problem::BadId(problem)))
+            None
+        }
     }
 }
 
@@ -281,20 +298,47 @@ impl Field for Id {
     }
 }
 
-/// Parses bytes into a value no deeper than `depth` levels.
+/// The id of a chat.
+pub(crate) struct ChatId(pub(crate) String);
+
+impl Field for ChatId {
+    const EXPECTED: &'static str = Id::EXPECTED;
+
+    fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
+        let id = String::from_value(value, path, nulls)?;
+        match Id::problem(&id) {
+            Some(problem) => Err(path.error(Problem::BadChatId(problem))),
+            None => Ok(Self(id)),
+        }
+    }
+}
+
+/// Parses bytes into a value no deeper than `depth` levels, as leniently as a client does.
 ///
 /// serde_json stops at 128 levels by itself, so a larger `depth` has no effect.
 pub(crate) fn json(bytes: &[u8], depth: usize) -> Result<Value, DecodeError> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        let words = error.to_string();
-        Path::Root.error(if words.starts_with("recursion limit exceeded") {
-            Problem::TooDeep { limit: depth }
-        } else {
-            Problem::NotJson(words)
-        })
-    })?;
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error, depth))?;
     within_depth(&value, depth, depth, Path::Root)?;
     Ok(value)
+}
+
+/// The same for what a client sends: an object that names a key twice is refused.
+pub(crate) fn strict_json(bytes: &[u8], depth: usize) -> Result<Value, DecodeError> {
+    let value: Result<Strict, _> = serde_json::from_slice(bytes);
+    let Strict(value) = value.map_err(|error| unreadable(&error, depth))?;
+    within_depth(&value, depth, depth, Path::Root)?;
+    Ok(value)
+}
+
+fn unreadable(error: &serde_json::Error, depth: usize) -> DecodeError {
+    let words = error.to_string();
+    Path::Root.error(if words.starts_with("recursion limit exceeded") {
+        Problem::TooDeep { limit: depth }
+    } else if words.starts_with(DUPLICATE_KEY) {
+        Problem::DuplicateKey(words)
+    } else {
+        Problem::NotJson(words)
+    })
 }
 
 fn within_depth(
@@ -347,6 +391,32 @@ mod tests {
         let error = json(bytes, 2).unwrap_err();
         assert_eq!(error.path, "a[0]");
         assert_eq!(error.problem, Problem::TooDeep { limit: 2 });
+    }
+
+    #[test]
+    fn key_that_is_given_twice_is_refused_by_name_at_any_depth() {
+        for text in [
+            r#"{"approved":false,"approved":true}"#,
+            r#"[{"a":[{"approved":true,"b":1,"approved":true}]}]"#,
+            r#"{"approved":false,"\u0061pproved":true}"#,
+        ] {
+            let error = strict_json(text.as_bytes(), 64).unwrap_err();
+            assert_eq!(error.problem.code(), "duplicate_key", "{text}");
+            let told = error.to_string();
+            assert!(told.starts_with(r#"duplicate key "approved""#), "{told}");
+        }
+    }
+
+    #[test]
+    fn strict_reading_reads_the_same_values() {
+        let text = r#"{"a":[1,-1,18446744073709551615,0.1,1e20,true,null,"\u00e9"],"b":{"a":{}}}"#;
+        let lenient: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(strict_json(text.as_bytes(), 64).unwrap(), lenient);
+        let bytes = "[".repeat(100_000);
+        let error = strict_json(bytes.as_bytes(), 64).unwrap_err();
+        assert_eq!(error.problem, Problem::TooDeep { limit: 64 });
+        let error = strict_json(b"{", 64).unwrap_err();
+        assert_eq!(error.problem.code(), "not_json");
     }
 
     #[test]

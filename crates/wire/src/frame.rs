@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::chunk::Chunk;
-use crate::decode::{DecodeError, Fields, Id, Nulls, Path};
+use crate::decode::{ChatId, DecodeError, Fields, Id, Nulls, Path};
 use crate::message::Message;
 use crate::request::{Limits, Trigger};
 
@@ -132,7 +132,7 @@ impl ClientFrame {
         Ok(match kind.as_str() {
             "send" => Self::Send(Send {
                 request_id,
-                id: fields.take::<Id>("id")?.0,
+                id: fields.take::<ChatId>("id")?.0,
                 trigger: fields.take("trigger")?,
                 message_id: fields.take::<Option<Id>>("messageId")?.map(|id| id.0),
                 messages: limits.take_messages(&mut fields)?,
@@ -142,7 +142,7 @@ impl ClientFrame {
             }),
             "resume" => Self::Resume(Resume {
                 request_id,
-                id: fields.take::<Id>("id")?.0,
+                id: fields.take::<ChatId>("id")?.0,
                 last_sequence: fields.take("lastSequence")?,
                 headers: take_headers(&mut fields)?,
                 body: take_map(&mut fields, "body")?,

@@ -13,6 +13,7 @@
 //! - [`message`], [`part`], [`tool_part`]: UI messages as clients hold, send and validate them.
 //! - [`legacy`]: older and foreign shapes of messages, read as today's.
 //! - [`answer`]: what a client's message answers: approvals and outputs.
+//! - [`reply`]: the bodies that answer an approval, or settle a page's call, without a window.
 //! - [`request`]: the body of `POST {api}`, and the [`Limits`] that guard every decoder.
 //! - [`sse`]: server-sent events; [`frame`]: the AI SDK's WebSocket frames; [`seeds`]: the frames of
 //!   the seeds' dialect; [`socket`]: which of the two a client speaks.
@@ -38,6 +39,7 @@ pub mod part;
 mod partial_json;
 pub mod profile;
 pub mod prototype;
+pub mod reply;
 pub mod request;
 pub mod seeds;
 pub mod socket;
@@ -53,5 +55,6 @@ pub use message::{Message, Role};
 pub use metadata::ProviderMetadata;
 pub use part::Part;
 pub use profile::Profile;
+pub use reply::{ApprovalReply, OutputReply};
 pub use request::{ChatRequest, Limits, Trigger};
 pub use tool_part::{ToolPart, ToolState};

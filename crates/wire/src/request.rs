@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::decode::{self, DecodeError, Fields, Id, Nulls, Path, Problem, names};
+use crate::decode::{self, ChatId, DecodeError, Fields, Id, Nulls, Path, Problem, names};
 use crate::message::Message;
 
 /// How much a decoder accepts.
@@ -28,12 +28,18 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Parses bytes within the limits.
+    /// Parses what a client sent, within the limits.
     pub(crate) fn json(&self, bytes: &[u8]) -> Result<Value, DecodeError> {
         if bytes.len() > self.bytes {
             return Err(Path::Root.error(Problem::TooLarge { limit: self.bytes }));
         }
-        decode::json(bytes, self.depth)
+        decode::strict_json(bytes, self.depth)
+    }
+
+    /// Parses bytes into an object that names each key once, within the limits.
+    pub fn object(&self, bytes: &[u8]) -> Result<Map<String, Value>, DecodeError> {
+        let fields = Fields::of(self.json(bytes)?, Path::Root, Nulls::Absent)?;
+        Ok(fields.rest())
     }
 
     /// Takes `messages` within the limits.
@@ -87,7 +93,7 @@ impl ChatRequest {
         let value = limits.json(bytes)?;
         let mut fields = Fields::of(value, Path::Root, Nulls::Absent)?;
         Ok(Self {
-            id: fields.take::<Id>("id")?.0,
+            id: fields.take::<ChatId>("id")?.0,
             messages: limits.take_messages(&mut fields)?,
             // Hand-written clients leave it out, and mean the ordinary thing.
             trigger: fields

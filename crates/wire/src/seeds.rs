@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::chunk::Chunk;
-use crate::decode::{DecodeError, Fields, Id, Nulls, Path, names};
+use crate::decode::{ChatId, DecodeError, Fields, Id, Nulls, Path, names};
 use crate::message::Message;
 use crate::request::{Limits, Trigger};
 use crate::sse;
@@ -124,7 +124,7 @@ impl ClientFrame {
         };
         Ok(match kind.as_str() {
             "message" => Self::Message {
-                id: fields.take::<Option<Id>>("id")?.map(|id| id.0),
+                id: fields.take::<Option<ChatId>>("id")?.map(|id| id.0),
                 messages: limits.take_messages(&mut fields)?,
                 trigger: fields
                     .take::<Option<Trigger>>("trigger")?
@@ -145,11 +145,11 @@ impl ClientFrame {
                 reason: fields.take("reason")?,
             },
             "audio_control" => Self::AudioControl {
-                id: fields.take::<Option<Id>>("id")?.map(|id| id.0),
+                id: fields.take::<Option<ChatId>>("id")?.map(|id| id.0),
                 action: fields.take("action")?,
             },
             "audio_chunk" => Self::AudioChunk {
-                id: fields.take::<Option<Id>>("id")?.map(|id| id.0),
+                id: fields.take::<Option<ChatId>>("id")?.map(|id| id.0),
                 chunk: fields.take("chunk")?,
                 sample_rate: fields.take::<Option<_>>("sampleRate")?.unwrap_or(16_000),
                 channels: fields.take::<Option<_>>("channels")?.unwrap_or(1),

@@ -17,6 +17,8 @@ pub(super) const MARK: &str = "adk_stream";
 pub(super) struct Event {
     pub(super) id: Option<String>,
     pub(super) author: Option<String>,
+    /// The path to its author, of agents that run side by side: `parallel.left`.
+    pub(super) branch: Option<String>,
     pub(super) content: Option<Content>,
     pub(super) partial: Option<bool>,
     pub(super) finish_reason: Option<String>,
@@ -128,17 +130,28 @@ impl Event {
         self.error_code.as_deref() == Some("INVOCATION_ABORTED")
     }
 
-    /// The turn that its run was for.
-    pub(super) fn turn(&self) -> Option<&str> {
-        self.mark("turn")?.as_str()
+    /// What the run says that it is for, if the server has kept it: with the event, or, of a message,
+    /// in what it does to the state.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        let kept = self
+            .custom_metadata
+            .as_ref()
+            .and_then(|kept| kept.get(MARK));
+        let state = self.actions.as_ref().filter(|_| self.is_from_user());
+        let state = || state?.state_delta.as_ref()?.get(MARK);
+        let mark = kept.or_else(state)?;
+        Some(Mark {
+            turn: mark.get("turn")?.as_str()?.to_owned(),
+            step: mark.get("step")?.as_u64()?,
+        })
     }
+}
 
-    /// The step that its run began with.
-    pub(super) fn step(&self) -> Option<u64> {
-        self.mark("step")?.as_u64()
-    }
-
-    fn mark(&self, of: &str) -> Option<&Value> {
-        self.custom_metadata.as_ref()?.get(MARK)?.get(of)
-    }
+/// For what a run was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// The turn.
+    pub(super) turn: String,
+    /// The step that it began with.
+    pub(super) step: u64,
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::gemini::Failure;
 
 /// It could not be connected to: nothing was asked of it.
@@ -46,6 +48,17 @@ pub(super) fn forgotten() -> Failure {
     Failure::new("agent_forgot", message)
 }
 
+/// It had nothing to say. Some versions end so when their model was refused an answer.
+pub(super) fn silent() -> Failure {
+    Failure::new("agent_gave_up", "The agent ended without an answer.")
+}
+
+/// It would have to be told what was said before, and takes no history.
+pub(super) fn without_history() -> Failure {
+    let message = "The agent's server can't take up a chat that has begun already.";
+    Failure::new("agent_bad_request", message)
+}
+
 /// An answer with another HTTP status than 200.
 pub(super) fn of_status(status: u16, said: &str) -> Failure {
     match status {
@@ -87,8 +100,25 @@ pub(super) fn of_close(code: u16, said: &str) -> Failure {
     }
 }
 
-/// An event with an error, or the bare frame that ADK ends a broken run with.
+/// The bare frame that ADK ends a broken run with. Newer versions say in `details` of what kind it is,
+/// others begin with it: `Kind: what`, or what the model's API says, `503 UNAVAILABLE. {…}`.
+pub(super) fn of_frame(said: &str, kind: Option<&str>) -> Failure {
+    let is_name = |name: &str| {
+        name.chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '.')
+    };
+    let named = said.split_once(": ").filter(|(name, _)| is_name(name));
+    let (name, message) = named.unwrap_or(("", said));
+    of_error(kind.unwrap_or(name), message)
+}
+
+/// An event with an error.
 pub(super) fn of_error(kind: &str, said: &str) -> Failure {
+    let kind = match named(kind) {
+        Some(kind) => kind,
+        // What the model's API says stands in the words, if the kind is none of its own.
+        None => status_in(said).unwrap_or(kind),
+    };
     let is_about = |word: &str| kind.contains(word) || said.contains(word);
     if is_about("RESOURCE_EXHAUSTED") || is_about("ResourceExhausted") {
         let message = "The agent's model is asked too often. Try again later.";
@@ -101,6 +131,10 @@ pub(super) fn of_error(kind: &str, said: &str) -> Failure {
         "PERMISSION_DENIED" | "UNAUTHENTICATED" => {
             Failure::new("agent_refused", "The agent's model does not take its key.")
         }
+        "NOT_FOUND" => Failure::new(
+            "agent_not_found",
+            with("The agent's model is not there", said),
+        ),
         "UNAVAILABLE" | "INTERNAL" | "DEADLINE_EXCEEDED" => Failure::new(
             "agent_unavailable",
             "The agent's model is not available at the moment.",
@@ -122,6 +156,41 @@ pub(super) fn of_error(kind: &str, said: &str) -> Failure {
         ),
     }
 }
+
+/// A status of the model's API, by its name or its number.
+fn named(kind: &str) -> Option<&'static str> {
+    let known = STATUSES.iter();
+    let mut known = known.filter(|(number, name)| *number == kind || *name == kind);
+    known.next().map(|(_, name)| *name)
+}
+
+/// The status that the model's API has given, where ADK only repeats its words.
+fn status_in(said: &str) -> Option<&'static str> {
+    let body: Option<Value> = serde_json::from_str(said).ok();
+    let status = body
+        .as_ref()
+        .and_then(|body| body.get("error")?.get("status")?.as_str());
+    // `503 UNAVAILABLE. {…}`
+    let words = said
+        .split_whitespace()
+        .map(|word| word.trim_end_matches('.'));
+    let (numbers, names) = (words.clone(), words.skip(1));
+    let mut pairs = numbers.zip(names);
+    let printed = pairs.find_map(|(number, name)| named(number).filter(|_| named(name).is_some()));
+    status.and_then(named).or(printed)
+}
+
+const STATUSES: [(&str, &str); 9] = [
+    ("400", "INVALID_ARGUMENT"),
+    ("401", "UNAUTHENTICATED"),
+    ("403", "PERMISSION_DENIED"),
+    ("404", "NOT_FOUND"),
+    ("429", "RESOURCE_EXHAUSTED"),
+    ("500", "INTERNAL"),
+    ("502", "UNAVAILABLE"),
+    ("503", "UNAVAILABLE"),
+    ("504", "DEADLINE_EXCEEDED"),
+];
 
 /// When the model wants to be asked again. ADK prints what the model said, as Python does.
 fn retry_after(said: &str) -> Option<Duration> {
@@ -159,6 +228,47 @@ fn with(sentence: &str, said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_a_version_calls_an_error_it_has_its_code() {
+        let cases = [
+            // TypeScript.
+            (of_error("429", "too much"), "rate_limited"),
+            (of_error("503", "gone"), "agent_unavailable"),
+            (of_error("400", "bad"), "agent_bad_request"),
+            (of_error("403", "no"), "agent_refused"),
+            (
+                of_error("UNKNOWN_ERROR", r#"{"error": {"status": "UNAVAILABLE"}}"#),
+                "agent_unavailable",
+            ),
+            // Python 1.x.
+            (
+                of_frame("503 UNAVAILABLE. {'error': {'code': 503}}", None),
+                "agent_unavailable",
+            ),
+            (
+                of_frame("429 RESOURCE_EXHAUSTED. {'error': {}}", None),
+                "rate_limited",
+            ),
+            (
+                of_frame("404 NOT_FOUND. {'error': {}}", None),
+                "agent_not_found",
+            ),
+            (of_frame("it broke", None), "agent_failed"),
+            // Python 2.x.
+            (
+                of_frame("ServerError: 503 UNAVAILABLE. {}", Some("ServerError")),
+                "agent_unavailable",
+            ),
+            (
+                of_frame("RuntimeError: it broke", Some("RuntimeError")),
+                "agent_failed",
+            ),
+        ];
+        for (failure, code) in cases {
+            assert_eq!(failure.code, code, "{}", failure.message);
+        }
+    }
 
     #[test]
     fn when_to_ask_again_is_read_from_what_python_prints() {

@@ -23,6 +23,10 @@ pub(super) struct Note {
     /// Calls whose results it waits for: their ids and tools.
     #[serde(default)]
     pub(super) open: Vec<(String, String)>,
+    /// Whether its last run was read to its end. Said of servers that do not end a run which
+    /// nobody reads, and of sessions in which something went wrong: those are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) is_read: Option<bool>,
 }
 
 impl Note {
@@ -36,7 +40,9 @@ impl Note {
         let mut causes = request.history.iter().rev().filter_map(cause);
         causes.next();
         self.turn == request.turn.as_str()
-            || (causes.next().as_ref() == Some(&self.cause) && !self.lacks(request))
+            || (causes.next().as_ref() == Some(&self.cause)
+                && self.is_read != Some(false)
+                && !self.lacks(request))
     }
 
     /// Whether the turn that it was told of last ended with calls of which nobody knows what became of
@@ -170,6 +176,7 @@ mod tests {
             cause: "1".to_owned(),
             base,
             open: Vec::new(),
+            is_read: None,
         };
         note.holds(&StepRequest {
             chat: ChatId::from("chat"),

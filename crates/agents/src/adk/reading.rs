@@ -43,6 +43,7 @@ pub(super) struct Reading {
     metadata: Map<String, Value>,
     finish: Option<Finish>,
     has_said: bool,
+    has_told: bool,
 }
 
 /// What was shown in parts since the last whole event, which repeats it.
@@ -102,9 +103,19 @@ impl Reading {
         self.open.iter().any(|id| !self.asked.contains(id))
     }
 
+    /// Whether a person is asked about calls that have no result yet.
+    pub(super) fn is_asking(&self) -> bool {
+        self.open.iter().any(|id| self.asked.contains(id))
+    }
+
     /// Whether anything was said that a page shows.
     pub(super) fn has_said(&self) -> bool {
         self.has_said
+    }
+
+    /// Whether anything came of the run at all.
+    pub(super) fn has_told(&self) -> bool {
+        self.has_told || self.finish.is_some()
     }
 
     /// What came of a call, if it has come.

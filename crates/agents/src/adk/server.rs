@@ -6,14 +6,15 @@ use gemini::Content;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response, Url};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 use turn::agent::StepRequest;
 
 use super::config::Config;
-use super::event::{MARK, Session};
+use super::event::MARK;
 use super::failure;
+use super::mode::Mode;
 use super::note;
 use super::stream::Run;
 use crate::error::Error;
@@ -32,15 +33,17 @@ pub(super) const SHORT: Duration = Duration::from_secs(5);
 /// The same when it asked something, and is to hear the answer: it may be about to restart.
 pub(super) const LONG: Duration = Duration::from_secs(30);
 
-/// How often making a session is tried. When many chats begin at once ADK fails at it: each waits a few
-/// seconds for the lock of the database, and then gives up.
-const TRIES: usize = 5;
-
 /// How long the first pause between two tries is.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// How much of an answer is read that is no stream.
 const BYTES: usize = 64 * 1024 * 1024;
+
+/// The field of a run that not every server takes.
+const METADATA: &str = "customMetadata";
+
+/// How much is read of a refusal that is no JSON.
+const SAID: usize = 300;
 
 /// An app of an ADK server.
 #[derive(Debug)]
@@ -48,6 +51,9 @@ pub(super) struct Server {
     client: Client,
     base: Url,
     app: String,
+    mode: Mode,
+    /// Whether it was asked what it is.
+    greeted: OnceCell<()>,
     /// The name of the app's first agent, once it is known.
     root: OnceCell<String>,
 }
@@ -65,6 +71,9 @@ impl Server {
             .default_headers(headers)
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
+            // ADK hangs up on a connection that is idle for five seconds. What is sent over it at that
+            // moment is lost, and nobody could say whether it was heard.
+            .pool_max_idle_per_host(0)
             // A tool may be silent for hours: only so does one hear that its server is gone.
             .tcp_keepalive(Duration::from_secs(15))
             .tcp_nodelay(true);
@@ -76,8 +85,31 @@ impl Server {
             client: builder.build().map_err(failed)?,
             base,
             app: config.app,
+            mode: Mode::default(),
+            greeted: OnceCell::new(),
             root: OnceCell::new(),
         })
+    }
+
+    pub(super) fn app(&self) -> &str {
+        &self.app
+    }
+
+    /// In what it differs, as far as it is known.
+    pub(super) fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
+    /// Asks it once what it is.
+    pub(super) async fn greet(&self) {
+        let greeted = self.greeted.get_or_try_init(|| async {
+            let version = self.get(&["version"], SHORT).await?;
+            let version = version.and_then(|body| serde_json::from_slice(&body).ok());
+            self.mode.greet(version.as_ref());
+            Ok::<_, ()>(())
+        });
+        // One that can't be asked is asked again, and is taken for the newest until then.
+        let _ = greeted.await;
     }
 
     /// Whether the server has the app, as far as it tells.
@@ -88,88 +120,15 @@ impl Server {
         apps.map_or(true, |apps| apps.contains(&self.app))
     }
 
-    /// The name of the app's first agent. Some apps do not tell: then the app's own.
-    pub(super) async fn root(&self) -> String {
+    /// The name of the app's first agent, if the server tells.
+    pub(super) async fn root(&self) -> Option<String> {
         let known = self.root.get_or_try_init(|| async {
             let info = self.get(&["apps", &self.app, "app-info"], SHORT).await;
             let info: Value = serde_json::from_slice(&info?.unwrap_or_default()).map_err(drop)?;
             let name = info.get("rootAgentName").or(info.get("root_agent_name"));
             name.and_then(Value::as_str).map(str::to_owned).ok_or(())
         });
-        known
-            .await
-            .map_or_else(|()| self.app.clone(), String::clone)
-    }
-
-    /// What a session holds; nothing, if there is none.
-    pub(super) async fn session(
-        &self,
-        user: &str,
-        id: &str,
-        patience: Duration,
-    ) -> Result<Option<Session>, Failure> {
-        let path = ["apps", &self.app, "users", user, "sessions", id];
-        let Some(body) = self
-            .get(&path, patience)
-            .await
-            .map_err(|()| failure::unreachable())?
-        else {
-            return Ok(None);
-        };
-        let session = serde_json::from_slice(&body);
-        session
-            .map(Some)
-            .map_err(|_| failure::unreadable("a session is not as expected"))
-    }
-
-    /// Makes a session with a history, and says whether there was none of its id. One that ADK failed
-    /// to make may be there all the same, with a part of its history.
-    pub(super) async fn make_session(
-        &self,
-        request: &StepRequest,
-        id: &str,
-        events: Vec<Value>,
-    ) -> Result<bool, Failure> {
-        self.take_over(request, id, events, Map::new()).await
-    }
-
-    /// The same, with the state of a session that it takes the place of.
-    pub(super) async fn take_over(
-        &self,
-        request: &StepRequest,
-        id: &str,
-        events: Vec<Value>,
-        mut state: Map<String, Value>,
-    ) -> Result<bool, Failure> {
-        // What is not a session's own is there by itself.
-        state.retain(|key, _| !key.contains(':'));
-        state.insert(MARK.to_owned(), json!({"chat": request.chat}));
-        let body = json!({
-            "sessionId": id,
-            "state": state,
-            "events": events,
-        });
-        let path = [
-            "apps",
-            &self.app,
-            "users",
-            request.principal.as_str(),
-            "sessions",
-        ];
-        let (mut wait, mut tries) = (PAUSE, 1);
-        loop {
-            let response = self.send(Method::POST, &path, Some(&body), SHORT).await?;
-            match response.status().as_u16() {
-                200 => return Ok(true),
-                409 => return Ok(false),
-                500..=599 if tries < TRIES => {
-                    explanation(response).await;
-                    tries += 1;
-                    back_off(&mut wait).await;
-                }
-                _ => return Err(refusal(response).await),
-            }
-        }
+        known.await.ok().cloned()
     }
 
     /// Runs the agent; nothing, if the session is not there.
@@ -180,35 +139,53 @@ impl Server {
         message: &Content,
         patience: Duration,
     ) -> Result<Option<Run>, Failure> {
-        let body = json!({
+        self.greet().await;
+        let mark = json!({MARK: note::mark(request)});
+        let mut body = json!({
             "appName": self.app,
             "userId": request.principal,
             "sessionId": session,
             "newMessage": message,
             "streaming": true,
-            "customMetadata": {MARK: note::mark(request)},
+            // Not every server keeps metadata of a message; all keep what it does to the state.
+            "stateDelta": mark,
         });
-        let response = self
-            .send(Method::POST, &["run_sse"], Some(&body), patience)
-            .await?;
-        let status = response.status().as_u16();
-        if status == 200 {
-            let kind = response.headers().get(CONTENT_TYPE);
-            let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-            return match kind.starts_with("text/event-stream") {
-                true => Ok(Some(Run::new(response))),
-                false => Err(failure::unreadable("it is no stream")),
-            };
+        if !self.mode.refuses_metadata() {
+            body[METADATA] = mark;
         }
-        let (status, said) = explanation(response).await;
-        match status == 404 && said.starts_with("Session not found") {
-            true => Ok(None),
-            false => Err(failure::of_status(status, &said)),
+        loop {
+            let response = self
+                .send(Method::POST, &["run_sse"], Some(&body), patience)
+                .await?;
+            if response.status().as_u16() == 200 {
+                let kind = response.headers().get(CONTENT_TYPE);
+                let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+                return match kind.starts_with("text/event-stream") {
+                    true => Ok(Some(Run::new(response))),
+                    false => Err(failure::unreadable("it is no stream")),
+                };
+            }
+            let (status, said) = explanation(response).await;
+            let fields = body.as_object_mut();
+            let is_about_metadata = status == 400 && said.contains(METADATA);
+            if is_about_metadata && fields.is_some_and(|body| body.remove(METADATA).is_some()) {
+                // It was refused before anything came of it.
+                self.mode.refuse_metadata();
+                continue;
+            }
+            return match status == 404 && said.starts_with("Session not found") {
+                true => Ok(None),
+                false => Err(failure::of_status(status, &said)),
+            };
         }
     }
 
     /// What stands at a path; nothing, if nothing does.
-    async fn get(&self, path: &[&str], patience: Duration) -> Result<Option<Vec<u8>>, ()> {
+    pub(super) async fn get(
+        &self,
+        path: &[&str],
+        patience: Duration,
+    ) -> Result<Option<Vec<u8>>, ()> {
         let response = self.send(Method::GET, path, None, patience).await;
         let response = response.map_err(drop)?;
         match response.status().as_u16() {
@@ -222,7 +199,7 @@ impl Server {
     }
 
     /// Sends a request, again only while nobody was there to hear it.
-    async fn send(
+    pub(super) async fn send(
         &self,
         method: Method,
         path: &[&str],
@@ -264,7 +241,7 @@ impl Server {
 }
 
 /// Waits, longer each time, and not just as long as everybody else.
-async fn back_off(wait: &mut Duration) {
+pub(super) async fn back_off(wait: &mut Duration) {
     sleep(wait.mul_f64(0.5 + chance() / 2.0)).await;
     *wait = (*wait * 2).min(Duration::from_secs(2));
 }
@@ -282,25 +259,24 @@ pub(super) fn headers(config: &Config) -> Result<HeaderMap, Error> {
 }
 
 /// Why it refuses, for whoever chats and for whoever reads the log.
-async fn refusal(response: Response) -> Failure {
-    let (status, said) = explanation(response).await;
-    failure::of_status(status, &said)
-}
-
-async fn explanation(response: Response) -> (u16, String) {
+pub(super) async fn explanation(response: Response) -> (u16, String) {
     let status = response.status().as_u16();
     let body = read(response).await.unwrap_or_default();
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let said = match body.get("detail") {
-        Some(Value::String(said)) => said.clone(),
-        Some(other) => other.to_string(),
-        None => String::new(),
+    let said = match serde_json::from_slice::<Value>(&body) {
+        // Python says `detail`, the others `error`.
+        Ok(body) => match body.get("detail").or(body.get("error")) {
+            Some(Value::String(said)) => said.clone(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        },
+        Err(_) if body.starts_with(b"<") => String::new(),
+        Err(_) => String::from_utf8_lossy(&body).chars().take(SAID).collect(),
     };
     tracing::warn!(status, said, "the ADK server refuses");
     (status, said)
 }
 
-async fn read(mut response: Response) -> Option<Vec<u8>> {
+pub(super) async fn read(mut response: Response) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(bytes) = timeout(FIRST_BYTE, response.chunk()).await.ok()?.ok()? {
         body.extend_from_slice(&bytes);

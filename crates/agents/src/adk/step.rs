@@ -1,33 +1,27 @@
 //! One step: what ADK is told, and what is read of its run.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout};
-use turn::agent::{AgentEvent, OwnCall, StepRequest};
+use gemini::Content;
+use tokio::time::timeout;
+use turn::agent::{AgentEvent, StepRequest};
 use turn::call::Outcome;
 
-use super::event::{Event, Session};
+use super::branches;
+use super::event::Event;
 use super::failure;
 use super::note::{self, Note};
 use super::reading::Reading;
-use super::server::{LONG, SHORT, Server};
+use super::server::{LONG, Server};
 use super::stored;
 use super::stream::Run;
-use super::telling::{Telling, retold};
+use super::telling::Telling;
 use crate::gemini::Failure;
 use crate::narrated::Narrator;
 
 /// How long the model may be silent.
-const SILENCE: Duration = Duration::from_secs(180);
-
-/// How often a session is looked at again that another run writes to.
-const MOST_BUSY: usize = 20;
-
-/// How long to wait before that.
-const PAUSE: Duration = Duration::from_millis(250);
-
-/// How long what a server sent before it died may take to be stored.
-const ON_ITS_WAY: Duration = Duration::from_secs(2);
+pub(super) const SILENCE: Duration = Duration::from_secs(180);
 
 /// What outlives a step.
 #[derive(Default)]
@@ -38,19 +32,26 @@ pub(super) struct Line {
     session: Option<String>,
 }
 
-struct Open {
-    turn: String,
-    run: Run,
-    reading: Reading,
-    note: Note,
-    last: Option<Event>,
+/// A run, and what was read of it.
+pub(super) struct Open {
+    pub(super) turn: String,
+    pub(super) run: Run,
+    pub(super) reading: Reading,
+    pub(super) note: Note,
+    pub(super) last: Option<Event>,
+    /// What is to be told once the run is over: answers to other agents.
+    pub(super) after: VecDeque<Content>,
+    /// What is to be told if the agent says nothing.
+    pub(super) closing: Option<Content>,
+    /// Whether it was told that.
+    pub(super) is_closing: bool,
 }
 
 /// One step.
 pub(super) struct Step<'a> {
-    server: &'a Server,
-    request: &'a StepRequest,
-    narrator: &'a Narrator,
+    pub(super) server: &'a Server,
+    pub(super) request: &'a StepRequest,
+    pub(super) narrator: &'a Narrator,
 }
 
 impl<'a> Step<'a> {
@@ -68,8 +69,12 @@ impl<'a> Step<'a> {
 
     pub(super) async fn run(&mut self, line: &mut Line) {
         if let Err(failure) = self.go(line).await {
-            if line.open.take().is_none() && failure.is_transient {
-                self.narrator.say_all(self.unheard(&failure));
+            match line.open.take() {
+                None if failure.is_transient => self.narrator.say_all(self.unheard(&failure)),
+                // Old versions keep the calls of a run that failed without results, and their model
+                // then answers nothing more.
+                Some(open) if open.reading.is_working() => self.abandon(open.note),
+                _ => {}
             }
             line.session = None;
             self.narrator.say(failure.into());
@@ -98,7 +103,16 @@ impl<'a> Step<'a> {
         loop {
             let open = line.open.as_mut().ok_or_else(failure::cut_off)?;
             self.narrator.say_all(open.reading.begin());
-            if !self.speak(open).await? {
+            let is_over = match self.speak(open).await {
+                Err(failure) if open.is_closing => {
+                    tracing::debug!(code = failure.code, "a question can't be closed");
+                    self.server.mode().refuse_closing();
+                    self.abandon(open.note.clone());
+                    true
+                }
+                spoken => spoken?,
+            };
+            if !is_over {
                 if self.listen(open).await? {
                     return Ok(());
                 }
@@ -107,18 +121,74 @@ impl<'a> Step<'a> {
             }
             let is_cut = open.run.is_stored() && !stored::is_complete(open.last.as_ref());
             if !is_cut {
+                if self.tell_rest(open).await? {
+                    continue;
+                }
+                if !open.run.is_stored() && !open.reading.has_told() {
+                    if open.note.base >= note::steps(self.request) {
+                        // So ends a run of some versions whose model was refused an answer.
+                        return Err(failure::silent());
+                    }
+                    // Some versions say nothing more in a session in which something was asked.
+                    let request = note::settled(self.request, |_| None);
+                    let step = Step::new(self.server, &request, self.narrator);
+                    line.open = Some(step.ask_anew(&mut line.session, 0).await?);
+                    continue;
+                }
+                self.lose(open, "its run ended without a result");
                 let events = open.reading.end();
                 self.note(open);
                 self.narrator.say_all(events);
                 return Ok(());
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
-            self.narrator.say_all(open.reading.lose());
+            self.lose(open, "whoever listened to its run is gone");
             let request = note::settled(self.request, |id| open.reading.settled(id).cloned());
             let step = Step::new(self.server, &request, self.narrator);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
         }
+    }
+
+    /// Tells the rest of what is to be told, and closes what the agent still waits for if it has said
+    /// nothing; whether it goes on.
+    async fn tell_rest(&self, open: &mut Open) -> Result<bool, Failure> {
+        let session = &open.note.session;
+        if let Some(next) = open.after.pop_front().filter(|_| !open.run.is_stored()) {
+            let run = self.server.run(self.request, session, &next, LONG).await?;
+            open.run = run.ok_or_else(failure::forgotten)?;
+            return Ok(true);
+        }
+        let closing = open.closing.take().filter(|_| !open.run.is_stored());
+        let is_silent = !open.reading.has_said() && !self.server.mode().refuses_closing();
+        let Some(closing) = closing.filter(|_| is_silent) else {
+            return Ok(false);
+        };
+        open.is_closing = true;
+        let run = self
+            .server
+            .run(self.request, session, &closing, LONG)
+            .await?;
+        open.run = run.ok_or_else(failure::forgotten)?;
+        Ok(true)
+    }
+
+    /// Has it noted that a session is not to be used any more.
+    fn abandon(&self, note: Note) {
+        let is_read = Some(false);
+        self.narrator.say(Note { is_read, ..note }.event());
+    }
+
+    /// Gives up calls that have no result, and says why in the log.
+    fn lose(&self, open: &mut Open, why: &'static str) {
+        let lost = open.reading.lose();
+        for event in &lost {
+            if let AgentEvent::Settled { provider_id, .. } = event {
+                let (chat, call) = (&self.request.chat, provider_id);
+                tracing::warn!(%chat, call, why, "the outcome of a call is unknown");
+            }
+        }
+        self.narrator.say_all(lost);
     }
 
     /// Reads until the step is over, or the run is; whether the run is.
@@ -143,8 +213,27 @@ impl<'a> Step<'a> {
                 self.narrator.say_all(open.reading.hear(&event));
                 return Ok(true);
             }
-            let answered = self.answered(&event, open).await?;
-            let (events, is_over) = open.reading.say(event, &answered)?;
+            if is_premature(&event) && open.reading.is_working() {
+                // Another agent of the app, whose question is not answered yet, was asked to go on.
+                continue;
+            }
+            let is_call = !event.is_partial() && event.calls().next().is_some();
+            let mut siblings = Vec::new();
+            if is_call && event.branch.is_some() {
+                let gathered = branches::gather(event, &mut open.run).await?;
+                open.run.put_back(gathered.rest);
+                siblings.extend(gathered.said);
+                siblings.extend(gathered.calls);
+            } else {
+                siblings.push(event);
+            }
+            let (mut events, mut is_over) = (Vec::new(), false);
+            for event in siblings {
+                let answered = self.answered(&event, open).await?;
+                let (said, has_calls) = open.reading.say(event, &answered)?;
+                events.extend(said);
+                is_over |= has_calls;
+            }
             self.note(open);
             self.narrator.say_all(events);
             if is_over {
@@ -154,11 +243,12 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Has it noted for which results ADK waits.
+    /// Has it noted for which results ADK waits, and that the run was read to its end, if that matters.
     fn note(&self, open: &mut Open) {
-        let waiting = open.reading.waiting();
-        if open.note.open != waiting {
-            open.note.open = waiting.to_vec();
+        let before = open.note.clone();
+        open.note.open = open.reading.waiting().to_vec();
+        open.note.is_read = open.note.is_read.map(|_| open.run.is_over());
+        if open.note != before {
             self.narrator.say(open.note.event());
         }
     }
@@ -188,7 +278,7 @@ impl<'a> Step<'a> {
     /// whether it has ended.
     async fn listen(&self, open: &mut Open) -> Result<bool, Failure> {
         while let Some(event) = open.run.next().await? {
-            if is_premature(&event) && open.reading.is_undecided() {
+            if is_premature(&event) && (open.reading.is_undecided() || open.reading.is_asking()) {
                 // An app that is not resumable asks its model before it has all results.
                 while let Ok(Some(_)) = open.run.next().await {}
                 break;
@@ -208,8 +298,9 @@ impl<'a> Step<'a> {
             self.narrator.say_all(open.reading.hear(&event));
             stored::heed(&mut open.last, &event);
         }
-        self.narrator.say_all(open.reading.lose());
+        self.lose(open, "its run ended without a result");
         self.narrator.say_all(open.reading.wait());
+        self.note(open);
         Ok(true)
     }
 
@@ -226,186 +317,6 @@ impl<'a> Step<'a> {
             self.narrator.say(AgentEvent::PartEnd);
         }
         Ok(())
-    }
-
-    /// Begins a run, or finds the one that was begun.
-    async fn ask(
-        &self,
-        known: &mut Option<String>,
-        noted: Option<Note>,
-        telling: Option<Telling>,
-    ) -> Result<Open, Failure> {
-        let request = self.request;
-        let steps = note::steps(request);
-        let Some(mut note) = noted.filter(|note| note.holds(request)) else {
-            return self.ask_anew(known, 0).await;
-        };
-        if note.turn != request.turn.as_str() {
-            note.base = 0;
-        }
-        note.turn = request.turn.to_string();
-        note.cause = note::last_cause(request);
-        note.open.clear();
-        let patience = if steps > 0 { LONG } else { SHORT };
-        let mut busy = 0;
-        loop {
-            if known.as_ref() != Some(&note.session) {
-                let session = self
-                    .look(&note.session, telling.is_some(), patience)
-                    .await?;
-                let Some(session) = session else {
-                    return self.forgotten(known, telling.as_ref()).await;
-                };
-                *known = Some(note.session.clone());
-                if let Some(rest) = stored::rest(session, request, &note, telling.as_ref()) {
-                    return Ok(self.open(Run::stored(rest), note));
-                }
-            }
-            let Some(telling) = &telling else {
-                // ADK has heard it all, and was cut off before it said more.
-                return self.ask_anew(known, 0).await;
-            };
-            match self.tell(&note.session, telling, patience).await {
-                Ok(Some(run)) => return Ok(self.open(run, note)),
-                Ok(None) => return self.forgotten(known, Some(telling)).await,
-                Err(failure) if failure.code == failure::BUSY && busy < MOST_BUSY => {
-                    // A run that somebody hung up on is ending. It may have heard the same.
-                    busy += 1;
-                    *known = None;
-                    sleep(PAUSE).await;
-                }
-                Err(failure) => return Err(failure),
-            }
-        }
-    }
-
-    /// Tells ADK what is new; nothing comes of it if the session is not there.
-    async fn tell(
-        &self,
-        session: &str,
-        telling: &Telling,
-        patience: Duration,
-    ) -> Result<Option<Run>, Failure> {
-        let server = self.server;
-        if let Some(before) = &telling.before {
-            let run = server.run(self.request, session, before, patience).await?;
-            if let Some(mut run) = run {
-                while run.next().await?.is_some() {}
-            }
-        }
-        let message = &telling.message;
-        let run = server.run(self.request, session, message, patience).await?;
-        let Some(mut run) = run else {
-            return Ok(None);
-        };
-        // A run that is refused ends at once; a tool that may run at last takes as long as it likes.
-        let is_approved = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
-        let first = match self.request.own.iter().any(is_approved) {
-            true => run.next().await,
-            false => timeout(SILENCE, run.next())
-                .await
-                .unwrap_or_else(|_| Err(failure::timed_out())),
-        };
-        match first? {
-            Some(event) if event.error_code.as_deref() == Some(failure::STALE) => {
-                Err(failure::busy())
-            }
-            first => {
-                run.put_back(first);
-                Ok(Some(run))
-            }
-        }
-    }
-
-    /// What a session holds; nothing, if there is none.
-    ///
-    /// A server that is gone may have sent what is to be told: it may be on its way yet, and ADK
-    /// notices only after a while that nobody listens. So the session is looked at until the run is
-    /// over, or until none can come any more. To send it again while it is on its way would run a
-    /// tool twice.
-    async fn look(
-        &self,
-        session: &str,
-        is_told: bool,
-        patience: Duration,
-    ) -> Result<Option<Session>, Failure> {
-        let user = self.request.principal.as_str();
-        // Only from the first answer on: ADK may stand still, with all that lies before it.
-        let mut until = None;
-        loop {
-            let found = self.server.session(user, session, patience).await?;
-            let Some(found) = found else { return Ok(None) };
-            let until = *until.get_or_insert_with(|| Instant::now() + ON_ITS_WAY);
-            let is_over = stored::is_over(&found, self.request, is_told);
-            if !self.request.is_again || is_over || Instant::now() >= until {
-                return Ok(Some(found));
-            }
-            sleep(Duration::from_millis(100)).await;
-        }
-    }
-
-    /// ADK has no session any more: another is made, unless a person was asked in it.
-    async fn forgotten(
-        &self,
-        known: &mut Option<String>,
-        telling: Option<&Telling>,
-    ) -> Result<Open, Failure> {
-        let is_asked = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
-        if telling.is_some() && self.request.own.iter().any(is_asked) {
-            return Err(failure::forgotten());
-        }
-        self.ask_anew(known, 0).await
-    }
-
-    /// Makes a session from the journal, and runs it. `cuts` is how often that was tried in vain.
-    async fn ask_anew(&self, known: &mut Option<String>, cuts: usize) -> Result<Open, Failure> {
-        let request = self.request;
-        let session = note::fresh_session(request, cuts);
-        let root = match request.history.len() {
-            1 => String::new(),
-            _ => self.server.root().await,
-        };
-        let (events, message) = retold(request, &root);
-        let note = Note {
-            session: session.clone(),
-            turn: request.turn.to_string(),
-            cause: note::last_cause(request),
-            base: note::steps(request),
-            open: Vec::new(),
-        };
-        let told = events.len();
-        let is_new = self.server.make_session(request, &session, events).await?;
-        *known = Some(session.clone());
-        if !is_new {
-            // Whoever made it may have asked, too.
-            let stored = self.look(&session, true, SHORT).await?;
-            let stored = stored.unwrap_or_default();
-            let is_whole = stored.events.len() >= told;
-            if let Some(rest) = stored::rest(stored, request, &note, None) {
-                return Ok(self.open(Run::stored(rest), note));
-            }
-            if !is_whole {
-                // ADK failed in the middle of making it.
-                return Box::pin(self.ask_anew(known, cuts + 1)).await;
-            }
-        }
-        let run = self.server.run(request, &session, &message, SHORT).await?;
-        let run = run.ok_or_else(failure::forgotten)?;
-        Ok(self.open(run, note))
-    }
-
-    fn open(&self, run: Run, note: Note) -> Open {
-        self.narrator.say(note.event());
-        let mut reading = Reading::default();
-        let own = self.request.own.iter().filter(|own| own.outcome.is_none());
-        own.for_each(|own| reading.expect(&own.call));
-        Open {
-            turn: self.request.turn.to_string(),
-            run,
-            reading,
-            note,
-            last: None,
-        }
     }
 
     /// What is said of calls that were approved and that nobody was there to run.
@@ -425,5 +336,9 @@ impl<'a> Step<'a> {
 
 /// Whether a model says that it was not told the results of all its calls.
 fn is_premature(event: &Event) -> bool {
-    event.error_code.as_deref() == Some("INVALID_ARGUMENT") && event.content.is_none()
+    let code = event.error_code.as_deref();
+    let is_refused = code.is_some_and(|code| matches!(code, "INVALID_ARGUMENT" | "400"));
+    // TypeScript says so in a content without parts.
+    let content = event.content.as_ref();
+    is_refused && content.is_none_or(|content| content.parts.is_empty())
 }

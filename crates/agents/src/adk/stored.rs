@@ -2,53 +2,132 @@
 
 use turn::agent::StepRequest;
 
-use super::event::{Event, Session};
+use super::event::{Event, Mark, Session};
 use super::note::{self, Note};
 use super::telling::Telling;
 
-/// What came after what the journal has of a turn, if ADK has heard what it is to be told.
-pub(super) fn rest(
+/// What a session says of what it is to be told.
+#[derive(Debug, PartialEq)]
+pub(super) enum Heard {
+    /// It was told, and this came after what the journal has of the turn.
+    Yes(Vec<Event>),
+    /// It was not told.
+    No,
+    /// It does not even hold what was asked, so that nobody can say whether it was told.
+    Unclear,
+}
+
+/// Whether ADK has heard what it is to be told, and what came of it.
+pub(super) fn heard(
     session: Session,
     request: &StepRequest,
     note: &Note,
     telling: Option<&Telling>,
-) -> Option<Vec<Event>> {
-    let events = session.events.into_iter();
-    let mut events: Vec<_> = events
-        .filter(|event| event.turn() == Some(request.turn.as_str()))
-        .collect();
+) -> Heard {
+    let answers: Vec<&str> = telling.into_iter().flat_map(Telling::ids).collect();
+    if note::steps(request) > 0 && !answers.is_empty() {
+        return match answer(&session.events, &answers) {
+            Answer::At(place) => {
+                let mut events = session.events;
+                Heard::Yes(events.split_off(place + 1))
+            }
+            Answer::Missing => Heard::No,
+            Answer::Unasked => Heard::Unclear,
+        };
+    }
+    let mut events = of_turn(session.events, request);
     // Every step but the last of a turn ends with calls.
     let known = note::steps(request).saturating_sub(note.base);
     for _ in 0..known {
-        let end = events
-            .iter()
-            .position(|event| event.calls().next().is_some())?;
+        let mut ends = events.iter();
+        let Some(end) = ends.position(|event| event.calls().next().is_some()) else {
+            return Heard::No;
+        };
         events.drain(..=end);
     }
-    let Some(telling) = telling.filter(|_| note::steps(request) > 0) else {
-        return (known > 0 || !events.is_empty()).then_some(events);
-    };
-    let ids: Vec<&str> = telling.ids().collect();
-    let is_told = |event: &Event| {
+    match known > 0 || !events.is_empty() {
+        true => Heard::Yes(events),
+        false => Heard::No,
+    }
+}
+
+/// Where the answers to questions stand in a session.
+enum Answer {
+    At(usize),
+    Missing,
+    Unasked,
+}
+
+/// Looks for answers by their own ids, whatever else is kept of them. An id that was used before is
+/// another's: only what comes after the last question counts.
+fn answer(events: &[Event], ids: &[&str]) -> Answer {
+    let is_meant = |id: &Option<String>| id.as_deref().is_some_and(|id| ids.contains(&id));
+    let asks = |event: &Event| event.all_calls().any(|call| is_meant(&call.id));
+    let answers = |event: &Event| {
         let mut responses = event.responses();
-        let is_meant = |id: &Option<String>| id.as_deref().is_some_and(|id| ids.contains(&id));
         event.is_from_user() && responses.any(|response| is_meant(&response.id))
     };
-    let told = events.iter().rposition(is_told)?;
-    Some(events.split_off(told + 1))
+    let Some(asked) = events.iter().rposition(asks) else {
+        return Answer::Unasked;
+    };
+    let answered = events[asked..].iter().rposition(answers);
+    answered.map_or(Answer::Missing, |place| Answer::At(asked + place))
+}
+
+/// The events of a turn.
+fn of_turn(events: Vec<Event>, request: &StepRequest) -> Vec<Event> {
+    let events = marked(events).filter(|(_, mark)| is_of(mark.as_ref(), request));
+    events.map(|(event, _)| event).collect()
+}
+
+fn is_of(mark: Option<&Mark>, request: &StepRequest) -> bool {
+    mark.is_some_and(|mark| mark.turn == request.turn.as_str())
+}
+
+/// Events, each with what it is for. Where only messages say it, what follows one is of its run.
+fn marked(events: impl IntoIterator<Item = Event>) -> impl Iterator<Item = (Event, Option<Mark>)> {
+    let mut run = None;
+    events.into_iter().map(move |event| {
+        let own = event.mark();
+        if event.is_from_user() {
+            run.clone_from(&own);
+        }
+        let mark = own.or_else(|| run.clone());
+        (event, mark)
+    })
 }
 
 /// Whether the run that a server which is gone may have begun for a step is over, as far as its session
 /// says. What is to be told begins a run of its own.
-pub(super) fn is_over(session: &Session, request: &StepRequest, is_told: bool) -> bool {
-    let step = Some(note::steps(request) as u64);
-    let events = session.events.iter();
-    let events = events.filter(|event| event.turn() == Some(request.turn.as_str()));
+pub(super) fn is_over(session: &Session, request: &StepRequest, told: Told<'_>) -> bool {
+    let step = note::steps(request) as u64;
     let mut last = None;
-    for event in events.filter(|event| !is_told || event.step() == step) {
-        heed(&mut last, event);
+    if let Told::Answers(ids) = told {
+        let Answer::At(place) = answer(&session.events, ids) else {
+            return false;
+        };
+        let events = &session.events[place + 1..];
+        events.iter().for_each(|event| heed(&mut last, event));
+    } else {
+        let is_begun = |mark: &Mark| matches!(told, Told::Nothing) || mark.step == step;
+        for (event, mark) in marked(session.events.iter().cloned()) {
+            if is_of(mark.as_ref(), request) && mark.as_ref().is_some_and(is_begun) {
+                heed(&mut last, &event);
+            }
+        }
     }
     last.as_ref().is_some_and(Event::is_aborted) || is_complete(last.as_ref())
+}
+
+/// What a run was begun with.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Told<'a> {
+    /// Answers to these.
+    Answers(&'a [&'a str]),
+    /// A message.
+    Message,
+    /// It is the run that goes on.
+    Nothing,
 }
 
 /// Takes an event for the last that a run had to say, if it says anything: ends are told without
@@ -129,7 +208,7 @@ mod tests {
 
     #[test]
     fn run_is_over_when_it_was_aborted_or_has_said_all() {
-        let is_over = |events: &[Value]| is_over(&session(events), &request(), true);
+        let is_over = |events: &[Value]| is_over(&session(events), &request(), Told::Message);
         assert!(!is_over(&[]));
         assert!(!is_over(&[user()]));
         assert!(!is_over(&[user(), call()]));
@@ -141,13 +220,45 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_marked_message_is_of_its_run() {
+        let mark = |turn: &str| json!({"stateDelta": {"adk_stream": {"turn": turn, "step": 0}}});
+        let mut events = vec![user(), text(), user(), call(), end()];
+        events[0]["actions"] = mark("earlier");
+        events[2]["actions"] = mark("turn");
+        let events = events.into_iter().map(serde_json::from_value);
+        let events: Vec<Event> = events.collect::<Result<_, _>>().unwrap();
+        assert_eq!(of_turn(events.clone(), &request()), events[2..]);
+    }
+
+    #[test]
+    fn answer_is_found_by_its_id_after_the_last_question_of_that_id() {
+        let answer = || {
+            let response = json!({"functionResponse": {"id": "c", "name": "pay"}});
+            json!({"author": "user", "content": {"role": "user", "parts": [response]}})
+        };
+        let find = |events: &[Value]| {
+            let events = events.iter().cloned().map(serde_json::from_value);
+            let events: Vec<Event> = events.collect::<Result<_, _>>().unwrap();
+            match super::answer(&events, &["c"]) {
+                Answer::At(place) => Some(place),
+                Answer::Missing => None,
+                Answer::Unasked => Some(usize::MAX),
+            }
+        };
+        assert_eq!(find(&[user(), call(), answer(), text()]), Some(2));
+        assert_eq!(find(&[user(), call(), text()]), None);
+        assert_eq!(find(&[call(), answer(), call()]), None);
+        assert_eq!(find(&[user(), text(), answer()]), Some(usize::MAX));
+    }
+
+    #[test]
     fn run_is_over_only_if_it_is_the_one_that_was_begun_for_the_step() {
         let mut session = session(&[user(), text()]);
         for event in &mut session.events {
             event.custom_metadata = Some(json!({"adk_stream": {"turn": "turn", "step": 7}}));
         }
-        assert!(!is_over(&session, &request(), true));
-        assert!(is_over(&session, &request(), false));
+        assert!(!is_over(&session, &request(), Told::Message));
+        assert!(is_over(&session, &request(), Told::Nothing));
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(super) struct Run {
     /// What came and was not taken yet.
     ready: VecDeque<Result<Event, Failure>>,
     source: Option<Source>,
+    is_over: bool,
 }
 
 struct Source {
@@ -32,6 +33,7 @@ impl Run {
         Self {
             ready: VecDeque::new(),
             source: Some(source),
+            is_over: false,
         }
     }
 
@@ -40,12 +42,18 @@ impl Run {
         Self {
             ready: events.into_iter().map(Ok).collect(),
             source: None,
+            is_over: true,
         }
     }
 
     /// Whether it is read from a session.
     pub(super) fn is_stored(&self) -> bool {
         self.source.is_none()
+    }
+
+    /// Whether it was read to its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Puts events back that were only looked at.
@@ -66,8 +74,14 @@ impl Run {
             };
             match source.response.chunk().await {
                 Ok(Some(bytes)) => self.ready.extend(source.frames.push(&bytes)),
-                Ok(None) if source.frames.decoder.is_incomplete() => return Err(failure::cut_off()),
-                Ok(None) => return Ok(None),
+                Ok(None) if source.frames.is_incomplete() => return Err(failure::cut_off()),
+                Ok(None) => {
+                    self.is_over = true;
+                    if let Some(failure) = source.frames.end() {
+                        return Err(failure);
+                    }
+                    return Ok(None);
+                }
                 Err(error) => {
                     let error = error.without_url();
                     tracing::warn!(?error, "the ADK server hangs up");
@@ -78,43 +92,79 @@ impl Run {
     }
 }
 
+/// How an error begins, in a frame of its own.
+const ERROR: &str = r#"{"error": ""#;
+
+/// How much of an error is read that is no JSON.
+const ERROR_BYTES: usize = 16 * 1024;
+
 /// Reads events from bytes as they come, cut anywhere.
 #[derive(Default)]
 struct Frames {
     decoder: Decoder,
     /// How many bytes came since the last event.
     pending: usize,
+    /// The last bytes that came.
+    tail: Vec<u8>,
+    /// Whether an error came whose frame is none: Python 1.22 writes what went wrong as it is, with
+    /// its line breaks. It is the last that comes.
+    is_broken: bool,
 }
 
 impl Frames {
     /// What the bytes complete, in its order: what came before a failure is not lost with it.
     fn push(&mut self, bytes: &[u8]) -> Vec<Result<Event, Failure>> {
         let frames = self.decoder.push(bytes);
+        self.tail.extend_from_slice(bytes);
+        let old = self.tail.len().saturating_sub(ERROR_BYTES);
+        self.tail.drain(..old);
         self.pending = match frames.is_empty() {
             true => self.pending + bytes.len(),
             false => 0,
         };
-        let mut events: Vec<_> = frames.iter().map(|frame| event(&frame.data)).collect();
+        let mut events = Vec::new();
+        for frame in &frames {
+            self.is_broken |= is_broken(&frame.data);
+            if !self.is_broken {
+                events.push(event(&frame.data));
+            }
+        }
         if self.pending > EVENT_BYTES {
             events.push(Err(failure::unreadable("one event of it has no end")));
         }
         events
     }
+
+    fn is_incomplete(&self) -> bool {
+        !self.is_broken && self.decoder.is_incomplete()
+    }
+
+    /// What is left to say at the end.
+    fn end(&self) -> Option<Failure> {
+        let tail = String::from_utf8_lossy(&self.tail);
+        let said = tail.rfind(ERROR).map(|place| &tail[place + ERROR.len()..]);
+        let said = said.unwrap_or_default().trim().trim_end_matches("\"}");
+        self.is_broken.then(|| failure::of_frame(said, None))
+    }
+}
+
+/// Whether a frame is the beginning of an error that is no JSON.
+fn is_broken(data: &str) -> bool {
+    data.starts_with(ERROR) && serde_json::from_str::<Value>(data).is_err()
 }
 
 /// An event, or the bare frame of an error, which is none.
 fn event(data: &str) -> Result<Event, Failure> {
-    let unreadable = |_| failure::unreadable("an event of it is not as expected");
-    let value: Value = serde_json::from_str(data).map_err(unreadable)?;
+    let unreadable = || failure::unreadable("an event of it is not as expected");
+    let value: Value = serde_json::from_str(data).map_err(|_| unreadable())?;
     if let Some(error) = value.get("error") {
         let said = error.as_str().unwrap_or_default();
         let details = value.get("error_details");
         let kind = details.and_then(|details| details.get("error_type")?.as_str());
         tracing::warn!(said, "the ADK server ends a run with an error");
-        let (named, message) = said.split_once(": ").unwrap_or(("", said));
-        return Err(failure::of_error(kind.unwrap_or(named), message));
+        return Err(failure::of_frame(said, kind));
     }
-    serde_json::from_value(value).map_err(unreadable)
+    serde_json::from_value(value).map_err(|_| unreadable())
 }
 
 #[cfg(test)]
@@ -244,6 +294,20 @@ mod tests {
         let read = read([&stream[..]]);
         assert!(read[0].is_ok());
         assert_eq!(read[1].as_ref().unwrap_err().code, "agent_failed");
+    }
+
+    #[test]
+    fn error_that_is_no_json_is_one_all_the_same() {
+        let stream =
+            b"data: {\"error\": \"\nOn how to mitigate this:\n\n429 RESOURCE_EXHAUSTED.\"}\n\n";
+        for lengths in [vec![], vec![8; 12]] {
+            let mut frames = Frames::default();
+            for piece in cut(stream, &lengths) {
+                assert_eq!(frames.push(piece), []);
+            }
+            assert!(!frames.is_incomplete());
+            assert_eq!(frames.end().unwrap().code, "rate_limited");
+        }
     }
 
     proptest! {

@@ -1,9 +1,13 @@
 //! What ADK is told: messages, answers, and what came of calls outside.
 //!
 //! ADK hides a message from its model as soon as it holds an answer to a confirmation, and drops the
-//! reason of a denial. So a denied call is answered under its own id, like any other call, and its
-//! confirmation is closed with a response that says nothing; and where others are approved, that goes
-//! in a message of its own, before.
+//! reason of a denial. So a denied call is answered under its own id, like any other call; and where
+//! others are approved, that goes in a message of its own, before.
+//!
+//! Most versions take the answers to the calls of one event alone: a message that answers anything
+//! besides is an error, and stays in the session. Some apps say nothing, though, until the question
+//! about a call is closed too. So a question is closed in a message of its own, after a run that has
+//! said nothing.
 
 use gemini::{Content, Data, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
@@ -22,6 +26,10 @@ pub(super) struct Telling {
     pub(super) before: Option<Content>,
     /// What the step answers.
     pub(super) message: Content,
+    /// To be told when its run is over. Of agents that run side by side, each has to be told by itself.
+    pub(super) after: Vec<Content>,
+    /// To be told if the agent has nothing to say to it.
+    pub(super) closing: Option<Content>,
 }
 
 impl Telling {
@@ -29,13 +37,15 @@ impl Telling {
     pub(super) fn of(request: &StepRequest, open: &[(String, String)]) -> Option<Self> {
         if note::steps(request) == 0 {
             let given_up = open.iter().map(|(id, tool)| {
-                let why = json!({"error": "The user wrote something else instead."});
-                response(id, tool, why.as_object().cloned())
+                let why = Value::from("The user wrote something else instead.");
+                response(id, tool, Map::from_iter([("error".to_owned(), why)]))
             });
             let given_up: Vec<_> = given_up.collect();
             return Some(Self {
                 before: (!given_up.is_empty()).then(|| Content::user(given_up)),
                 message: contents(&request.history).pop()?,
+                after: Vec::new(),
+                closing: None,
             });
         }
         let results = match request.history.last() {
@@ -49,22 +59,25 @@ impl Telling {
         let refused = asked.iter().filter(|answer| answer.is_refused());
         let told = brought.map(result);
         let told: Vec<_> = told.chain(refused.map(Answer::refusal)).collect();
-        if asked.iter().any(|answer| answer.is_approved) {
-            let answers = asked.iter().map(Answer::confirmation);
+        // Under another name than its own, a question that is closed hides nothing.
+        let closed = asked.iter().filter(|answer| !answer.is_approved);
+        let closed: Vec<_> = closed.map(Answer::closing).collect();
+        let closing = (!closed.is_empty()).then(|| Content::user(closed));
+        let approved = asked.iter().filter(|answer| answer.is_approved);
+        let mut approved = by_branch(approved).into_iter();
+        if let Some(message) = approved.next() {
             return Some(Self {
                 before: (!told.is_empty()).then(|| Content::user(told)),
-                message: Content::user(answers.collect()),
+                message,
+                after: approved.collect(),
+                closing,
             });
         }
-        if told.is_empty() {
-            return None;
-        }
-        // Closed under another name, it hides nothing.
-        let closed = asked.iter().map(Answer::closing);
-        let message = Content::user(told.into_iter().chain(closed).collect());
-        Some(Self {
+        (!told.is_empty()).then(|| Self {
             before: None,
-            message,
+            message: Content::user(told),
+            after: Vec::new(),
+            closing,
         })
     }
 
@@ -84,6 +97,8 @@ impl Telling {
 struct Answer<'a> {
     own: &'a OwnCall,
     confirmation: &'a str,
+    /// Who asked, of agents that run side by side.
+    branch: Option<&'a str>,
     is_approved: bool,
 }
 
@@ -94,9 +109,12 @@ impl<'a> Answer<'a> {
         let approved = is_agents && matches!(asked.decision, Some(Decision::Approved { .. }));
         // What was approved and has its result is no news.
         let is_news = !approved || own.outcome.is_none();
+        let token = asked.token.as_ref()?;
+        let confirmation = token.get("id").unwrap_or(token).as_str()?;
         is_news.then_some(Self {
             own,
-            confirmation: asked.token.as_ref()?.as_str()?,
+            confirmation,
+            branch: token.get("branch").and_then(Value::as_str),
             is_approved: approved,
         })
     }
@@ -105,9 +123,8 @@ impl<'a> Answer<'a> {
         !self.is_approved && self.own.call.place == Place::Agent
     }
 
-    fn confirmation(&self) -> Part {
-        let confirmed = self.is_approved.then(|| json!({"confirmed": true}));
-        let confirmed = confirmed.and_then(|confirmed| confirmed.as_object().cloned());
+    fn approval(&self) -> Part {
+        let confirmed = Map::from_iter([("confirmed".to_owned(), Value::Bool(true))]);
         response(self.confirmation, CONFIRMATION, confirmed)
     }
 
@@ -115,13 +132,31 @@ impl<'a> Answer<'a> {
         let call = &self.own.call;
         let outcome = self.own.outcome.clone().unwrap_or(Outcome::Unknown);
         let id = call.provider_id.as_deref().unwrap_or_default();
-        response(id, &call.tool, Some(outcome_map(&outcome)))
+        response(id, &call.tool, outcome_map(&outcome))
     }
 
     fn closing(&self) -> Part {
         let closed = Map::from_iter([("closed".to_owned(), Value::Bool(true))]);
-        response(self.confirmation, &self.own.call.tool, Some(closed))
+        response(self.confirmation, &self.own.call.tool, closed)
     }
+}
+
+/// Approvals, those of each agent in a message of its own.
+fn by_branch<'a>(answers: impl Iterator<Item = &'a Answer<'a>>) -> Vec<Content> {
+    let mut groups: Vec<(Option<&str>, Vec<Part>)> = Vec::new();
+    for answer in answers {
+        match groups
+            .iter_mut()
+            .find(|(branch, _)| *branch == answer.branch)
+        {
+            Some((_, parts)) => parts.push(answer.approval()),
+            None => groups.push((answer.branch, vec![answer.approval()])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(_, parts)| Content::user(parts))
+        .collect()
 }
 
 /// Everything that was said, for a session that is made from it, and what is said last apart.
@@ -129,6 +164,62 @@ pub(super) fn retold(request: &StepRequest, root: &str) -> (Vec<Value>, Content)
     let mut contents = said(&request.history);
     let message = contents.pop().unwrap_or_default();
     (events(&contents, root), message)
+}
+
+/// The same for a session that can hold no history: one message, which tells it in words.
+pub(super) fn retold_in_words(request: &StepRequest) -> Content {
+    let mut contents = said(&request.history);
+    let is_message = |content: &Content| {
+        let is_response = |part: &Part| matches!(part.data, Data::FunctionResponse(_));
+        !content.parts.iter().any(is_response)
+    };
+    let message = contents.pop_if(|content| is_message(content));
+    let mut told = String::from("This is what was said before, in another session:\n");
+    for content in &contents {
+        let who = match content.role {
+            Some(gemini::Role::Model) => "You",
+            _ => "The user",
+        };
+        let lines = content.parts.iter().filter_map(|part| in_words(who, part));
+        lines.for_each(|line| told += &format!("\n{line}"));
+    }
+    told += match message {
+        Some(_) => "\n\nNow the user says:",
+        None => "\n\nGo on from there.",
+    };
+    let parts = message.into_iter().flat_map(|message| message.parts);
+    Content::user(
+        [Part::from(Data::Text(told))]
+            .into_iter()
+            .chain(parts)
+            .collect(),
+    )
+}
+
+/// A part of what was said, in words.
+fn in_words(who: &str, part: &Part) -> Option<String> {
+    let json = |value: Option<&Map<String, Value>>| {
+        value.map_or_else(|| "{}".to_owned(), |value| json!(value).to_string())
+    };
+    match &part.data {
+        _ if part.is_thought() => None,
+        Data::Text(text) => Some(format!("{who}: {text}")),
+        Data::FunctionCall(call) => {
+            let name = call.name.as_deref().unwrap_or_default();
+            Some(format!(
+                "You called {name} with {}",
+                json(call.args.as_ref())
+            ))
+        }
+        Data::FunctionResponse(response) => {
+            let name = response.name.as_deref().unwrap_or_default();
+            Some(format!(
+                "{name} returned {}",
+                json(response.response.as_ref())
+            ))
+        }
+        _ => Some(format!("{who}: (a file)")),
+    }
 }
 
 /// Everything that was said, as ADK would have it.
@@ -174,14 +265,14 @@ fn unwrapped(mut response: Map<String, Value>) -> Map<String, Value> {
 pub(super) fn result(result: &CallResult) -> Part {
     let id = result.call.provider_id.as_deref().unwrap_or_default();
     let outcome = unwrapped(outcome_map(&result.outcome));
-    response(id, &result.call.tool, Some(outcome))
+    response(id, &result.call.tool, outcome)
 }
 
-fn response(id: &str, name: &str, response: Option<Map<String, Value>>) -> Part {
+fn response(id: &str, name: &str, response: Map<String, Value>) -> Part {
     Data::FunctionResponse(FunctionResponse {
         id: Some(id.to_owned()),
         name: Some(name.to_owned()),
-        response,
+        response: Some(response),
         ..FunctionResponse::default()
     })
     .into()

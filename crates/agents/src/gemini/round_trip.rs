@@ -60,7 +60,7 @@ impl Journaled {
         self.entries.push(Entry {
             seq,
             at: At(seq),
-            actor: Principal::from("ann"),
+            actor: "ann".into(),
             events,
         });
         self.chat.appended(seq);

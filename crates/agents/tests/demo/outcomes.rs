@@ -4,7 +4,7 @@ use adk_stream_agents::Demo;
 use serde_json::{Value, json};
 use turn::agent::{CallResult, Past};
 use turn::call::Outcome;
-use turn::telling::TIMED_OUT;
+use turn::reason::TIMED_OUT;
 
 use crate::dialogue::{Dialogue, approve, call, settled, text_of};
 

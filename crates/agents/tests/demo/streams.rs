@@ -6,7 +6,7 @@ use adk_stream_agents::{Agent, Demo};
 use serde_json::json;
 use turn::agent::{AgentEvent, CallResult, Past};
 use turn::call::{Call, Outcome};
-use turn::telling::TIMED_OUT;
+use turn::reason::TIMED_OUT;
 
 use crate::dialogue::{Dialogue, approve, call, calls_of, settled};
 

@@ -7,12 +7,13 @@ use std::time::Duration;
 use adk_stream_agents::gemini::{Config, Gemini, Key, Retries};
 use adk_stream_agents::{Agent, AgentStream};
 use serde_json::{Value, json};
+use testkit::view::ShownChat;
 use turn::agent::{AgentEvent, Behavior, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
 use turn::event::Entry;
 use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
-use turn::{At, CallId, Chat, ChatId, Input, Principal, TurnId};
+use turn::{At, CallId, ChatId, Input, Principal, TurnId};
 use wire::{Message, Role};
 
 use crate::server::Server;
@@ -36,7 +37,7 @@ pub(crate) fn config(server: &Server) -> Config {
 /// A chat with Gemini.
 pub(crate) struct Dialogue {
     agent: Gemini,
-    pub(crate) chat: Chat,
+    pub(crate) chat: ShownChat,
     entries: Vec<Entry>,
     tools: Vec<ToolDeclaration>,
     turns: usize,
@@ -46,7 +47,7 @@ impl Dialogue {
     pub(crate) fn with(config: Config) -> Self {
         Self {
             agent: Gemini::new(config).unwrap(),
-            chat: Chat::default(),
+            chat: ShownChat::default(),
             entries: Vec::new(),
             tools: Vec::new(),
             turns: 0,
@@ -101,7 +102,7 @@ impl Dialogue {
             self.entries.push(Entry {
                 seq,
                 at,
-                actor,
+                actor: actor.into(),
                 events,
             });
             self.chat.appended(seq);
@@ -173,16 +174,14 @@ impl Dialogue {
     pub(crate) fn restart(&mut self) {
         let text = serde_json::to_string(&self.entries).unwrap();
         self.entries = serde_json::from_str(&text).unwrap();
-        self.chat = Chat::replay(&self.entries);
+        self.chat = ShownChat::replay(&self.entries);
     }
 
     /// Everything that a page is told of the chat, as text.
     pub(crate) fn shown(&self) -> String {
-        format!(
-            "{:?} {}",
-            self.chat.current().unwrap().transcript(),
-            serde_json::to_string(&self.chat.messages()).unwrap()
-        )
+        let lines = self.chat.current_transcript().unwrap().lines();
+        let messages = serde_json::to_string(&self.chat.messages()).unwrap();
+        format!("{lines:?} {messages}")
     }
 }
 

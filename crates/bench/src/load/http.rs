@@ -38,7 +38,14 @@ impl Http {
     pub async fn stream(&mut self, request: &[u8]) -> io::Result<Seen> {
         let begun = Instant::now();
         self.send(request).await?;
-        self.read_stream(begun).await
+        self.read_stream(begun, |_| ()).await
+    }
+
+    /// The same, and says how many deltas came with each piece of the stream.
+    pub async fn stream_with(&mut self, request: &[u8], on: impl FnMut(usize)) -> io::Result<Seen> {
+        let begun = Instant::now();
+        self.send(request).await?;
+        self.read_stream(begun, on).await
     }
 
     /// Sends a request.
@@ -56,22 +63,36 @@ impl Http {
         Ok(())
     }
 
-    async fn read_stream(&mut self, begun: Instant) -> io::Result<Seen> {
+    async fn read_stream(&mut self, begun: Instant, on: impl FnMut(usize)) -> io::Result<Seen> {
         let read = self.read().await?;
         if !self.buffer[..read].starts_with(b"HTTP/1.1 200") {
             let text = String::from_utf8_lossy(&self.buffer[..read]);
             return Err(io::Error::other(text.into_owned()));
         }
-        self.read_on(begun, read).await
+        self.read_on(begun, read, on).await
     }
 
     /// Reads a stream that has begun to its end.
     pub async fn read_rest(&mut self, begun: Instant) -> io::Result<Seen> {
-        let read = self.read().await?;
-        self.read_on(begun, read).await
+        self.read_rest_with(begun, |_| ()).await
     }
 
-    async fn read_on(&mut self, begun: Instant, mut read: usize) -> io::Result<Seen> {
+    /// The same, and says how many deltas came with each piece of the stream.
+    pub async fn read_rest_with(
+        &mut self,
+        begun: Instant,
+        on: impl FnMut(usize),
+    ) -> io::Result<Seen> {
+        let read = self.read().await?;
+        self.read_on(begun, read, on).await
+    }
+
+    async fn read_on(
+        &mut self,
+        begun: Instant,
+        mut read: usize,
+        mut on: impl FnMut(usize),
+    ) -> io::Result<Seen> {
         let mut seen = Seen::default();
         let mut counter = Counter::default();
         let mut tail = Vec::new();
@@ -79,6 +100,7 @@ impl Http {
             let piece = &self.buffer[..read];
             let before = seen.deltas;
             seen.deltas += counter.count(piece);
+            on(seen.deltas - before);
             if before == 0 && seen.deltas > 0 {
                 seen.first = begun.elapsed();
             }
@@ -153,6 +175,13 @@ impl Http {
     /// A request with a JSON body.
     pub fn post(path: &str, body: &str) -> Vec<u8> {
         post(path, body)
+    }
+
+    /// The same request, by the owner of a key.
+    pub fn with_key(request: &[u8], key: &str) -> Vec<u8> {
+        let request = String::from_utf8_lossy(request);
+        let header = format!("\r\nauthorization: Bearer {key}\r\n");
+        request.replacen("\r\n", &header, 1).into_bytes()
     }
 
     /// A request without a body.

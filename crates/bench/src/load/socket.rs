@@ -23,6 +23,11 @@ const END: &[u8] = br#"{"type":"end","requestId":"r"}"#;
 impl Socket {
     /// Opens a socket.
     pub async fn open(address: SocketAddr) -> io::Result<Self> {
+        Self::open_with(address, 64 * 1024).await
+    }
+
+    /// Opens a socket that reads so many bytes at once.
+    pub async fn open_with(address: SocketAddr, buffer: usize) -> io::Result<Self> {
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         // Any key will do: nobody here checks the answer.
@@ -40,14 +45,44 @@ impl Socket {
             let head = String::from_utf8_lossy(&head).into_owned();
             return Err(io::Error::other(head));
         }
-        let buffer = vec![0; 64 * 1024];
+        let buffer = vec![0; buffer];
         Ok(Self { stream, buffer })
     }
 
     /// Tells a chat something, and reads the window to its end.
     pub async fn stream(&mut self, frame: &[u8]) -> io::Result<Seen> {
+        self.stream_with(frame, |_| ()).await
+    }
+
+    /// The same, and says how many deltas came with each piece of the stream.
+    pub async fn stream_with(&mut self, frame: &[u8], on: impl FnMut(usize)) -> io::Result<Seen> {
         let begun = Instant::now();
-        self.stream.write_all(frame).await?;
+        self.send(frame).await?;
+        self.read_rest_with(begun, on).await
+    }
+
+    /// Sends a frame.
+    pub async fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.stream.write_all(frame).await
+    }
+
+    /// Reads until bytes come that hold a text.
+    pub async fn read_until(&mut self, text: &str) -> io::Result<()> {
+        let mut all = Vec::new();
+        while memmem::find(&all, text.as_bytes()).is_none() {
+            if self.stream.read_buf(&mut all).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a window that was asked for to its end, and says how many deltas came with each piece.
+    pub async fn read_rest_with(
+        &mut self,
+        begun: Instant,
+        mut on: impl FnMut(usize),
+    ) -> io::Result<Seen> {
         let mut seen = Seen::default();
         let mut counter = Counter::default();
         let mut tail = Vec::new();
@@ -59,6 +94,7 @@ impl Socket {
             let piece = &self.buffer[..read];
             let before = seen.deltas;
             seen.deltas += counter.count(piece);
+            on(seen.deltas - before);
             if before == 0 && seen.deltas > 0 {
                 seen.first = begun.elapsed();
             }
@@ -77,6 +113,19 @@ impl Socket {
         let text = format!(
             r#"{{"type":"send","requestId":"r","id":"{chat}","trigger":"submit-message","messages":[{{"id":"{message}","role":"user","parts":[{{"type":"text","text":"{order}"}}]}}],"headers":{{}},"body":{{}}}}"#
         );
+        Self::frame(&text)
+    }
+
+    /// The frame by which the window of a chat's turn is asked for.
+    pub fn resume(chat: &str) -> Vec<u8> {
+        let text = format!(
+            r#"{{"type":"resume","requestId":"r","id":"{chat}","headers":{{}},"body":{{}}}}"#
+        );
+        Self::frame(&text)
+    }
+
+    /// A text as a client's frame.
+    fn frame(text: &str) -> Vec<u8> {
         let mut frame = vec![0x81];
         // The length, and a mask of zeros, which leaves the text as it is.
         match u8::try_from(text.len()) {

@@ -9,7 +9,7 @@
 use gemini::FunctionResponse;
 use serde_json::{Map, Value};
 use turn::call::Outcome;
-use turn::telling::UNKNOWN;
+use turn::reason::UNKNOWN;
 
 /// What became of the call, and the input that it ran with, where that was changed.
 pub(super) fn outcome(response: &FunctionResponse) -> (Outcome, Option<Value>) {

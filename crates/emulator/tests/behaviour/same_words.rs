@@ -8,8 +8,8 @@ use agents::{Agent, Demo};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
-use turn::telling::TIMED_OUT;
-use turn::window::denial;
+use turn::reason::TIMED_OUT;
+use turn::reason::denial;
 use turn::{CallId, ChatId, Principal, TurnId};
 use wire::{Message, Role};
 

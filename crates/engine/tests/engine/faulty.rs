@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use store::{
-    Appended, ChatSummary, GateRecord, Holder, Journal, Lease, Leases, NewEntry, OpenGate, Reply,
-    StoreError, Tail,
+    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal,
+    Lease, Leases, NewEntry, Reply, StoreError, Tail, Usage,
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
-/// A journal of which so many appends fail, and nothing else.
+/// A journal of which so many appends fail, or in which all to one chat conflict, and nothing else.
 pub(crate) struct Faulty {
+    /// The chat to which nobody can append.
+    pub(crate) contested: Option<ChatId>,
     pub(crate) inner: Arc<dyn Journal>,
     pub(crate) failures: AtomicUsize,
 }
@@ -18,7 +20,21 @@ pub(crate) struct Faulty {
 impl Faulty {
     pub(crate) fn over(inner: Arc<dyn Journal>) -> Arc<Self> {
         let failures = AtomicUsize::new(0);
-        Arc::new(Self { inner, failures })
+        Arc::new(Self {
+            contested: None,
+            inner,
+            failures,
+        })
+    }
+
+    /// One in which somebody else is always first, in this chat.
+    pub(crate) fn contesting(inner: Arc<dyn Journal>, chat: &ChatId) -> Arc<Self> {
+        let failures = AtomicUsize::new(0);
+        Arc::new(Self {
+            contested: Some(chat.clone()),
+            inner,
+            failures,
+        })
     }
 
     pub(crate) fn fail_once(&self) {
@@ -28,6 +44,10 @@ impl Faulty {
 
 impl Journal for Faulty {
     fn append<'a>(&'a self, chat: &'a ChatId, seq: u64, entry: NewEntry) -> Reply<'a, Appended> {
+        if self.contested.as_ref() == Some(chat) {
+            let conflict = Appended::Conflict { seq: seq + 1 };
+            return Box::pin(std::future::ready(Ok(conflict)));
+        }
         let failures = &self.failures;
         let one_less = |left: usize| left.checked_sub(1);
         if failures
@@ -43,12 +63,35 @@ impl Journal for Faulty {
         self.inner.read(chat, after)
     }
 
+    fn read_page<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        after: u64,
+        bounds: Bounds,
+    ) -> Reply<'a, EntryPage> {
+        self.inner.read_page(chat, after, bounds)
+    }
+
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
         self.inner.tail(chat, after)
     }
 
-    fn open_gates<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<OpenGate>> {
-        self.inner.open_gates(owner)
+    fn open_gates<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, GatePage> {
+        self.inner.open_gates(owner, after, limit)
+    }
+
+    fn usage<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        limit: usize,
+    ) -> Reply<'a, Usage> {
+        self.inner.usage(owner, chat, limit)
     }
 
     fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {

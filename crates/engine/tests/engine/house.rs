@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use adk_stream_engine::engine::{Request, View};
+use adk_stream_engine::command::View;
+use adk_stream_engine::engine::Request;
 use adk_stream_engine::{Engine, Speech, Tools, WindowStream};
 use agents::{Agent, AgentStream};
 use serde_json::Value;
@@ -48,7 +49,7 @@ pub(crate) struct House {
     pub(crate) ann: Principal,
     pub(crate) chat: ChatId,
     tools: Tools,
-    script: Script,
+    pub(crate) script: Script,
 }
 
 pub(crate) fn text(text: &str) -> AgentEvent {
@@ -99,7 +100,7 @@ impl House {
     pub(crate) fn over(tools: Tools, script: Script, journal: Arc<dyn Journal>) -> Self {
         let agent = Arc::new(Scripted(script.clone()));
         Self {
-            engine: Engine::new(journal.clone(), agent, tools.clone()),
+            engine: Engine::builder(journal.clone(), agent, tools.clone()).build(),
             journal,
             ann: Principal::from("ann"),
             chat: ChatId::from("chat-1"),
@@ -127,6 +128,11 @@ impl House {
             .unwrap()
     }
 
+    /// Sends a history as a page has it.
+    pub(crate) async fn resend(&self, messages: Vec<Message>) -> WindowStream {
+        self.send(Trigger::SubmitMessage, messages).await
+    }
+
     pub(crate) async fn say(&self, words: &str) {
         self.say_as("user-1", words).await;
     }
@@ -142,13 +148,15 @@ impl House {
     pub(crate) async fn intrude(&self) {
         let entries = self.journal.read(&self.chat, 0).await.unwrap();
         let seq = entries.last().unwrap().seq;
-        let turn = Chat::replay(&entries).current().unwrap().id().clone();
+        let chat = Chat::replay(&entries);
+        let turn = chat.current().unwrap().id().clone();
         let session = Value::Null;
         let entry = NewEntry {
             at: At(1),
             epoch: 0,
-            actor: Principal::from("somebody else"),
+            actor: "somebody else".into(),
             events: vec![Event::SessionNoted { turn, session }],
+            open: chat.open_turn(),
         };
         let appended = self.journal.append(&self.chat, seq, entry).await;
         assert_eq!(appended, Ok(Appended::Ok { seq: seq + 1 }));

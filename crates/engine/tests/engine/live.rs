@@ -113,11 +113,11 @@ async fn house() -> House {
 fn over(stage: Arc<Stage>, journal: Arc<dyn Journal>) -> House {
     let pay = tool("pay", "Pays", async |_, _: Value| Ok("paid"));
     let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()));
-    let engine = Engine::new(journal.clone(), Arc::new(Live(stage.clone())), tools);
+    let engine = Engine::builder(journal.clone(), Arc::new(Live(stage.clone())), tools);
     House {
         stage,
         journal,
-        engine: engine.with_idle(Duration::from_millis(20)),
+        engine: engine.idle(Duration::from_millis(20)).build(),
         ann: Principal::from("ann"),
         chat: ChatId::from("chat-1"),
     }
@@ -345,11 +345,12 @@ async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_that_is_dea
     let refused = house.engine.hear(&eve, &house.chat, Heard::End).await;
     assert_eq!(refused.unwrap_err().code(), "unknown_chat");
 
-    let deaf = Engine::new(
+    let deaf = Engine::builder(
         house.journal.clone(),
         Arc::new(agents::Demo::new()),
         Tools::new(),
-    );
+    )
+    .build();
     let refused = deaf.hear(&house.ann, &house.chat, Heard::End).await;
     assert_eq!(refused.unwrap_err().code(), "agent_is_deaf");
 }

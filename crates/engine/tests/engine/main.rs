@@ -7,6 +7,7 @@ mod drain;
 mod entries;
 mod faulty;
 mod house;
+mod inputs;
 mod live;
 mod recovery;
 mod replicas;
@@ -280,7 +281,7 @@ async fn page_does_something_for_a_tool() {
         "Sets the mood",
         async |context: Context, _: Nothing| {
             context.progress(json!({"status": "looking"})).await;
-            let music: Value = context.client("music", json!({"track": 2})).await?;
+            let music: Value = context.client("music", json!({"amount": 2})).await?;
             Ok(json!({"music": music}))
         },
     );
@@ -364,4 +365,122 @@ async fn forgotten_chat_is_gone() {
     let view = house.engine.view(&house.ann, &house.chat).await;
     assert!(matches!(view, Err(EngineError::UnknownChat)));
     assert!(house.journal.read(&house.chat, 0).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn request_that_brings_nothing_new_to_a_turn_that_waits_is_told_so_and_closed() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
+    let house = House::new(tools, |_| vec![call("pay", json!({"amount": 5}))]);
+    house.say("pay").await;
+    house.until(Status::Parked).await;
+    let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    let mut window = house.resend(view.messages).await;
+    let mut told = Vec::new();
+    while let Some(chunks) = window.next().await {
+        told.extend(chunks.iter().map(|chunk| serde_json::json!(**chunk)));
+    }
+    let last = told.last().unwrap();
+    assert_eq!(last["messageMetadata"]["turn"], "parked", "{told:?}");
+}
+
+#[tokio::test]
+async fn turn_that_ended_between_a_look_and_a_resume_is_told() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
+    let house = House::new(tools, |request| match house::results(request) {
+        0 => vec![call("pay", json!({"amount": 5}))],
+        _ => vec![text("Paid.")],
+    });
+    house.say("pay").await;
+    house.until(Status::Parked).await;
+    let seen = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    house.answer_next(approved()).await;
+    house.until(Status::Finished).await;
+    let speech = adk_stream_engine::Speech::Sdk(wire::Profile::Shared);
+    let resume = |after| {
+        house
+            .engine
+            .resume_after(&house.ann, &house.chat, speech, after)
+    };
+    assert!(resume(None).await.unwrap().is_none());
+    let mut window = resume(Some(seen.seq)).await.unwrap().unwrap();
+    let mut told = String::new();
+    while let Some(chunks) = window.next().await {
+        told.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
+    }
+    assert!(
+        told.contains("Paid.") && told.contains("\"finish\""),
+        "{told}"
+    );
+    // Who has seen it all is told nothing.
+    let now = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    assert!(resume(Some(now.seq)).await.unwrap().is_none());
+}
+
+/// The answer that travels with a message that was typed before it was sent.
+async fn answered_with_a_message(approved: bool) -> (usize, Vec<turn::Event>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
+    let house = House::new(tools, |request| match request.history.last() {
+        Some(turn::agent::Past::Step { .. }) => vec![text("So be it.")],
+        Some(turn::agent::Past::Message(message)) if message.text() == "pay" => {
+            vec![call("pay", json!({"amount": 5}))]
+        }
+        _ => vec![text("You are welcome.")],
+    });
+    house.say("pay").await;
+    house.until(Status::Parked).await;
+    let mut messages = house
+        .engine
+        .view(&house.ann, &house.chat)
+        .await
+        .unwrap()
+        .messages;
+    let mut answer = serde_json::to_value(&messages[1]).unwrap();
+    let part = answer["parts"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|part| part["approval"].is_object())
+        .unwrap();
+    part["state"] = json!("approval-responded");
+    part["approval"]["approved"] = json!(approved);
+    if !approved {
+        part["approval"]["reason"] = json!("Too much.");
+    }
+    messages[1] = wire::Message::decode(answer).unwrap();
+    let thanks = vec![wire::Part::text("Thanks.")];
+    messages.push(wire::Message::new("user-2", wire::Role::User, thanks));
+    let mut window = house.resend(messages).await;
+    let mut told = String::new();
+    while let Some(chunks) = window.next().await {
+        told.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
+    }
+    assert!(told.contains("You are welcome."), "{told}");
+    let entries = house.journal.read(&house.chat, 0).await.unwrap();
+    let events = entries.into_iter().flat_map(|entry| entry.events).collect();
+    (runs.load(Ordering::SeqCst), events)
+}
+
+#[tokio::test]
+async fn answer_that_travels_with_a_message_comes_first() {
+    let (runs, events) = answered_with_a_message(true).await;
+    assert_eq!(runs, 1);
+    let ends: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            turn::Event::TurnEnded { end, .. } => Some(end.clone()),
+            _ => None,
+        })
+        .collect();
+    let finished = |end: &turn::event::End| matches!(end, turn::event::End::Finished);
+    assert!(ends.len() == 2 && ends.iter().all(finished), "{ends:?}");
+
+    let (runs, events) = answered_with_a_message(false).await;
+    assert_eq!(runs, 0);
+    let reason = Some("Too much.".to_owned());
+    let decided = Decision::Denied { reason };
+    let is_denied = |event: &turn::Event| matches!(event, turn::Event::GateClosed { decision, .. } if *decision == decided);
+    assert!(events.iter().any(is_denied), "{events:?}");
 }

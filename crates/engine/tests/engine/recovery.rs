@@ -2,8 +2,10 @@
 //! goes on is given up.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use adk_stream_engine::{Context, Later, ToolError, Tools, long_running, tool};
+use adk_stream_engine::{Context, EngineError, Later, ToolError, Tools, long_running, tool};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use turn::agent::{AgentEvent, Past, StepRequest};
@@ -221,14 +223,15 @@ async fn gate_whose_timer_died_with_its_server_is_closed_by_the_next() {
     tokio::time::pause();
     let pay = tool("pay", "Pays", async |_: Context, _: Nothing| Ok(json!({})));
     let pay = pay.ask(|_| "Pay?".to_owned());
-    let soon = pay.timeout(std::time::Duration::from_millis(1));
+    let soon = pay.timeout(Duration::from_millis(1));
     let script = |request: &StepRequest| match house::results(request) {
         0 => vec![call("pay", json!({}))],
         _ => vec![text("Nobody answered.")],
     };
     let house = House::new(Tools::new().with(soon), script);
     house.say("pay").await;
-    house.until(Status::Parked).await;
+    let is_open = |event: &Event| matches!(event, Event::GateOpened { .. });
+    house.until_event(is_open).await;
     let house = house.restarted();
     tokio::spawn(house.engine.clone().keep());
     let is_closed = |event: &Event| {
@@ -238,4 +241,178 @@ async fn gate_whose_timer_died_with_its_server_is_closed_by_the_next() {
         *decision == Decision::TimedOut
     };
     house.until_event(is_closed).await;
+}
+
+#[tokio::test]
+async fn answer_does_not_count_for_a_tool_that_asks_something_else_when_it_runs_again() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = runs.clone();
+    let pay = tool("pay", "Pays", move |context: Context, _: Nothing| {
+        let run = counted.fetch_add(1, Ordering::SeqCst) + 1;
+        async move {
+            // The first question stays the same, the second does not.
+            context.approve("Look it up?").await?;
+            context.approve(format!("Pay {run}?")).await?;
+            Ok::<_, ToolError>(json!({"paid": run}))
+        }
+    });
+    let house = House::new(Tools::new().with(pay), |request| {
+        match house::results(request) {
+            0 => vec![call("pay", json!({}))],
+            _ => vec![text("Paid.")],
+        }
+    });
+    let question = async |house: &House| {
+        house.until(Status::Parked).await;
+        let mut open = house.engine.approvals(&house.ann).await.unwrap();
+        let open = open.pop().unwrap();
+        let question = open.gate.kind.question().unwrap().to_owned();
+        (question, open.gate.id)
+    };
+    let yes = async |house: &House, gate| {
+        let answer = house.engine.answer(&house.ann, &gate, approved());
+        assert!(answer.await.unwrap().agrees);
+    };
+    house.say("pay").await;
+    let (asked, gate) = question(&house).await;
+    assert_eq!(asked, "Look it up?");
+    yes(&house, gate).await;
+    let gates = |event: &Event| matches!(event, Event::GateOpened { .. });
+    house
+        .until_event(|event| gates(event) && format!("{event:?}").contains("Pay 1?"))
+        .await;
+    let (asked, gate) = question(&house).await;
+    assert_eq!(asked, "Pay 1?");
+
+    // The process ends. The answer starts the tool again, which asks for another sum by now.
+    let later = house.restarted();
+    yes(&later, gate).await;
+    later
+        .until_event(|event| gates(event) && format!("{event:?}").contains("Pay 2?"))
+        .await;
+    let (asked, gate) = question(&later).await;
+    assert_eq!(asked, "Pay 2?");
+    assert_eq!(later.count(gates).await, 3);
+    yes(&later, gate).await;
+    later.until(Status::Finished).await;
+    let paid = json!({"paid": 2});
+    let is_paid = |event: &Event| {
+        let is =
+            |outcome: &Outcome| matches!(outcome, Outcome::Output { output } if *output == paid);
+        matches!(event, Event::CallSettled { outcome, .. } if is(outcome))
+    };
+    assert_eq!(later.count(is_paid).await, 1);
+}
+
+#[tokio::test]
+async fn entries_are_signed_by_whoever_acted() {
+    let asks = tool("pay", "Pays", |context: Context, _: Nothing| async move {
+        context
+            .approve_within("Sure?", Duration::from_millis(1))
+            .await?;
+        Ok::<_, ToolError>(json!(1))
+    });
+    let tools = Tools::new().with(asks.ask(|_| "Pay?".to_owned()));
+    let house = House::new(tools, |request| match house::results(request) {
+        0 => vec![call("pay", json!({}))],
+        _ => vec![text("Done.")],
+    });
+    house.say("pay").await;
+    house.answer_next(approved()).await;
+    let later = house.engine.clone();
+    tokio::spawn(later.keep());
+    house.until(Status::Finished).await;
+    let entries = house.journal.read(&house.chat, 0).await.unwrap();
+    let signed: Vec<_> = entries
+        .iter()
+        .map(|entry| (turn::index::kind(&entry.events), entry.actor.to_string()))
+        .collect();
+    let signed: Vec<_> = signed
+        .iter()
+        .map(|(k, a)| (k.as_str(), a.as_str()))
+        .collect();
+    assert_eq!(
+        signed,
+        [
+            ("chat-opened,turn-opened", "ann"),
+            ("step-ended,gate-opened", "@agent"),
+            ("gate-closed,call-started", "ann"),
+            ("gate-opened", "@tool/pay"),
+            ("gate-closed", "@clock"),
+            ("call-settled", "@tool/pay"),
+            ("step-ended,turn-ended", "@agent"),
+        ]
+    );
+}
+
+/// A chat as its first entries say, over a journal in which nobody can append to it; and how often the
+/// agent is asked.
+async fn contested(kept: usize) -> (House, Arc<AtomicUsize>) {
+    let pay = || {
+        tool("pay", "Pays", |_: Context, _: Nothing| async {
+            Ok::<_, ToolError>(1)
+        })
+    };
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let house = House::new(Tools::new().with(pay()), move |request| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        match house::results(request) {
+            0 => vec![call("pay", json!({}))],
+            _ => vec![text("Paid.")],
+        }
+    });
+    house.say("pay").await;
+    house.until(Status::Finished).await;
+    let entries = house.journal.read(&house.chat, 0).await.unwrap();
+    let memory = house::memory();
+    for entry in &entries[..kept] {
+        let upto = entries.iter().take_while(|other| other.seq <= entry.seq);
+        let entry = store::NewEntry {
+            at: entry.at,
+            epoch: 0,
+            actor: entry.actor.clone(),
+            events: entry.events.clone(),
+            open: turn::Chat::replay(upto).open_turn(),
+        };
+        let seq = memory.read(&house.chat, 0).await.unwrap().len() as u64;
+        let _ = memory.append(&house.chat, seq, entry).await.unwrap();
+    }
+    let journal = Faulty::contesting(memory, &house.chat);
+    asked.store(0, Ordering::SeqCst);
+    let later = House::over(Tools::new().with(pay()), house.script.clone(), journal);
+    (later, asked)
+}
+
+#[tokio::test]
+async fn journal_that_keeps_conflicting_fails_one_chat_and_nothing_else() {
+    // A call was started: whoever takes the chat up has something to write.
+    let (mut house, _) = contested(2).await;
+    house.engine.recover().await.unwrap();
+    for _ in 0..3 {
+        let refused = house.engine.view(&house.ann, &house.chat).await;
+        assert!(matches!(refused, Err(EngineError::Conflict)), "{refused:?}");
+    }
+    let refused = house.engine.stop(&house.ann, &house.chat).await;
+    assert!(matches!(refused, Err(EngineError::Conflict)));
+    // Others are served.
+    house.chat = "another".into();
+    house.say("pay").await;
+    house.until(Status::Finished).await;
+}
+
+#[tokio::test]
+async fn agent_whose_words_can_not_be_written_down_is_not_asked_for_ever() {
+    let (mut house, asked) = contested(1).await;
+    house.engine.recover().await.unwrap();
+    while asked.load(Ordering::SeqCst) < 16 {
+        tokio::task::yield_now().await;
+    }
+    // By then the chat is given up, and others are served.
+    for n in 0..5 {
+        house.chat = format!("another-{n}").into();
+        house.say("pay").await;
+        house.until(Status::Finished).await;
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 16 + 10);
 }

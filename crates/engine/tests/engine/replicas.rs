@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use adk_stream_engine::command::{Command, Reply};
 use adk_stream_engine::engine::Request;
-use adk_stream_engine::errand::{Done, Errand};
-use adk_stream_engine::replica::{Carried, Peers, Replica};
+use adk_stream_engine::replica::{NotForwarded, Peers, Replica};
 use adk_stream_engine::{Engine, EngineError, Speech, Tools, WindowStream, tool};
 use agents::{Agent, AgentStream};
 use serde_json::{Value, json};
@@ -47,20 +47,20 @@ impl Agent for Payer {
 pub(crate) struct Network(Mutex<HashMap<String, Engine>>);
 
 impl Peers for Network {
-    fn carry<'a>(
+    fn forward<'a>(
         &'a self,
         address: &'a str,
-        errand: &'a Errand,
-    ) -> Pin<Box<dyn Future<Output = Result<Done, Carried>> + Send + 'a>> {
+        command: &'a Command,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>> {
         let peer = self.0.lock().unwrap().get(address).cloned();
         // As it travels.
-        let errand: Errand = serde_json::from_value(json!(errand)).unwrap();
+        let command: Command = serde_json::from_value(json!(command)).unwrap();
         Box::pin(async move {
-            let peer = peer.ok_or(Carried::Nowhere)?;
-            match peer.run_here(errand).await {
-                Ok(done) => Ok(done),
-                Err(EngineError::Elsewhere(_) | EngineError::Closed) => Err(Carried::Nowhere),
-                Err(error) => Err(Carried::Refused(error)),
+            let peer = peer.ok_or(NotForwarded::Nowhere)?;
+            match peer.run_here(command).await {
+                Ok(reply) => Ok(reply),
+                Err(EngineError::Elsewhere(_) | EngineError::Closed) => Err(NotForwarded::Nowhere),
+                Err(error) => Err(NotForwarded::Refused(error)),
             }
         })
     }
@@ -106,12 +106,13 @@ impl Cluster {
             owner: name.to_owned(),
             address: format!("{name}.example"),
         };
-        let engine = Engine::new(self.journal.clone(), self.agent.clone(), tools);
-        let engine = engine.with_replica(Replica {
+        let engine = Engine::builder(self.journal.clone(), self.agent.clone(), tools);
+        let engine = engine.replica(Replica {
             holder: holder.clone(),
             peers: self.network.clone(),
             lease: self.lease,
         });
+        let engine = engine.build();
         let mut network = self.network.0.lock().unwrap();
         network.insert(holder.address, engine.clone());
         let keep = tokio::spawn(engine.clone().keep());
@@ -247,8 +248,9 @@ async fn chat_that_somebody_else_wrote_to_is_read_again_though_its_lease_came_ba
     let entry = store::NewEntry {
         at: last.at,
         epoch: 0,
-        actor: cluster.ann.clone(),
+        actor: cluster.ann.clone().into(),
         events: no.append,
+        open: chat.open_turn(),
     };
     let stored = cluster.journal.append(&cluster.chat, last.seq, entry).await;
     assert_eq!(stored, Ok(store::Appended::Ok { seq: last.seq + 1 }));
@@ -296,6 +298,7 @@ async fn a_running_turn_of_a_server_that_died_is_claimed_and_goes_on() {
         epoch: 0,
         actor: first.actor.clone(),
         events: first.events.clone(),
+        open: turn::Chat::replay([first]).open_turn(),
     };
     let _ = other.journal.append(&other.chat, 0, opened).await.unwrap();
     let b = other.server("b");

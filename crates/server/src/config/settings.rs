@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer};
+
 use crate::environment::Environment;
 use crate::error::Error;
 
@@ -21,7 +23,15 @@ pub(crate) struct Settings {
     /// Who may speak, as NAME=KEY,… or NAME=sha256:HEX,… [env: ADK_STREAM_KEYS] [default: only this machine]
     #[arg(long, value_name = "KEYS")]
     pub(crate) keys: Option<String>,
-    /// Sites whose pages may open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
+    /// A file of keys, NAME=KEY or NAME=sha256:HEX on each line, besides --keys [env: ADK_STREAM_KEYS_FILE]
+    #[arg(long, value_name = "FILE")]
+    #[serde(rename = "keys-file")]
+    pub(crate) keys_file: Option<String>,
+    /// Serve everybody who reaches this server as one principal, where there are no keys [env: ADK_STREAM_INSECURE] [default: false]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[serde(default, deserialize_with = "switch")]
+    pub(crate) insecure: Option<String>,
+    /// Sites whose pages may change something or open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
     #[arg(long, value_name = "ORIGINS")]
     pub(crate) origins: Option<String>,
     /// What an abort frame does to the turn: leave it, or stop it [env: ADK_STREAM_ON_ABORT] [default: leave]
@@ -32,12 +42,28 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "approval-timeout")]
     pub(crate) approval_timeout: Option<String>,
+    /// How long pages have to run a tool, in seconds, or never to time out [env: ADK_STREAM_CLIENT_TIMEOUT] [default: never]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "client-timeout")]
+    pub(crate) client_timeout: Option<String>,
+    /// How much memory chats that nothing happens to may take, or none for no limit [env: ADK_STREAM_RESTING_MEMORY] [default: 64MiB]
+    #[arg(long, value_name = "BYTES")]
+    #[serde(rename = "resting-memory")]
+    pub(crate) resting_memory: Option<String>,
     /// Pause between the demo's words, in milliseconds [env: ADK_STREAM_PACE] [default: 15]
     #[arg(long, value_name = "MILLISECONDS")]
     pub(crate) pace: Option<String>,
     /// Folder of a page to serve in place of the built-in one [env: ADK_STREAM_PAGE] [default: the built-in page]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) page: Option<String>,
+    /// Sites that may show the page in a frame, with commas between [env: ADK_STREAM_FRAME_ANCESTORS] [default: none]
+    #[arg(long, value_name = "ORIGINS")]
+    #[serde(rename = "frame-ancestors")]
+    pub(crate) frame_ancestors: Option<String>,
+    /// What the page may load, as the directives of a Content-Security-Policy, where a page of your own needs more [env: ADK_STREAM_CONTENT_SECURITY_POLICY] [default: what the built-in page needs]
+    #[arg(long, value_name = "DIRECTIVES")]
+    #[serde(rename = "content-security-policy")]
+    pub(crate) content_security_policy: Option<String>,
     /// The key for Gemini. No flag: everybody on this machine can read a command line.
     #[arg(skip)]
     #[serde(rename = "gemini-key")]
@@ -108,6 +134,50 @@ pub(crate) struct Settings {
     /// How long tools that are at work may take to end once the server is told to stop, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) drain: Option<String>,
+    /// How many connections may be open, WebSockets included [env: ADK_STREAM_MAX_CONNECTIONS] [default: the descriptor limit, less a reserve]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-connections")]
+    pub(crate) max_connections: Option<String>,
+    /// How many of them may come from one address [env: ADK_STREAM_MAX_CONNECTIONS_PER_ADDRESS] [default: half]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-connections-per-address")]
+    pub(crate) max_connections_per_address: Option<String>,
+    /// How long the head of a request may take to come, in seconds [env: ADK_STREAM_HEADER_TIMEOUT] [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "header-timeout")]
+    pub(crate) header_timeout: Option<String>,
+    /// How long a connection may wait for its next request, in seconds [env: ADK_STREAM_KEEP_ALIVE] [default: 75]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "keep-alive")]
+    pub(crate) keep_alive: Option<String>,
+    /// How long nothing of a request's body may come, in seconds [env: ADK_STREAM_BODY_TIMEOUT] [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "body-timeout")]
+    pub(crate) body_timeout: Option<String>,
+    /// How long a client may take nothing of a response, in seconds [env: ADK_STREAM_WRITE_TIMEOUT] [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "write-timeout")]
+    pub(crate) write_timeout: Option<String>,
+    /// How many chats of one principal may have a turn that has not ended, or none for no limit [env: ADK_STREAM_MAX_OPEN_CHATS] [default: 1000]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-open-chats")]
+    pub(crate) max_open_chats: Option<String>,
+    /// How many approvals of one principal may wait for an answer, or none [env: ADK_STREAM_MAX_OPEN_APPROVALS] [default: 1000]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-open-approvals")]
+    pub(crate) max_open_approvals: Option<String>,
+    /// How many requests of one principal may be in flight, streams and WebSockets included, or none [env: ADK_STREAM_MAX_REQUESTS_IN_FLIGHT] [default: 1000]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-requests-in-flight")]
+    pub(crate) max_requests_in_flight: Option<String>,
+    /// How many requests one principal may send a second, or none; five times as many may come at once [env: ADK_STREAM_MAX_REQUESTS_PER_SECOND] [default: 200]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-requests-per-second")]
+    pub(crate) max_requests_per_second: Option<String>,
+    /// How many bytes of bodies one principal may send a second, or none [env: ADK_STREAM_MAX_BODY_BYTES_PER_SECOND] [default: 16MiB]
+    #[arg(long, value_name = "BYTES")]
+    #[serde(rename = "max-body-bytes-per-second")]
+    pub(crate) max_body_bytes_per_second: Option<String>,
     /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
     #[arg(long, value_name = "SAFETY")]
     pub(crate) safety: Option<String>,
@@ -121,11 +191,17 @@ impl Settings {
             store: environment.text("STORE")?,
             agent: environment.text("AGENT")?,
             keys: environment.text("KEYS")?,
+            keys_file: environment.text("KEYS_FILE")?,
+            insecure: environment.text("INSECURE")?,
             origins: environment.text("ORIGINS")?,
             on_abort: environment.text("ON_ABORT")?,
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
+            client_timeout: environment.text("CLIENT_TIMEOUT")?,
+            resting_memory: environment.text("RESTING_MEMORY")?,
             pace: environment.text("PACE")?,
             page: environment.text("PAGE")?,
+            frame_ancestors: environment.text("FRAME_ANCESTORS")?,
+            content_security_policy: environment.text("CONTENT_SECURITY_POLICY")?,
             gemini_key: Secret(environment.text("GEMINI_KEY")?),
             gemini_model: environment.text("GEMINI_MODEL")?,
             gemini_base_url: environment.text("GEMINI_BASE_URL")?,
@@ -145,9 +221,34 @@ impl Settings {
             lease: environment.text("LEASE")?,
             linger: environment.text("LINGER")?,
             drain: environment.text("DRAIN")?,
+            max_connections: environment.text("MAX_CONNECTIONS")?,
+            max_connections_per_address: environment.text("MAX_CONNECTIONS_PER_ADDRESS")?,
+            header_timeout: environment.text("HEADER_TIMEOUT")?,
+            keep_alive: environment.text("KEEP_ALIVE")?,
+            body_timeout: environment.text("BODY_TIMEOUT")?,
+            write_timeout: environment.text("WRITE_TIMEOUT")?,
+            max_open_chats: environment.text("MAX_OPEN_CHATS")?,
+            max_open_approvals: environment.text("MAX_OPEN_APPROVALS")?,
+            max_requests_in_flight: environment.text("MAX_REQUESTS_IN_FLIGHT")?,
+            max_requests_per_second: environment.text("MAX_REQUESTS_PER_SECOND")?,
+            max_body_bytes_per_second: environment.text("MAX_BODY_BYTES_PER_SECOND")?,
             safety: environment.text("SAFETY")?,
         })
     }
+}
+
+/// A setting that is on or off, which a file may write as `true` or as `'true'`.
+fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected true or false")]
+    enum Switch {
+        Bool(bool),
+        Text(String),
+    }
+    Ok(Some(match Switch::deserialize(deserializer)? {
+        Switch::Bool(is_on) => is_on.to_string(),
+        Switch::Text(text) => text,
+    }))
 }
 
 /// A setting that is never printed.

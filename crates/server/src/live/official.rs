@@ -2,7 +2,7 @@
 
 use engine::engine::Request;
 use engine::{Speech, WindowStream};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use turn::ChatId;
 use wire::Profile;
 use wire::frame::{ClientFrame, ServerFrame, chunk_text};
@@ -37,6 +37,9 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 message_id: send.message_id,
                 messages: send.messages,
             };
+            if let Err(problem) = socket.admit_turn(&request).await {
+                return fail(socket, send.request_id, problem.told()).await;
+            }
             let engine = &socket.api.engine;
             let chat = request.chat.clone();
             match engine.send(&socket.principal, request, speech).await {
@@ -52,10 +55,18 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 let problem = "too many requests are open on this socket".to_owned();
                 return fail(socket, resume.request_id, problem).await;
             }
+            if let Err(refusal) = socket.api.quotas.admit_frame(&socket.principal) {
+                return fail(socket, resume.request_id, refusal.told()).await;
+            }
+            let after = match after(&resume.body) {
+                Ok(after) => after,
+                Err(problem) => return fail(socket, resume.request_id, problem).await,
+            };
             let chat = ChatId::from(resume.id);
             let engine = &socket.api.engine;
             let speech = speech(&resume.body);
-            match engine.resume(&socket.principal, &chat, speech).await {
+            let window = engine.resume_after(&socket.principal, &chat, speech, after);
+            match window.await {
                 Ok(Some(window)) => watch(socket, resume.request_id, chat, window),
                 Ok(None) => {
                     let request_id = resume.request_id;
@@ -84,12 +95,24 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
 }
 
 /// Which releases the client speaks for. The official transport came with 7, and yet 6 may use it.
-fn speech(body: &serde_json::Map<String, Value>) -> Speech {
+fn speech(body: &Map<String, Value>) -> Speech {
     let profile = body.get("profile").and_then(Value::as_str);
     Speech::Sdk(match profile {
         Some("v7") => Profile::V7,
         _ => Profile::Shared,
     })
+}
+
+/// The place in the journal up to which a client that resumes has the chat. It stands in the body,
+/// where every client can put it.
+fn after(body: &Map<String, Value>) -> Result<Option<u64>, String> {
+    match body.get("after") {
+        None | Some(Value::Null) => Ok(None),
+        Some(after) => match after.as_u64() {
+            None => Err("body.after: expected a number".to_owned()),
+            after => Ok(after),
+        },
+    }
 }
 
 /// Tells one request that it failed.
@@ -103,8 +126,8 @@ pub(super) async fn fail(socket: &Socket, request_id: String, problem: String) {
 }
 
 /// The request that a frame which could not be read is about.
-pub(super) fn request_of(text: &str) -> Option<String> {
-    let frame: Value = serde_json::from_str(text).ok()?;
+pub(super) fn request_of(text: &[u8]) -> Option<String> {
+    let frame: Value = serde_json::from_slice(text).ok()?;
     frame.get("requestId")?.as_str().map(str::to_owned)
 }
 

@@ -120,3 +120,25 @@ async fn write(
     }
     room.close();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_puts_more_than_fits_waits_until_something_was_taken() {
+        let (queue, mut waiting) = mpsc::unbounded_channel();
+        let room = Arc::new(Semaphore::new(BYTES as usize));
+        let outbox = Outbox { queue, room };
+        let text = || Message::Text("x".repeat(BYTES as usize / 2).into());
+        assert!(outbox.send(text()).await.is_ok());
+        // It costs a little more than its bytes.
+        let mut second = std::pin::pin!(outbox.send(text()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        drop(waiting.recv().await);
+        assert!(second.await.is_ok());
+    }
+}

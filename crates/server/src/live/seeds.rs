@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use engine::engine::Request;
 use engine::{Speech, WindowStream};
+use serde_json::Value;
 use tokio::task::JoinHandle;
 use turn::{CallId, ChatId};
 use wire::chunk::Error;
@@ -46,6 +47,9 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             tool_call_id,
             result,
         } => {
+            if let Err(refusal) = socket.api.quotas.admit_frame(&socket.principal) {
+                return fail(socket, refusal.told()).await;
+            }
             let call = CallId::from(tool_call_id);
             let given = socket
                 .api
@@ -93,7 +97,10 @@ pub(super) fn chat(socket: &mut Socket, id: Option<String>) -> ChatId {
 /// Sends a request, and opens a window on its turn unless there is one.
 pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     if !socket.has_room() {
-        return fail(socket, "too many turns are open on this socket".to_owned()).await;
+        return refuse(socket, "too many turns are open on this socket".to_owned()).await;
+    }
+    if let Err(problem) = socket.admit_turn(&request).await {
+        return refuse(socket, problem.told()).await;
     }
     // These pages name the message that they answer only where they regenerate it.
     if request.trigger == Trigger::SubmitMessage {
@@ -132,7 +139,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
                 socket.seeds.streams.insert(chat, task);
             }
         }
-        Err(error) => fail(socket, problem::told(&error)).await,
+        Err(error) => refuse(socket, problem::told(&error)).await,
     }
 }
 
@@ -140,6 +147,18 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
 pub(super) async fn fail(socket: &Socket, error_text: String) {
     let chunk = Chunk::Error(Error { error_text });
     socket.say(ServerFrame::Chunk(chunk).to_text()).await;
+}
+
+/// Tells the page why its message opens no stream. It waits for the end of one all the same.
+pub(super) async fn refuse(socket: &Socket, error_text: String) {
+    fail(socket, error_text).await;
+    socket.say(ServerFrame::Done.to_text()).await;
+}
+
+/// Whether a frame that can't be read is a message.
+pub(super) fn is_message(text: &[u8]) -> bool {
+    let frame: Option<Value> = serde_json::from_slice(text).ok();
+    frame.is_some_and(|frame| frame["type"] == "message")
 }
 
 async fn forward(mut window: WindowStream, out: Outbox) {

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use engine::engine::Attending;
+use engine::engine::{Attending, Request};
 use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
+use tungstenite::error::ProtocolError;
 use turn::{ChatId, Principal};
-use wire::decode::Problem;
+use wire::decode::{DecodeError, Problem};
 use wire::socket::ClientFrame;
 
 use super::outbox::Outbox;
@@ -68,7 +70,7 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
                         break farewell;
                     }
                 }
-                Some(Err(_)) => break (close_code::SIZE, "a frame that is too large, or none at all"),
+                Some(Err(error)) => break unreadable(error),
                 None => break (close_code::NORMAL, ""),
             },
             // Its client is gone, or does not read.
@@ -101,12 +103,28 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
             let _ = (&mut writer).await;
         }
         while let Some(Ok(_)) = incoming.next().await {}
-        if code == close_code::SIZE {
+        let is_unread = [close_code::SIZE, close_code::PROTOCOL, close_code::INVALID];
+        if is_unread.contains(&code) {
             std::future::pending::<()>().await;
         }
     };
     let _ = tokio::time::timeout(FAREWELL, told).await;
     writer.abort();
+}
+
+/// Why a socket is closed of which the next frame can't be read.
+fn unreadable(error: axum::Error) -> Farewell {
+    let error = error.into_inner();
+    match error.downcast_ref::<tungstenite::Error>() {
+        Some(tungstenite::Error::Capacity(_)) => (close_code::SIZE, "a frame that is too large"),
+        Some(tungstenite::Error::Utf8(_)) => (close_code::INVALID, "a text that is not UTF-8"),
+        Some(tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => {
+            (close_code::NORMAL, "")
+        }
+        Some(tungstenite::Error::Protocol(_)) => (close_code::PROTOCOL, "not a WebSocket frame"),
+        // The connection is gone.
+        _ => (close_code::NORMAL, ""),
+    }
 }
 
 /// For how many chats somebody can be there on one socket.
@@ -125,32 +143,41 @@ async fn told_to_close(closing: &mut watch::Receiver<bool>) {
 impl Socket {
     /// Takes a message in, or says why the socket has to be closed.
     async fn receive(&mut self, message: Message) -> Result<(), Farewell> {
-        let text = match &message {
-            Message::Text(text) => text.as_str(),
+        let text = match message {
+            Message::Text(text) => text,
             Message::Binary(_) if !self.api.engine.hears() => {
                 return Err((close_code::UNSUPPORTED, "this agent takes no binary frames"));
             }
             Message::Binary(pcm) => {
+                self.admit_bytes(pcm.len())?;
                 speech::hear(self, None, Ok(speech::sound(pcm.to_vec()))).await;
                 return Ok(());
             }
             // A close is answered by reading on, until nothing comes any more.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
         };
-        let frame = ClientFrame::from_slice(text.as_bytes(), &self.api.limits);
-        // A frame of a request is answered to that request; any other answer would make the official
-        // client give up all that it has open.
-        let frame = frame.map_err(|error| (official::request_of(text), error));
+        self.admit_bytes(text.len())?;
+        let limits = self.api.limits;
         // Whoever does not read what it is answered holds this up: it keeps no more than the answer.
-        drop(message);
+        let read = self.api.bodies.parse(Bytes::from(text), move |text| {
+            let frame = ClientFrame::from_slice(text, &limits);
+            // A frame of a request is answered to that request; any other answer would make the
+            // official client give up all that it has open.
+            frame.map_err(|error| (official::request_of(text), seeds::is_message(text), error))
+        });
+        let (frame, _large) = read.await.map_err(|problem| match problem.code() {
+            "too_large" => (close_code::SIZE, "a frame with too many values"),
+            code => (close_code::AGAIN, code),
+        })?;
         match frame {
             Ok(ClientFrame::Official(frame)) => official::receive(self, frame).await,
             Ok(ClientFrame::Seeds(frame)) => seeds::receive(self, frame).await,
-            Err((_, error)) if matches!(error.problem, Problem::NotJson(_)) => {
+            Err((_, _, error)) if matches!(error.problem, Problem::NotJson(_)) => {
                 return Err((close_code::PROTOCOL, "not valid JSON"));
             }
-            Err((Some(request), error)) => official::fail(self, request, error.to_string()).await,
-            Err((None, error)) => seeds::fail(self, error.to_string()).await,
+            Err((Some(request), _, error)) => official::fail(self, request, told(&error)).await,
+            Err((None, true, error)) => seeds::refuse(self, told(&error)).await,
+            Err((None, false, error)) => seeds::fail(self, told(&error)).await,
         }
         Ok(())
     }
@@ -168,11 +195,37 @@ impl Socket {
         }
     }
 
+    /// Lets bytes in, as far as quotas go. What they say is not looked at otherwise, so there is no
+    /// request to answer to.
+    fn admit_bytes(&self, bytes: usize) -> Result<(), Farewell> {
+        let within = self.api.quotas.admit_bytes(&self.principal, bytes);
+        within.map_err(|refusal| (close_code::POLICY, refusal.code))
+    }
+
+    /// Lets a request in, as far as quotas go.
+    pub(super) async fn admit_turn(
+        &self,
+        request: &Request,
+    ) -> Result<(), crate::problem::Problem> {
+        let quotas = &self.api.quotas;
+        quotas.admit_frame(&self.principal)?;
+        let engine = &self.api.engine;
+        quotas.admit_turn(engine, &self.principal, request).await
+    }
+
     /// Whether one more window may be opened.
     pub(super) fn has_room(&mut self) -> bool {
         self.windows.retain(|_, window| !window.is_finished());
         self.chats
             .retain(|request, _| self.windows.contains_key(request));
         self.windows.len() < self.api.sockets.windows
+    }
+}
+
+/// What is wrong with a frame. Chats' ids are refused with one code, wherever that shows.
+fn told(error: &DecodeError) -> String {
+    match &error.problem {
+        Problem::BadChatId(_) => format!("{}: {error}", error.problem.code()),
+        _ => error.to_string(),
     }
 }

@@ -4,7 +4,9 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+#[expect(dead_code, reason = "the golden journals are made with the rest")]
 mod fake;
+mod servers;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,7 +14,8 @@ use std::time::Duration;
 
 use adk_stream::agents::Adk;
 use adk_stream::agents::adk::Config;
-use adk_stream::engine::engine::{Request, View};
+use adk_stream::engine::command::View;
+use adk_stream::engine::engine::Request;
 use adk_stream::engine::{Engine, EngineError, Speech, Tools};
 use adk_stream::store::{Journal, Location, open};
 use adk_stream::turn::event::End;
@@ -39,7 +42,7 @@ impl Process {
             .unwrap();
         let config = Config::new(format!("http://{adk}"), "app");
         let agent = Arc::new(Adk::new(config).unwrap());
-        let engine = Engine::new(journal.clone(), agent, Tools::default());
+        let engine = Engine::builder(journal.clone(), agent, Tools::default()).build();
         let recovering = engine.clone();
         runtime
             .block_on(async move { recovering.recover().await })
@@ -497,8 +500,8 @@ fn page_runs_what_the_agent_asked_about_only_after_a_yes() {
     assert_eq!(states(&view), [ToolState::InputAvailable]);
     let view = server.run_on_page(0, json!({"city": "Tokyo"}));
     assert_eq!(last(&view), r#"It says {"city":"Tokyo"}."#);
-    // The question is closed with the result.
-    assert_eq!(sent(&fake, 1)[1]["functionResponse"]["id"], "conf-where");
+    // The result alone: a message that answers anything besides is an error for many versions.
+    assert_eq!(sent(&fake, 1).as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -578,8 +581,25 @@ fn denial_is_told_with_its_reason_as_the_result_of_the_call() {
     let response = &told[0]["functionResponse"];
     assert_eq!(response["id"], "p1");
     assert_eq!(response["response"], json!({"error": "Denied: too much"}));
-    // Under another name than its own the question hides nothing from the model.
-    assert_eq!(told[1]["functionResponse"]["id"], "conf");
-    assert_eq!(told[1]["functionResponse"]["name"], "pay");
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    assert_eq!(fake.paid(), 0);
+}
+
+#[test]
+fn question_about_what_no_page_can_show_is_answered_with_a_no_and_shown_to_nobody() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "pay in secret");
+    let view = server.settled();
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(last(&view), "I see.");
+    let told = sent(&fake, 1);
+    let response = &told[0]["functionResponse"];
+    assert_eq!(response["id"], "p1");
+    let error = response["response"]["error"].as_str().unwrap();
+    assert!(
+        error.contains("Nobody was asked") && error.contains("__proto__"),
+        "{error}"
+    );
     assert_eq!(fake.paid(), 0);
 }

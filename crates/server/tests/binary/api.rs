@@ -40,6 +40,16 @@ fn bad_requests_are_told_what_is_wrong_and_where() {
     assert_eq!((status, code), (404, json!("unknown_approval")));
     let (status, code, _) = problem("/api/approvals/none", r#"{"approved":"yes"}"#);
     assert_eq!((status, code), (400, json!("bad_request")));
+    // The parser itself would take 128 levels.
+    let deep = format!("{}1{}", "[".repeat(90), "]".repeat(90));
+    let part = format!(r#"{{"type":"data-x","data":{deep}}}"#);
+    let body = format!(r#"{{"id":"c","messages":[{{"id":"u","role":"user","parts":[{part}]}}]}}"#);
+    let (status, _, message) = problem("/api/chat", &body);
+    assert_eq!(status, 400);
+    assert!(
+        message.as_str().unwrap().contains("deeper than 64 levels"),
+        "{message}"
+    );
     let large = format!(r#"{{"id":"{}"}}"#, "x".repeat(5 * 1024 * 1024));
     let (status, code, _) = problem("/api/chat", &large);
     assert_eq!((status, code), (413, json!("too_large")));
@@ -74,6 +84,25 @@ fn unknown_chats_are_not_found_and_there_is_nothing_to_resume() {
 }
 
 #[test]
+fn resume_after_a_place_tells_a_turn_that_ended_since() {
+    let server = serve();
+    assert_eq!(server.post("/api/chat", &[], HELLO).status, 200);
+    let chat = server.get("/api/chat/c1").json();
+    let resume = |query: &str| server.get(&format!("/api/chat/c1/stream{query}"));
+    assert_eq!(resume("").status, 204);
+    assert_eq!(resume(&format!("?after={}", chat["seq"])).status, 204);
+    assert_eq!(resume("?after=yesterday").status, 400);
+    // As for a page that loaded the chat while its turn was being said.
+    let told = resume("?after=1");
+    assert_eq!(told.status, 200);
+    let said = chat["messages"][1]["parts"].as_array().unwrap().last();
+    let said = &said.unwrap()["text"];
+    let told = String::from_utf8(told.body).unwrap();
+    assert!(told.contains(&format!(r#""delta":{said}"#)), "{told}");
+    assert!(told.contains(r#""turn":"finished""#), "{told}");
+}
+
+#[test]
 fn without_keys_a_name_that_is_not_this_machines_is_refused() {
     let server = serve();
     let answer = server.post("/api/chat", &[("host", "evil.example")], HELLO);
@@ -90,7 +119,10 @@ fn without_keys_a_name_that_is_not_this_machines_is_refused() {
 #[test]
 fn keys_say_who_is_speaking_and_chats_belong_to_one() {
     let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "0"])
-        .variable("ADK_STREAM_KEYS", "alice=secret-a,bob=secret-b")
+        .variable(
+            "ADK_STREAM_KEYS",
+            "alice=a-key-of-alices-own,bob=the-key-of-bob-alone",
+        )
         .running();
     let answer = server.post("/api/chat", &[], HELLO);
     assert_eq!(answer.status, 401);
@@ -103,8 +135,8 @@ fn keys_say_who_is_speaking_and_chats_belong_to_one() {
     );
 
     let (alice, bob) = (
-        ("authorization", "Bearer secret-a"),
-        ("x-api-key", "secret-b"),
+        ("authorization", "Bearer a-key-of-alices-own"),
+        ("x-api-key", "the-key-of-bob-alone"),
     );
     let answer = server.post("/api/chat", &[alice], HELLO);
     assert_eq!(answer.status, 200);
@@ -118,13 +150,58 @@ fn keys_say_who_is_speaking_and_chats_belong_to_one() {
 }
 
 #[test]
+fn approvals_of_others_are_not_there() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "0"])
+        .variable(
+            "ADK_STREAM_KEYS",
+            "alice=a-key-of-alices-own,bob=the-key-of-bob-alone",
+        )
+        .running();
+    let (alice, bob) = (
+        ("x-api-key", "a-key-of-alices-own"),
+        ("x-api-key", "the-key-of-bob-alone"),
+    );
+    let pay = HELLO.replace("hi", "Send $20 to Sam");
+    assert_eq!(server.post("/api/chat", &[alice], &pay).status, 200);
+    let list = |key| {
+        let list = server.request("GET", "/api/approvals", &[key]).json();
+        list["approvals"].as_array().unwrap().clone()
+    };
+    let asked = list(alice);
+    assert_eq!((asked.len(), list(bob).len()), (1, 0));
+    let path = format!(
+        "/api/approvals/{}",
+        asked[0]["approvalId"].as_str().unwrap()
+    );
+    for refused in [
+        server.request("GET", &path, &[bob]),
+        server.post(&path, &[bob], r#"{"approved":true}"#),
+        server.post(&path, &[bob], r#"{"approved":false}"#),
+    ] {
+        assert_eq!(refused.status, 404, "{}", refused.text());
+        assert_eq!(refused.json()["error"]["code"], "unknown_approval");
+    }
+    for (method, path) in [("POST", "/api/chat/c1/stop"), ("DELETE", "/api/chat/c1")] {
+        let refused = server.request(method, path, &[bob]);
+        assert_eq!(refused.status, 404, "{method} {path}");
+        assert_eq!(refused.json()["error"]["code"], "unknown_chat");
+    }
+    assert_eq!(list(alice), asked);
+    let answered = server.post(&path, &[alice], r#"{"approved":true}"#);
+    assert_eq!(answered.status, 200, "{}", answered.text());
+}
+
+#[test]
 fn worker_of_the_agents_settles_a_call_of_any_chat_with_the_agents_key() {
     let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "0"])
-        .variable("ADK_STREAM_KEYS", "alice=secret-a,bob=secret-b")
+        .variable(
+            "ADK_STREAM_KEYS",
+            "alice=a-key-of-alices-own,bob=the-key-of-bob-alone",
+        )
         .variable("ADK_STREAM_AGENT_KEY", "the-key-of-the-agent")
         .running();
     let (alice, agent) = (
-        ("authorization", "Bearer secret-a"),
+        ("authorization", "Bearer a-key-of-alices-own"),
         ("authorization", "Bearer the-key-of-the-agent"),
     );
     let music = HELLO.replace("hi", "Change the BGM to track 2");
@@ -145,7 +222,7 @@ fn worker_of_the_agents_settles_a_call_of_any_chat_with_the_agents_key() {
         assert_eq!(refused.status, 401);
         assert_eq!(refused.json()["error"]["code"], "unauthorized");
     }
-    let bob = ("authorization", "Bearer secret-b");
+    let bob = ("authorization", "Bearer the-key-of-bob-alone");
     for (path, key) in [(path.as_str(), bob), ("/api/calls/none", agent)] {
         let unknown = server.post(path, &[key], body);
         assert_eq!(unknown.status, 404);

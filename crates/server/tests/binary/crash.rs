@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::process::{Server, adk_stream};
+use crate::process::{Server, Start, adk_stream};
 
 /// How many pay at once.
 const LANES: usize = 4;
@@ -60,7 +60,7 @@ impl Person<'_> {
             .set_read_timeout(Some(Duration::from_secs(10)))
             .ok()?;
         let head = format!(
-            "{method} {path} HTTP/1.0\r\nhost: localhost\r\nx-api-key: secret-of-{}\r\n\
+            "{method} {path} HTTP/1.0\r\nhost: localhost\r\nx-api-key: secret-of-person-{}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n",
             self.number,
             body.len()
@@ -226,9 +226,12 @@ fn play(start: impl Fn() -> Server, servers: usize) {
     assert!(paid > 0 && denied > 0);
 }
 
-fn keys() -> String {
-    let keys = (0..PEOPLE).map(|person| format!("person-{person}=secret-of-{person}"));
-    keys.collect::<Vec<_>>().join(",")
+/// There are more keys than a variable can hold.
+fn with_people(start: Start) -> Start {
+    let keys = (0..PEOPLE).map(|person| format!("person-{person}=secret-of-person-{person}\n"));
+    start
+        .variable("ADK_STREAM_KEYS_FILE", "keys")
+        .file("keys", keys.collect::<String>())
 }
 
 const FLAGS: [&str; 7] = [
@@ -248,7 +251,7 @@ fn one_server_over_a_file_loses_nothing() {
     let start = || {
         let server = adk_stream(&FLAGS).variable("ADK_STREAM_STORE", &store);
         let server = server.variable("ADK_STREAM_LOG", "error");
-        server.variable("ADK_STREAM_KEYS", &keys()).running()
+        with_people(server).running()
     };
     play(start, 1);
 }
@@ -260,7 +263,7 @@ fn three_servers_over_one_database_lose_nothing() {
         let server = adk_stream(&FLAGS).variable("ADK_STREAM_STORE", &store);
         let server = server.variable("ADK_STREAM_CLUSTER_KEY", "known-to-this-cluster-alone");
         let server = server.variable("ADK_STREAM_LOG", "error");
-        server.variable("ADK_STREAM_KEYS", &keys()).running()
+        with_people(server).running()
     };
     play(start, 3);
 }

@@ -5,8 +5,10 @@ use std::fs::Permissions;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::postgres::Cluster;
 
 use crate::process::{Server, adk_stream};
 use crate::replicas::{answer, begin, finished, payments, question, say};
@@ -116,4 +118,179 @@ fn a_file_that_may_not_be_written_to_is_refused_by_name() {
         std::fs::set_permissions(part, Permissions::from_mode(mode)).unwrap();
     }
     finished(&over(&path, "0"), "c1");
+}
+
+/// What an operator sees at `/readyz`.
+fn readiness(server: &Server) -> (u16, String) {
+    let answer = server.get("/readyz");
+    let reason = answer.json()["reason"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    (answer.status, reason)
+}
+
+/// Waits until `/readyz`, whose answer may be a second old, says something.
+fn until_ready_says(server: &Server, expected: (u16, &str)) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (status, reason) = readiness(server);
+        if (status, reason.as_str()) == expected {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "{status} {reason}, not {expected:?}"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits until `/readyz` refuses, and gives its reason.
+fn first_refusal(server: &Server) -> String {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (status, reason) = readiness(server);
+        if status != 200 {
+            assert_eq!(status, 503, "{reason}");
+            return reason;
+        }
+        assert!(Instant::now() < deadline, "it is still ready");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A file that is gone can be written to, and takes all with it when it is closed.
+#[test]
+fn nothing_is_acknowledged_over_a_file_that_was_deleted_or_replaced() {
+    for is_replaced in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chats.db");
+        let server = over(&path, "0");
+        say(&server, "c0", "Send $10 to Sam");
+        assert_eq!(answer(&server, &question(&server, "c0"), true), 200);
+        finished(&server, "c0");
+        say(&server, "c1", "Send $20 to Sam");
+        let asked = question(&server, "c1");
+        assert_eq!(readiness(&server), (200, String::new()));
+
+        // As a careless restore does it: another file under the same name, or none.
+        let kept = folder.path().join("kept.db");
+        std::fs::rename(&path, &kept).unwrap();
+        if is_replaced {
+            std::fs::copy(&kept, &path).unwrap();
+        }
+        let yes = json!({"approved": true}).to_string();
+        for _ in 0..3 {
+            let refused = server.post(&format!("/api/approvals/{asked}"), &[], &yes);
+            assert_eq!(refused.status, 503, "{}", refused.text());
+            assert_eq!(refused.json()["error"]["code"], "store_moved");
+        }
+        let hello = json!({"id": "c2", "messages": [
+            {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}]});
+        let refused = server.post("/api/chat", &[], &hello.to_string());
+        assert_eq!(refused.status, 503, "{}", refused.text());
+        until_ready_says(&server, (503, "moved"));
+        assert_eq!(server.get("/healthz").status, 200);
+
+        // The file is put back, and all that was acknowledged is there.
+        std::fs::rename(&kept, &path).unwrap();
+        until_ready_says(&server, (200, ""));
+        assert_eq!(payments(&server), 1);
+        assert_eq!(answer(&server, &asked, true), 200);
+        finished(&server, "c1");
+        drop(server);
+        let again = over(&path, "0");
+        assert_eq!(payments(&again), 2);
+    }
+}
+
+#[test]
+fn readiness_says_that_another_process_holds_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let server = over(&path, "0");
+    assert_eq!(readiness(&server), (200, String::new()));
+    let other = rusqlite::Connection::open(&path).unwrap();
+    // A server that has no time to look in time can only say so: then once more.
+    let mut reasons = (0..5).map(|_| {
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let reason = first_refusal(&server);
+        // It lives, and asking does not hold it up.
+        assert_eq!(server.get("/healthz").status, 200);
+        other.execute_batch("ROLLBACK").unwrap();
+        until_ready_says(&server, (200, ""));
+        reason
+    });
+    let told = reasons.find(|reason| reason != "timeout");
+    assert_eq!(told.as_deref(), Some("locked"));
+}
+
+#[test]
+fn readiness_says_that_the_database_is_away_and_when_it_is_back() {
+    let mut cluster = Cluster::start();
+    let url = cluster.database("chats");
+    // Each time a server that knows of no outage yet: one that has a history waits for less.
+    let mut reasons = (0..5).map(|_| {
+        let flags = ["serve", "--listen", "127.0.0.1:0", "--store", &url];
+        let server = adk_stream(&flags)
+            .variable("ADK_STREAM_LOG", "off")
+            .running();
+        assert_eq!(readiness(&server), (200, String::new()));
+        cluster.crash();
+        let reason = first_refusal(&server);
+        assert_eq!(server.get("/healthz").status, 200);
+        cluster.start_again();
+        until_ready_says(&server, (200, ""));
+        reason
+    });
+    let told = reasons.find(|reason| reason != "timeout");
+    assert_eq!(told.as_deref(), Some("away"));
+}
+
+#[test]
+fn readiness_says_that_the_store_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    // Its log is brought into the file, which then has all.
+    let server = over(&path, "0");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let emptied = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    assert_eq!(other.query_row(checkpoint, (), emptied), Ok(0));
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut file, &[7; 4096]).unwrap();
+    until_ready_says(&server, (503, "corrupt"));
+}
+
+#[test]
+fn readiness_says_that_the_store_has_no_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let server = over(&path, "0");
+    assert_eq!(readiness(&server), (200, String::new()));
+    // Nothing that is written fits any more.
+    server.limit_files("4096");
+    until_ready_says(&server, (503, "unwritable"));
+    server.limit_files("unlimited");
+    until_ready_says(&server, (200, ""));
+}
+
+#[test]
+fn files_of_the_store_are_their_owners_alone_and_others_are_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let server = over(&path, "0");
+    say(&server, "c1", "Hello");
+    for ending in ["db", "db-wal", "db-shm"] {
+        let file = std::fs::metadata(path.with_extension(ending)).unwrap();
+        assert_eq!(file.permissions().mode() & 0o777, 0o600, "{ending}");
+    }
+    drop(server);
+    std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    let store = format!("sqlite:{}", path.display());
+    let flags = ["serve", "--listen", "127.0.0.1:0", "--store", &store];
+    let mut server = adk_stream(&flags).running();
+    let line = server.log_line();
+    assert!(line.contains("(mode 644)"), "{line}");
 }

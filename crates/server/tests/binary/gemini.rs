@@ -132,8 +132,7 @@ fn gemini_calls_a_tool_of_ours_and_is_told_what_it_brought() {
 
     server.signal("TERM");
     server.ended();
-    let mut logged = String::new();
-    server.stderr.read_to_string(&mut logged).unwrap();
+    let logged = server.log();
     assert!(!logged.contains(KEY), "{logged}");
 }
 
@@ -166,4 +165,56 @@ fn without_a_key_it_does_not_start() {
     adk_stream(&["serve", "--listen", "127.0.0.1:0", "--agent", "gemini"])
         .refused()
         .says("GEMINI_API_KEY: not set, and the agent gemini needs a key");
+}
+
+#[test]
+fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked() {
+    let long = "x".repeat(70_000);
+    let hostile = [
+        r#"[500,"Mallory","USD",""]"#.to_owned(),
+        r#"{"amount":5,"recipient":"Sam","__proto__":{"recipient":"Mallory"}}"#.to_owned(),
+        r#"{"amount":5,"recipient":"Sam","constructor":{"prototype":{}}}"#.to_owned(),
+        r#"{"amount":5,"recipient":"Sam","memo":"not declared"}"#.to_owned(),
+        format!(r#"{{"amount":5,"recipient":"Sam","description":"{long}"}}"#),
+    ];
+    let parts: Vec<Value> = hostile
+        .iter()
+        .map(|args| {
+            let args: Value = serde_json::from_str(args).unwrap();
+            json!({"functionCall": {"name": "process_payment", "args": args}})
+        })
+        .collect();
+    let (url, requests) = gemini(vec![
+        saying(json!(parts)),
+        saying(json!([{"text": "I could not."}])),
+    ]);
+    let server = serve(&url).running();
+    let stream = say(&server, "Pay everybody");
+    assert!(stream.contains("I could not."), "{stream}");
+    assert!(!stream.contains("tool-approval-request"), "{stream}");
+    assert_eq!(stream.matches("tool-input-error").count(), hostile.len());
+    assert_eq!(
+        server.get("/api/approvals").json(),
+        json!({"approvals": []})
+    );
+    assert_eq!(server.get("/api/wallet").json()["payments"], json!([]));
+
+    // The model is told what was wrong with each, in few words.
+    requests.recv().unwrap();
+    let (_, second) = requests.recv().unwrap();
+    let told = second["contents"].as_array().unwrap().last().unwrap();
+    let told = told["parts"].as_array().unwrap();
+    let why = [
+        "an object",
+        "__proto__",
+        "__proto__",
+        "memo",
+        "/description",
+    ];
+    for (part, why) in told.iter().zip(why) {
+        let error = &part["functionResponse"]["response"]["error"];
+        let error = error.as_str().unwrap();
+        assert!(error.contains(why) && error.len() < 500, "{why}: {error}");
+    }
+    assert_eq!(told.len(), hostile.len());
 }

@@ -10,8 +10,8 @@ fn served(keys: &str) -> Server {
         .running()
 }
 
-const ALICE: (&str, &str) = ("x-api-key", "secret-a");
-const BOB: (&str, &str) = ("x-api-key", "secret-b");
+const ALICE: (&str, &str) = ("x-api-key", "a-key-of-alices-own");
+const BOB: (&str, &str) = ("x-api-key", "the-key-of-bob-alone");
 
 fn say(server: &Server, text: &str) {
     let body = json!({"id": "c1", "messages": [
@@ -31,7 +31,7 @@ fn events(entries: &Value) -> Vec<String> {
 
 #[test]
 fn journal_says_who_decided_what_to_its_owner_alone() {
-    let server = served("alice=secret-a,bob=secret-b");
+    let server = served("alice=a-key-of-alices-own,bob=the-key-of-bob-alone");
     say(&server, "Send $20 to Sam");
     let waiting = server.request("GET", "/api/approvals", &[ALICE]).json();
     let id = waiting["approvals"][0]["approvalId"]
@@ -68,8 +68,164 @@ fn journal_says_who_decided_what_to_its_owner_alone() {
 }
 
 #[test]
+fn journal_is_read_page_by_page() {
+    let server = served("alice=a-key-of-alices-own");
+    say(&server, "What is the weather in Tokyo?");
+    let read = |query: &str| {
+        let path = format!("/api/chat/c1/journal{query}");
+        server.request("GET", &path, &[ALICE]).json()
+    };
+    let whole = read("");
+    assert_eq!(whole["next"], Value::Null);
+    let (mut entries, mut after) = (Vec::new(), json!(0));
+    while !after.is_null() {
+        let page = read(&format!("?after={after}&limit=2"));
+        let some = page["entries"].as_array().unwrap();
+        assert!(some.len() <= 2, "{page}");
+        entries.extend(some.clone());
+        after = page["next"].clone();
+    }
+    assert_eq!(whole["entries"], Value::Array(entries));
+    for bad in ["?limit=0", "?limit=501", "?limit=x", "?after=-1"] {
+        let path = format!("/api/chat/c1/journal{bad}");
+        assert_eq!(server.request("GET", &path, &[ALICE]).status, 400, "{bad}");
+    }
+}
+
+/// The ids of messages.
+fn ids(messages: &Value) -> Vec<&str> {
+    let messages = messages.as_array().unwrap().iter();
+    messages
+        .map(|message| message["id"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn what_edits_and_regenerations_cut_off_can_be_listed_by_its_owner_alone() {
+    let server = served("alice=a-key-of-alices-own,bob=the-key-of-bob-alone");
+    let chat = || server.request("GET", "/api/chat/c1", &[ALICE]).json()["messages"].clone();
+    let list = || {
+        let path = "/api/chat/c1/branches";
+        server.request("GET", path, &[ALICE]).json()["branches"].clone()
+    };
+    let message = |id: &str, text: &str| json!({"id": id, "role": "user", "parts": [{"type": "text", "text": text}]});
+    let send = |body: Value| {
+        let answer = server.post("/api/chat", &[ALICE], &body.to_string());
+        assert_eq!(answer.status, 200);
+        chat()
+    };
+    send(json!({"id": "c1", "messages": [message("u1", "hello")]}));
+    let first = send(json!({"id": "c1", "messages": [message("u2", "the weather in Oslo?")]}));
+    send(json!({"id": "c1", "messages": [message("u3", "the weather in Rome?")]}));
+    assert_eq!(list(), json!([]));
+
+    // The second message is said differently, and then its answer is given again.
+    let whole = chat();
+    let edited = message("u2", "the weather in Tokyo?");
+    let edited = send(json!({"id": "c1", "messageId": "u2", "messages": [edited]}));
+    let cut = list();
+    assert_eq!(cut.as_array().unwrap().len(), 1, "{cut}");
+    assert_eq!(cut[0]["after"], first[1]["id"]);
+    assert!(cut[0]["openedAt"].as_u64().unwrap() > 1_600_000_000_000);
+    assert_eq!(
+        cut[0]["messages"].as_array().unwrap()[..],
+        whole.as_array().unwrap()[2..]
+    );
+    let answer = edited[3]["id"].as_str().unwrap();
+    send(
+        json!({"id": "c1", "trigger": "regenerate-message", "messageId": answer, "messages": edited}),
+    );
+    let cut = list();
+    assert_eq!(ids(&cut[0]["messages"]), ids(&whole)[2..]);
+    assert_eq!(ids(&cut[1]["messages"]), ["u2", answer]);
+    assert_eq!(cut[1]["after"], first[1]["id"]);
+
+    // The first message of all: what it was followed by are branches of a branch.
+    let before = chat();
+    send(json!({"id": "c1", "messageId": "u1", "messages": [message("u1", "good evening")]}));
+    let cut = list();
+    assert_eq!(cut.as_array().unwrap().len(), 3, "{cut}");
+    assert_eq!(cut[0]["after"], Value::Null);
+    assert_eq!(ids(&cut[0]["messages"]), ids(&whole));
+    assert_eq!(cut[2]["after"], first[1]["id"]);
+    assert_eq!(ids(&cut[2]["messages"]), ids(&before)[2..]);
+
+    let foreign = server.request("GET", "/api/chat/c1/branches", &[BOB]);
+    assert_eq!(foreign.status, 404);
+    assert_eq!(foreign.json()["error"]["code"], "unknown_chat");
+}
+
+/// A journal of many megabytes is neither answered at once nor left out.
+#[test]
+fn a_long_journal_comes_in_pages_and_its_recording_comes_whole() {
+    let server = served("alice=a-key-of-alices-own");
+    let long = "x".repeat(300 * 1024);
+    for number in 0..5 {
+        let message = json!({"id": format!("u{number}"), "role": "user",
+            "parts": [{"type": "text", "text": format!("hello {long}")}]});
+        let body = json!({"id": "c1", "messages": [message]}).to_string();
+        assert_eq!(server.post("/api/chat", &[ALICE], &body).status, 200);
+    }
+    let page = server.request("GET", "/api/chat/c1/journal", &[ALICE]);
+    assert!(page.body.len() < 1024 * 1024 + 1024, "{}", page.body.len());
+    assert!(page.json()["next"].is_u64());
+    let recording = server.request("GET", "/api/chat/c1/recording", &[ALICE]);
+    let frames = recording.json()["frames"].clone();
+    let opened = frames.as_array().unwrap().iter();
+    let opened: Vec<_> = opened
+        .filter_map(|frame| frame["opens"]["message"]["id"].as_str())
+        .collect();
+    assert_eq!(opened, ["u0", "u1", "u2", "u3", "u4"]);
+}
+
+#[test]
+fn approvals_are_listed_page_by_page_to_their_owner_alone() {
+    let server = served("alice=a-key-of-alices-own,bob=the-key-of-bob-alone");
+    for number in 0..5 {
+        let message = json!({"id": "u1", "role": "user",
+            "parts": [{"type": "text", "text": "Send $20 to Sam"}]});
+        let body = json!({"id": format!("c{number}"), "messages": [message]}).to_string();
+        assert_eq!(server.post("/api/chat", &[ALICE], &body).status, 200);
+    }
+    let list = |query: &str, who| {
+        let path = format!("/api/approvals{query}");
+        server.request("GET", &path, &[who]).json()
+    };
+    let chats = |page: &Value| -> Vec<String> {
+        let approvals = page["approvals"].as_array().unwrap().iter();
+        let chats = approvals.map(|asked| asked["chatId"].as_str().unwrap().to_owned());
+        chats.collect()
+    };
+    let whole = list("", ALICE);
+    assert_eq!(chats(&whole), ["c0", "c1", "c2", "c3", "c4"]);
+    assert_eq!(whole["nextCursor"], Value::Null);
+    let first = list("?limit=2", ALICE);
+    assert_eq!(chats(&first), ["c0", "c1"]);
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let second = list(&format!("?limit=2&cursor={cursor}"), ALICE);
+    assert_eq!(chats(&second), ["c2", "c3"]);
+    // What an earlier page showed may be answered meanwhile.
+    let answered = first["approvals"][1]["approvalId"].as_str().unwrap();
+    let path = format!("/api/approvals/{answered}");
+    server.post(&path, &[ALICE], r#"{"approved":false}"#);
+    let second = list(&format!("?limit=2&cursor={cursor}"), ALICE);
+    assert_eq!(chats(&second), ["c2", "c3"]);
+    let cursor = second["nextCursor"].as_str().unwrap();
+    let third = list(&format!("?limit=2&cursor={cursor}"), ALICE);
+    assert_eq!(chats(&third), ["c4"]);
+    assert_eq!(third["nextCursor"], Value::Null);
+    assert_eq!(chats(&list(&format!("?cursor={cursor}"), BOB)), [""; 0]);
+    for bad in ["?limit=0", "?limit=201", "?cursor=x", "?cursor="] {
+        let path = format!("/api/approvals{bad}");
+        let refused = server.request("GET", &path, &[ALICE]);
+        assert_eq!(refused.status, 400, "{bad}");
+        assert_eq!(refused.json()["error"]["code"], "bad_request");
+    }
+}
+
+#[test]
 fn recording_tells_each_turn_as_clients_were_told_it() {
-    let server = served("alice=secret-a");
+    let server = served("alice=a-key-of-alices-own");
     say(&server, "What is the weather in Tokyo?");
     let recording = server
         .request("GET", "/api/chat/c1/recording", &[ALICE])
@@ -108,7 +264,7 @@ fn recording_tells_each_turn_as_clients_were_told_it() {
 
 #[test]
 fn info_says_who_answers_to_whom() {
-    let server = served("alice=secret-a");
+    let server = served("alice=a-key-of-alices-own");
     assert_eq!(server.request("GET", "/api/info", &[]).status, 401);
     let info = server.request("GET", "/api/info", &[ALICE]).json();
     assert_eq!(info["agent"], "demo");

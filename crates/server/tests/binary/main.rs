@@ -6,20 +6,28 @@
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
-//! - `start`, `routes`, `api`, `history`, `official`, `seeds`, `gemini`, `emulate`, `replicas`, `shutdown`,
-//!   `crash`, `disk`: the behaviour.
+//! - `start`, `routes`, `api`, `consent`, `history`, `official`, `seeds`, `gemini`, `emulate`, `replicas`,
+//!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`: the
+//!   behaviour.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod api;
+mod attack;
+mod connections;
+mod consent;
 mod crash;
 mod disk;
 mod emulate;
+mod frames;
 mod gemini;
+mod golden;
+mod guard;
 mod history;
 mod official;
 mod process;
+mod quotas;
 mod replicas;
 mod request;
 mod routes;

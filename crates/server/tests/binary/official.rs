@@ -79,6 +79,46 @@ fn resume_replays_what_runs_and_says_where_nothing_does() {
 }
 
 #[test]
+fn resume_after_a_place_tells_a_turn_that_ended_since() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "1"]).running();
+    let mut client = server.connect("/live");
+    send(&mut client, "r1", "c1", "take your time");
+    while client.frame()["chunk"]["type"] != "text-delta" {}
+    let loaded = server.get("/api/chat/c1").json();
+    assert_eq!(loaded["status"], "running");
+    assert_eq!(server.post("/api/chat/c1/stop", &[], "{}").status, 200);
+    let served = server.get("/api/chat/c1").json();
+    assert_eq!(served["status"], "stopped");
+
+    let resume = |after: &Value| {
+        let mut client = server.connect("/live");
+        client.send(
+            &json!({"type": "resume", "requestId": "r2", "id": "c1", "headers": {},
+                            "body": {"after": after}}),
+        );
+        client
+    };
+    let frames = resume(&loaded["seq"]).frames_until("end");
+    let chunks = chunks(&frames, "r2");
+    let message = &served["messages"][1];
+    assert_eq!(chunks[0]["messageId"], message["id"]);
+    let deltas = chunks.iter().filter_map(|chunk| chunk["delta"].as_str());
+    let texts = message["parts"].as_array().unwrap().iter();
+    let texts = texts.filter_map(|part| part["text"].as_str());
+    assert_eq!(deltas.collect::<String>(), texts.collect::<String>());
+    let finish = chunks.last().unwrap();
+    assert_eq!(finish["messageMetadata"]["turn"], "stopped");
+
+    // Who has it all is told that there is nothing more.
+    let frame = resume(&served["seq"]).frame();
+    assert_eq!(frame, json!({"type": "no-active", "requestId": "r2"}));
+    let frame = resume(&json!("yesterday")).frame();
+    assert_eq!(frame["type"], "error");
+    let problem = frame["errorText"].as_str().unwrap();
+    assert!(problem.starts_with("body.after: "), "{problem}");
+}
+
+#[test]
 fn abort_stops_the_turn_where_the_operator_says_so() {
     let arguments = [
         "serve",
@@ -138,9 +178,9 @@ fn sockets_are_opened_by_key_or_ticket_and_only_from_allowed_sites() {
         "--origins",
         "https://app.example",
     ])
-    .variable("ADK_STREAM_KEYS", "alice=secret-a")
+    .variable("ADK_STREAM_KEYS", "alice=a-key-of-alices-own")
     .running();
-    let key = ("x-api-key", "secret-a");
+    let key = ("x-api-key", "a-key-of-alices-own");
     let refused =
         |path: &str, headers: &[(&'static str, &str)]| server.try_connect(path, headers).err();
     assert_eq!(refused("/live", &[]), Some(401));
@@ -155,15 +195,23 @@ fn sockets_are_opened_by_key_or_ticket_and_only_from_allowed_sites() {
     );
 
     assert_eq!(server.post("/api/ticket", &[], "").status, 401);
-    let ticket = server.post("/api/ticket", &[key], "").json();
-    let ticket = ticket["ticket"].as_str().unwrap();
-    assert_eq!(refused(&format!("/live?ticket={ticket}"), &[]), None);
+    let issue = || {
+        let ticket = server.post("/api/ticket", &[key], "").json();
+        ticket["ticket"].as_str().unwrap().to_owned()
+    };
+    let ticket = issue();
     assert_eq!(refused(&format!("/live?ticket={ticket}0"), &[]), Some(401));
-    let protocol = format!("adk-stream.ticket.{ticket}");
-    assert_eq!(
-        refused("/live", &[("sec-websocket-protocol", &protocol)]),
-        None
-    );
+    assert_eq!(refused(&format!("/live?ticket={ticket}"), &[]), None);
+    let in_protocol = |ticket: &str| {
+        let protocol = format!("adk-stream.ticket.{ticket}");
+        refused("/live", &[("sec-websocket-protocol", &protocol)])
+    };
+    // A ticket opens one socket, whichever way it is brought.
+    assert_eq!(refused(&format!("/live?ticket={ticket}"), &[]), Some(401));
+    assert_eq!(in_protocol(&ticket), Some(401));
+    let ticket = issue();
+    assert_eq!(in_protocol(&ticket), None);
+    assert_eq!(in_protocol(&ticket), Some(401));
     assert_eq!(
         server.get("/live").json()["error"]["code"],
         "upgrade_required"

@@ -4,8 +4,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
 
 use tempfile::TempDir;
+
+/// How long a line of the log is waited for: one that takes longer never comes.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command that knows nothing of the variables and files of whoever runs the tests.
 pub(crate) struct Start {
@@ -17,7 +22,8 @@ pub(crate) struct Start {
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
-    pub(crate) stderr: BufReader<ChildStderr>,
+    /// The lines that it has written on stderr. Tests share servers among threads.
+    log: Mutex<mpsc::Receiver<String>>,
     _folder: TempDir,
 }
 
@@ -39,6 +45,8 @@ pub(crate) fn adk_stream(arguments: &[&str]) -> Start {
     }
     command
         .args(arguments)
+        // Tests ask as fast as they can until something has happened.
+        .env("ADK_STREAM_MAX_REQUESTS_PER_SECOND", "none")
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -60,6 +68,27 @@ impl Start {
     /// Writes a file into the folder in which the binary starts.
     pub(crate) fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
         std::fs::write(self.folder.path().join(name), text).unwrap();
+        self
+    }
+
+    /// Starts it with so many descriptors, and so many that it may raise that to.
+    pub(crate) fn descriptors(mut self, soft: usize, hard: usize) -> Self {
+        let mut command = Command::new("prlimit");
+        command
+            .arg(format!("--nofile={soft}:{hard}"))
+            .arg(self.command.get_program())
+            .args(self.command.get_args())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        self.command = command;
         self
     }
 
@@ -96,7 +125,7 @@ impl Start {
         Server {
             child,
             address,
-            stderr,
+            log: Mutex::new(lines(stderr)),
             _folder: self.folder,
         }
     }
@@ -139,6 +168,22 @@ fn first_line(child: &mut Child) -> String {
     line
 }
 
+/// Reads lines as they are written, so that they can be waited for.
+fn lines(mut stderr: BufReader<ChildStderr>) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        loop {
+            let mut line = String::new();
+            let read = stderr.read_line(&mut line).unwrap_or_default();
+            // The server has ended, or nobody wants to know.
+            if read == 0 || sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
 impl Refusal {
     /// Expects the exit code of every failed start, and this line.
     pub(crate) fn says(&self, line: &str) {
@@ -152,6 +197,24 @@ impl Server {
     pub(crate) fn limit_files(&self, size: &str) {
         let limited = Command::new("prlimit")
             .args([&format!("--fsize={size}:"), "--pid"])
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(limited.unwrap().success());
+    }
+
+    /// The most memory that it has had at once, in bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
+        kibibytes.parse::<u64>().unwrap() * 1024
+    }
+
+    /// How many descriptors it may have from here on.
+    pub(crate) fn limit_descriptors(&self, count: usize) {
+        let limited = Command::new("prlimit")
+            .args([&format!("--nofile={count}:"), "--pid"])
             .arg(self.child.id().to_string())
             .status();
         assert!(limited.unwrap().success());
@@ -175,11 +238,18 @@ impl Server {
         self.child.wait().unwrap()
     }
 
-    /// The next line on stderr.
+    /// The next line on stderr; nothing, where the server has ended.
     pub(crate) fn log_line(&mut self) -> String {
-        let mut line = String::new();
-        self.stderr.read_line(&mut line).unwrap();
-        line
+        match self.log.get_mut().unwrap().recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(mpsc::RecvTimeoutError::Disconnected) => String::new(),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("the log says nothing more"),
+        }
+    }
+
+    /// All that is left on stderr of a server that has ended.
+    pub(crate) fn log(&mut self) -> String {
+        self.log.get_mut().unwrap().iter().collect()
     }
 }
 

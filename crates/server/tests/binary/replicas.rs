@@ -96,6 +96,23 @@ pub(crate) fn payments(server: &Server) -> usize {
 }
 
 #[test]
+fn ticket_of_one_server_opens_one_socket_at_one_of_them() {
+    let cluster = Cluster::new();
+    let [a, b] = [(); 2].map(|()| cluster.server());
+    let issue = || {
+        let ticket = a.post("/api/ticket", &[], "").json();
+        format!("/live?ticket={}", ticket["ticket"].as_str().unwrap())
+    };
+    let ticket = issue();
+    assert_eq!(b.try_connect(&ticket, &[]).err(), None);
+    for server in [&a, &b] {
+        assert_eq!(server.try_connect(&ticket, &[]).err(), Some(401));
+    }
+    assert_eq!(a.try_connect(&issue(), &[]).err(), None);
+    assert_eq!(b.get("/readyz").status, 200);
+}
+
+#[test]
 fn what_one_server_asks_is_answered_at_another_and_seen_at_a_third() {
     let cluster = Cluster::new();
     let [a, b, c] = [(); 3].map(|()| cluster.server());
@@ -179,14 +196,14 @@ fn a_text_that_a_server_died_in_is_said_again_by_another() {
 }
 
 #[test]
-fn servers_that_do_not_know_the_key_bring_no_errands() {
+fn servers_that_do_not_know_the_key_forward_no_commands() {
     let cluster = Cluster::new();
     let server = cluster.server();
-    let errand = json!({"chat": "c1", "principal": "ann", "order": "view"}).to_string();
+    let command = json!({"chat": "c1", "principal": "ann", "kind": "view"}).to_string();
     for key in ["", "another-key-altogether"] {
         let headers = [("x-adk-stream-cluster", key)];
         assert_eq!(
-            server.post("/internal/errand", &headers, &errand).status,
+            server.post("/internal/command", &headers, &command).status,
             401
         );
     }

@@ -1,9 +1,13 @@
 //! One HTTP request over a plain socket, so that nothing stands between the test and the bytes.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use crate::process::Server;
+
+/// How long a server may say nothing: one that takes longer never answers.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An answer, as it came.
 pub(crate) struct Answer {
@@ -34,25 +38,42 @@ impl Server {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answer {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        let headers: String = headers
-            .iter()
-            .map(|(name, value)| format!("{name}: {value}\r\n"))
-            .collect();
-        let host = if headers.contains("host: ") {
-            ""
-        } else {
-            "host: localhost\r\n"
-        };
-        let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n");
-        let request = format!("{head}{headers}content-length: {length}\r\n\r\n{body}");
-        // A server that refuses a body may close before it has read it.
-        let _ = stream.write_all(request.as_bytes());
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
-        Answer::parse(&bytes)
+        send(self.address, method, path, headers, body)
     }
+}
+
+/// One request to whoever listens there.
+pub(crate) fn send(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = text(method, path, headers, body);
+    // A server that refuses a body may close before it has read it.
+    let _ = stream.write_all(request.as_bytes());
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("an answer");
+    Answer::parse(&bytes)
+}
+
+/// A request as it stands on the wire.
+pub(crate) fn text(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let headers: String = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
+    let host = if headers.contains("host: ") {
+        ""
+    } else {
+        "host: localhost\r\n"
+    };
+    let length = body.len();
+    let head = format!("{method} {path} HTTP/1.1\r\n{host}connection: close\r\n");
+    format!("{head}{headers}content-length: {length}\r\n\r\n{body}")
 }
 
 impl Answer {
@@ -79,7 +100,26 @@ impl Answer {
 
     pub(crate) fn json(&self) -> serde_json::Value {
         assert_eq!(self.header("content-type"), Some("application/json"));
-        serde_json::from_slice(&self.body).unwrap()
+        match self.header("transfer-encoding") {
+            Some("chunked") => serde_json::from_slice(&self.chunks()).unwrap(),
+            _ => serde_json::from_slice(&self.body).unwrap(),
+        }
+    }
+
+    /// The body without the lengths of its chunks.
+    fn chunks(&self) -> Vec<u8> {
+        let (mut whole, mut rest) = (Vec::new(), &self.body[..]);
+        loop {
+            let end = rest.windows(2).position(|two| two == b"\r\n").unwrap();
+            let length = std::str::from_utf8(&rest[..end]).unwrap();
+            let length = usize::from_str_radix(length, 16).unwrap();
+            if length == 0 {
+                return whole;
+            }
+            let chunk = &rest[end + 2..];
+            whole.extend_from_slice(&chunk[..length]);
+            rest = &chunk[length + 2..];
+        }
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::process::serve;
+use crate::process::{adk_stream, serve};
 
 #[test]
 fn it_says_that_it_lives_and_is_ready() {
@@ -121,4 +121,69 @@ fn a_wrong_method_is_refused_in_json_with_the_right_ones() {
         );
         assert_eq!(answer.header("allow"), Some("GET,HEAD"));
     }
+}
+
+#[test]
+fn every_answer_tells_browsers_what_they_may_do() {
+    let server = serve();
+    let answers = [
+        server.get("/"),
+        server.get("/api/info"),
+        server.get("/nothing"),
+        server.get("/healthz"),
+        server.get("/live"),
+        server.request("POST", "/", &[]),
+        server.request("POST", "/api/chat", &[("content-type", "text/plain")]),
+    ];
+    for answer in answers {
+        let policy = answer.header("content-security-policy").unwrap();
+        for directive in [
+            "default-src 'self';",
+            "img-src 'self' data: blob:;",
+            "media-src 'self' data: blob:;",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "object-src 'none'",
+        ] {
+            assert!(policy.contains(directive), "{policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        for (name, value) in [
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("x-content-type-options", "nosniff"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{}", answer.status);
+        }
+        let permissions = answer.header("permissions-policy").unwrap();
+        assert!(permissions.contains("camera=()"), "{permissions}");
+    }
+}
+
+#[test]
+fn the_page_is_framed_by_named_sites_only() {
+    let sites = "https://intranet.example";
+    let start = adk_stream(&[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--frame-ancestors",
+        sites,
+    ]);
+    let answer = start.running().get("/");
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(
+        policy.ends_with("; frame-ancestors 'self' https://intranet.example"),
+        "{policy}"
+    );
+    assert_eq!(answer.header("x-frame-options"), None);
+
+    let refusal = adk_stream(&["serve", "--frame-ancestors", "*"]).refused();
+    let problem = "`*` is not a site, as in https://example.com";
+    assert_eq!(
+        refusal.line,
+        format!("adk-stream: --frame-ancestors: {problem}")
+    );
 }

@@ -234,3 +234,37 @@ fn interrupt_stops_the_turn() {
     while !client.next().unwrap().contains("[DONE]") {}
     assert_eq!(server.get("/api/chat/c1").json()["status"], "stopped");
 }
+
+#[test]
+fn message_that_is_refused_is_over() {
+    let server = serve(&[]);
+    let mut client = server.connect("/live");
+    let part = json!({"type": "tool-process_payment", "toolCallId": "nobody",
+        "state": "output-available", "input": {}, "output": {}});
+    for message in [
+        json!({"role": "user", "parts": [part]}),
+        json!({"role": "nobody", "content": "hi"}),
+        json!({"role": "system", "content": "hi"}),
+    ] {
+        client.send(&json!({"type": "message", "messages": [message]}));
+        assert!(client.next().unwrap().contains("errorText"));
+        assert!(client.next().unwrap().contains("[DONE]"));
+    }
+}
+
+#[test]
+fn page_that_can_not_run_a_tool_is_not_waited_for_beyond_the_time_that_is_set() {
+    let server = serve(&["--client-timeout", "0.2"]);
+    let mut client = server.connect("/live");
+    let messages = json!([{"role": "user", "content": "Play track 1"}]);
+    client.send(&json!({"type": "message", "messages": messages}));
+    let mut errors = Vec::new();
+    loop {
+        match ServerFrame::from_text(&client.next().unwrap()).unwrap() {
+            ServerFrame::Chunk(Chunk::ToolOutputError(error)) => errors.push(error.error_text),
+            ServerFrame::Done => break,
+            _ => {}
+        }
+    }
+    assert_eq!(errors, ["No page ran it in time."]);
+}

@@ -1,6 +1,6 @@
 //! A plain WebSocket client, as a page of the seeds or a test has it.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -26,27 +26,36 @@ impl Server {
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Client, u16> {
-        let stream = TcpStream::connect(self.address).unwrap();
-        // A test that waits in vain fails, and does not hang.
-        stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
-            .unwrap();
-        let url = format!("ws://{}{path}", self.address);
-        let mut request = url.into_client_request().unwrap();
-        for (name, value) in headers {
-            let value = HeaderValue::from_str(value).unwrap();
-            request
-                .headers_mut()
-                .insert(HeaderName::from_static(name), value);
+        connect(self.address, path, headers)
+    }
+}
+
+/// Opens a socket to whoever listens there.
+pub(crate) fn connect(
+    address: SocketAddr,
+    path: &str,
+    headers: &[(&'static str, &str)],
+) -> Result<Client, u16> {
+    let stream = TcpStream::connect(address).unwrap();
+    // A test that waits in vain fails, and does not hang.
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let url = format!("ws://{address}{path}");
+    let mut request = url.into_client_request().unwrap();
+    for (name, value) in headers {
+        let value = HeaderValue::from_str(value).unwrap();
+        request
+            .headers_mut()
+            .insert(HeaderName::from_static(name), value);
+    }
+    match tungstenite::client(request, stream) {
+        Ok((socket, _)) => Ok(Client(socket)),
+        Err(tungstenite::HandshakeError::Failure(Error::Http(response))) => {
+            let response: &Response<_> = &response;
+            Err(response.status().as_u16())
         }
-        match tungstenite::client(request, stream) {
-            Ok((socket, _)) => Ok(Client(socket)),
-            Err(tungstenite::HandshakeError::Failure(Error::Http(response))) => {
-                let response: &Response<_> = &response;
-                Err(response.status().as_u16())
-            }
-            Err(error) => panic!("{error}"),
-        }
+        Err(error) => panic!("{error}"),
     }
 }
 

@@ -6,7 +6,7 @@ use turn::{At, ChatId};
 use super::sample::{
     append, called, chat_opened, entry, gate, gate_opened, open_chat, said, turn_opened,
 };
-use crate::{Appended, ChatSummary, Stores};
+use crate::{Appended, Bounds, ChatSummary, Stores};
 
 /// How a server finds out that somebody else wrote to chats which it believes to have.
 pub async fn journals_that_others_appended_to_are_outdated(stores: Stores) {
@@ -73,8 +73,8 @@ pub async fn a_deleted_chat_is_forgotten_wholly(stores: Stores) {
     assert_eq!(journal.owner(&gone).await, Ok(None));
     assert_eq!(journal.gate(&"g-gone".into()).await, Ok(None));
     assert_eq!(journal.call(&"c-gone".into()).await, Ok(None));
-    let open = journal.open_gates(&"ann".into()).await;
-    assert_eq!(open.map(|open| open.len()), Ok(1));
+    let open = journal.open_gates(&"ann".into(), None, 9).await;
+    assert_eq!(open.map(|open| open.gates.len()), Ok(1));
     let overdue = journal.overdue_gates(At(99), 9).await;
     assert_eq!(overdue, Ok(vec![(kept.clone(), "g-kept".into())]));
     let chats = journal.chats(&"ann".into()).await;
@@ -108,7 +108,14 @@ pub async fn what_was_never_stored_is_not_found(stores: Stores) {
         assert_eq!(journal.read(&chat, 0).await, Ok(Vec::new()));
         assert_eq!(journal.owner(&chat).await, Ok(None));
         assert_eq!(journal.chats(&owner).await, Ok(Vec::new()));
-        assert_eq!(journal.open_gates(&owner).await, Ok(Vec::new()));
+        let open = journal.open_gates(&owner, None, 9).await;
+        assert_eq!(open.map(|open| open.gates), Ok(Vec::new()));
+        let bounds = Bounds {
+            entries: 9,
+            bytes: 9,
+        };
+        let page = journal.read_page(&chat, 0, bounds).await;
+        assert_eq!(page.map(|page| page.entries), Ok(Vec::new()));
         assert_eq!(journal.gate(&id.into()).await, Ok(None));
         assert_eq!(journal.call(&id.into()).await, Ok(None));
         assert_eq!(journal.lease(&chat).await, Ok(None));

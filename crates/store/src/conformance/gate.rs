@@ -7,11 +7,11 @@ use turn::{At, ChatId, GateId};
 use super::sample::{
     append, call, called, chat_opened, entry, gate, gate_closed, gate_opened, open_chat,
 };
-use crate::{Closed, GateRecord, Journal, OpenGate, StoreError, Stores};
+use crate::{Closed, GatePage, GateRecord, Journal, OpenGate, StoreError, Stores};
 
 async fn open_ids(journal: &dyn Journal, owner: &str) -> Vec<String> {
-    let open = journal.open_gates(&owner.into()).await;
-    let open = open.expect("the store works").into_iter();
+    let open = journal.open_gates(&owner.into(), None, 99).await;
+    let open = open.expect("the store works").gates.into_iter();
     open.map(|open| open.gate.id.to_string()).collect()
 }
 
@@ -20,7 +20,7 @@ pub async fn open_gates_appear_and_vanish(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
     open_chat(journal, &chat, "ann").await;
-    assert_eq!(journal.open_gates(&"ann".into()).await, Ok(Vec::new()));
+    assert_eq!(open_ids(journal, "ann").await, [""; 0]);
 
     let approval = gate("approval", "x", Some(99));
     let page = serde_json::from_value(json!({
@@ -49,10 +49,9 @@ pub async fn open_gates_appear_and_vanish(stores: Stores) {
         open(approval.clone(), call("x"), 5),
         open(page, call("nested"), 6),
     ];
-    assert_eq!(
-        journal.open_gates(&"ann".into()).await.as_deref(),
-        Ok(&expected[..])
-    );
+    let listed = journal.open_gates(&"ann".into(), None, 99).await;
+    let (gates, next) = (expected.to_vec(), None);
+    assert_eq!(listed, Ok(GatePage { gates, next }));
 
     let output = json!({
         "event": "gate-closed", "turn": "t", "gate": "page", "decision": "output", "output": 1,
@@ -67,7 +66,7 @@ pub async fn open_gates_appear_and_vanish(stores: Stores) {
         gate_closed("t", &brief.id, true),
     ]);
     append(journal, &chat, 5, entry(9, "ann", events)).await;
-    assert_eq!(journal.open_gates(&"ann".into()).await, Ok(Vec::new()));
+    assert_eq!(open_ids(journal, "ann").await, [""; 0]);
 }
 
 /// An owner sees the gates of all their chats and of no other, by the time they were asked.
@@ -86,6 +85,53 @@ pub async fn open_gates_are_the_owners_alone_and_come_oldest_first(stores: Store
     assert_eq!(open_ids(journal, "ann").await, ["c-z", "c-y", "a-z", "a-y"]);
     assert_eq!(open_ids(journal, "bob").await, ["b-z", "b-y"]);
     assert_eq!(open_ids(journal, "eve").await, [""; 0]);
+}
+
+/// A list is read page by page: nothing twice and nothing left out, though gates close meanwhile.
+pub async fn open_gates_are_listed_page_by_page(stores: Stores) {
+    let journal = &*stores.journal;
+    let chat = ChatId::from("c");
+    open_chat(journal, &chat, "ann").await;
+    let name = |number: u64| format!("g{number:02}");
+    // Several of one moment, so that a page may end between them.
+    for (seq, numbers) in (1..).zip([0..5_u64, 5..6, 6..11]) {
+        let mut events: Vec<_> = numbers
+            .map(|number| gate_opened("t", &gate(&name(number), "x", None)))
+            .collect();
+        if seq == 1 {
+            events.push(called("t", "x"));
+        }
+        append(journal, &chat, seq, entry(seq * 10, "ann", json!(events))).await;
+    }
+    let all: Vec<String> = (0..11).map(name).collect();
+    for limit in [1, 2, 3, 10, 11, 12] {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = journal.open_gates(&"ann".into(), after, limit).await;
+            let page = page.expect("the store works");
+            let is_full = page.gates.len() == limit;
+            seen.extend(page.gates.iter().map(|open| open.gate.id.to_string()));
+            assert!(is_full || page.next.is_none(), "{page:?}");
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, all, "pages of {limit}");
+    }
+    // The gate at which a page ended may be closed before the next one is asked for.
+    let first = journal.open_gates(&"ann".into(), None, 3).await;
+    let after = first.expect("the store works").next;
+    let closed = json!([gate_closed("t", &"g02".into(), true)]);
+    append(journal, &chat, 4, entry(40, "ann", closed)).await;
+    let page = journal.open_gates(&"ann".into(), after, 2).await;
+    let ids = |page: GatePage| -> Vec<String> {
+        let gates = page.gates.iter();
+        gates.map(|open| open.gate.id.to_string()).collect()
+    };
+    assert_eq!(page.map(ids), Ok(vec![name(3), name(4)]));
+    let others = journal.open_gates(&"eve".into(), after, 2).await;
+    assert_eq!(others.map(ids), Ok(Vec::new()));
 }
 
 /// A gate is found by its id alone: where it is, whose, and what became of it.

@@ -19,6 +19,7 @@ pub mod chat;
 pub mod gate;
 pub mod lease;
 pub mod ledger;
+pub mod limits;
 mod sample;
 pub mod tail;
 
@@ -28,6 +29,7 @@ macro_rules! conformance {
     ($open:path) => {
         $crate::conformance! { @tests $open;
             append::entries_come_back_in_order
+            append::a_journal_is_read_page_by_page
             append::an_append_behind_a_stale_place_conflicts
             append::an_append_behind_a_place_to_come_conflicts
             append::of_writers_at_one_place_one_wins
@@ -46,6 +48,7 @@ macro_rules! conformance {
             tail::a_closed_store_ends_its_tails
             gate::open_gates_appear_and_vanish
             gate::open_gates_are_the_owners_alone_and_come_oldest_first
+            gate::open_gates_are_listed_page_by_page
             gate::a_gate_is_found_open_and_closed
             gate::the_first_answer_to_a_gate_stays
             gate::calls_are_found
@@ -65,6 +68,9 @@ macro_rules! conformance {
             lease::a_turn_that_waits_for_people_needs_nobody
             lease::an_answer_brings_a_turn_back_to_work
             lease::of_owners_who_race_one_holds
+            limits::open_turns_and_gates_are_counted
+            limits::a_nonce_is_used_once
+            limits::a_store_that_works_says_so
             ledger::everybody_starts_with_the_same
             ledger::a_transaction_is_paid_once
             ledger::two_transactions_of_one_call_are_two_payments

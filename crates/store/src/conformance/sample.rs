@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use turn::call::Call;
 use turn::gate::Gate;
-use turn::{At, ChatId, Event, GateId, Principal};
+use turn::{At, Chat, ChatId, Entry, Event, GateId};
 
 use crate::{Appended, Journal, NewEntry};
 
@@ -17,8 +17,9 @@ pub(super) fn entry(at: u64, actor: &str, all: Value) -> NewEntry {
     NewEntry {
         at: At(at),
         epoch: 0,
-        actor: Principal::from(actor),
+        actor: actor.into(),
         events: events(all),
+        open: None,
     }
 }
 
@@ -101,13 +102,22 @@ pub(super) fn gate_closed(turn: &str, gate: &GateId, approved: bool) -> Value {
     json!({"event": "gate-closed", "turn": turn, "gate": gate, "decision": decision})
 }
 
-/// Appends, where nothing stands in the way, and returns the place.
+/// Appends, where nothing stands in the way, and returns the place. Which turn is open then is worked
+/// out as by whoever has the chat.
 pub(super) async fn append(
     journal: &dyn Journal,
     chat: &ChatId,
     expected_seq: u64,
-    entry: NewEntry,
+    mut entry: NewEntry,
 ) -> u64 {
+    let mut entries = journal.read(chat, 0).await.expect("the store works");
+    entries.push(Entry {
+        seq: expected_seq + 1,
+        at: entry.at,
+        actor: entry.actor.clone(),
+        events: entry.events.clone(),
+    });
+    entry.open = Chat::replay(&entries).open_turn();
     let appended = journal.append(chat, expected_seq, entry).await;
     match appended.expect("the store works") {
         Appended::Ok { seq } => seq,

@@ -42,7 +42,8 @@ impl State {
     fn ownerless(&self, now: At, limit: usize) -> Vec<ChatId> {
         let mut chats = self.longest_untouched(|id, chat| {
             let lease = self.leases.get(id);
-            chat.standing.is_running() && lease.is_none_or(|lease| lease.expires <= now)
+            chat.open.as_ref().is_some_and(|open| open.is_running)
+                && lease.is_none_or(|lease| lease.expires <= now)
         });
         chats.truncate(limit);
         chats

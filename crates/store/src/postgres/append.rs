@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use turn::{ChatId, Event, Principal, TurnId};
+use turn::index::{self, Change};
+use turn::{ChatId, Event, OpenTurn, Principal, TurnId};
 
 use crate::error::StoreError;
-use crate::index::{self, Change, Standing};
 use crate::journal::{Appended, NewEntry};
 use crate::json::encode;
 use crate::number::{from_at, from_seq};
@@ -21,6 +21,7 @@ pub(super) struct Append {
     expected_seq: u64,
     entry: NewEntry,
     kind: String,
+    actor: String,
     events: String,
     marks: Vec<Mark>,
 }
@@ -74,6 +75,7 @@ impl Append {
         }
         let append = Self {
             kind: index::kind(&entry.events),
+            actor: entry.actor.to_string(),
             events: encode("the events of an entry", &entry.events)?,
             chat,
             expected_seq,
@@ -92,7 +94,7 @@ impl Append {
         });
         let owner = self.owner().map(Principal::as_str);
         let turn = index::turn(&self.entry.events).map(TurnId::as_str);
-        let own = [self.chat.as_str(), self.entry.actor.as_str()];
+        let own = [self.chat.as_str(), self.actor.as_str()];
         let mut all = ids.chain(own).chain(owner).chain(turn);
         if all.any(|id| id.contains('\0')) {
             return Err(StoreError::Malformed {
@@ -130,7 +132,8 @@ impl Append {
 pub(super) struct Place {
     pub(super) owner: String,
     pub(super) seq: u64,
-    pub(super) standing: Standing,
+    /// The turn that is open after the last append of the group.
+    pub(super) open: Option<OpenTurn>,
 }
 
 /// The rows that a group of appends leaves, column by column, as PostgreSQL takes many at once.
@@ -157,7 +160,6 @@ pub(super) struct Chats<'a> {
     pub(super) updated: Vec<i64>,
     pub(super) seq: Vec<i64>,
     pub(super) turn: Vec<Option<String>>,
-    pub(super) standing: Vec<String>,
     pub(super) running: Vec<bool>,
 }
 
@@ -208,7 +210,7 @@ pub(super) type Answer = Result<Appended, StoreError>;
 pub(super) fn work_out<'a>(
     appends: &[&'a Append],
     places: HashMap<String, Place>,
-) -> Result<(Vec<Answer>, Batch<'a>), StoreError> {
+) -> (Vec<Answer>, Batch<'a>) {
     let mut group = Group {
         places,
         touched: Vec::new(),
@@ -216,7 +218,7 @@ pub(super) fn work_out<'a>(
         batch: Batch::default(),
     };
     let answers = appends.iter().map(|append| group.take(append)).collect();
-    Ok((answers, group.finish()?))
+    (answers, group.finish())
 }
 
 struct Group<'a> {
@@ -262,12 +264,12 @@ impl<'a> Group<'a> {
                 self.places.entry(chat.to_owned()).or_insert(Place {
                     owner: owner.to_string(),
                     seq: 0,
-                    standing: Standing::default(),
+                    open: None,
                 })
             }
         };
         place.seq += 1;
-        place.standing.apply(append.events());
+        place.open.clone_from(&append.entry.open);
         let (seq, owner) = (place.seq, place.owner.clone());
         self.touch(chat, is_new, from_at(append.entry.at));
         self.batch.entries.push(append, seq);
@@ -330,14 +332,14 @@ impl<'a> Group<'a> {
                     closings.id.push(id);
                     closings.chat.push(chat);
                     closings.decision.push(decision);
-                    closings.by.push(append.entry.actor.as_str());
+                    closings.by.push(append.actor.as_str());
                     closings.at.push(from_at(append.entry.at));
                 }
             }
         }
     }
 
-    fn finish(mut self) -> Result<Batch<'a>, StoreError> {
+    fn finish(mut self) -> Batch<'a> {
         for touched in self.touched {
             let Some(place) = self.places.get(touched.chat) else {
                 continue;
@@ -351,15 +353,11 @@ impl<'a> Group<'a> {
             chats.opened.push(touched.opened);
             chats.updated.push(touched.updated);
             chats.seq.push(from_seq(place.seq));
-            chats
-                .turn
-                .push(place.standing.turn().map(TurnId::to_string));
-            chats
-                .standing
-                .push(encode("how a chat stands", &place.standing)?);
-            chats.running.push(place.standing.is_running());
+            let open = place.open.as_ref();
+            chats.turn.push(open.map(|open| open.id.to_string()));
+            chats.running.push(open.is_some_and(|open| open.is_running));
         }
-        Ok(self.batch)
+        self.batch
     }
 }
 
@@ -370,7 +368,7 @@ impl<'a> Entries<'a> {
         let turn = index::turn(append.events());
         self.turn.push(turn.map(TurnId::as_str));
         self.kind.push(&append.kind);
-        self.actor.push(append.entry.actor.as_str());
+        self.actor.push(append.actor.as_str());
         self.events.push(&append.events);
         self.at.push(from_at(append.entry.at));
         self.epoch.push(from_seq(append.entry.epoch));

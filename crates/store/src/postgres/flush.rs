@@ -19,7 +19,6 @@ use super::failure::{is_unavailable, silent};
 use super::read::{column, text};
 use super::session::{Parameters, Session};
 use crate::error::StoreError;
-use crate::json::decode;
 use crate::number::to_count;
 
 /// On which other servers hear that journals grew.
@@ -44,17 +43,17 @@ pub(super) enum Failure {
     Unknown(StoreError),
 }
 
-const LOCK: &str = "SELECT id, owner, seq, standing FROM chat WHERE id = ANY ($1)
+const LOCK: &str = "SELECT id, owner, seq FROM chat WHERE id = ANY ($1)
     ORDER BY id FOR NO KEY UPDATE";
 
-const OPEN: &str = "INSERT INTO chat (id, owner, opened, updated, seq, turn, standing, running)
+const OPEN: &str = "INSERT INTO chat (id, owner, opened, updated, seq, turn, running)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
-      $6::text[], $7::text[], $8::boolean[]) AS new (id) ORDER BY new.id";
+      $6::text[], $7::boolean[]) AS new (id) ORDER BY new.id";
 
 const GROW: &str = "UPDATE chat SET updated = new.updated, seq = new.seq, turn = new.turn,
-      standing = new.standing, running = new.running
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[])
-      AS new (id, updated, seq, turn, standing, running)
+      running = new.running
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::boolean[])
+      AS new (id, updated, seq, turn, running)
     WHERE chat.id = new.id";
 
 const ENTER: &str = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
@@ -137,10 +136,7 @@ impl Flusher {
     pub(super) async fn append(&self, appends: &[&Append]) -> Result<Vec<Answer>, Failure> {
         let looking = tokio::time::timeout(self.patience, self.lock(appends)).await;
         let places = looking.unwrap_or_else(|_| Err(Failure::Lost(silent())))?;
-        let (answers, batch) = match work_out(appends, places) {
-            Ok(worked_out) => worked_out,
-            Err(error) => return Err(self.roll_back(error).await),
-        };
+        let (answers, batch) = work_out(appends, places);
         let writing = tokio::time::timeout(self.patience, self.write(&batch)).await;
         let written = writing.unwrap_or_else(|_| Err(Failure::Unknown(silent())));
         match written {
@@ -175,14 +171,10 @@ impl Flusher {
         let mut places = HashMap::new();
         for row in &rows {
             let place = || {
-                let standing = decode("how a chat stands", text(row, 3)?)?;
                 let seq = to_count(column(row, 2)?);
                 let owner = text(row, 1)?.to_owned();
-                let place = Place {
-                    owner,
-                    seq,
-                    standing,
-                };
+                let open = None;
+                let place = Place { owner, seq, open };
                 Ok((text(row, 0)?.to_owned(), place))
             };
             match place() {
@@ -381,7 +373,6 @@ fn open<'a>(client: &'a Client, statement: Statement, chats: &'a Chats<'_>) -> S
             &chats.updated,
             &chats.seq,
             &chats.turn,
-            &chats.standing,
             &chats.running,
         ];
         client.execute(&statement, parameters).await
@@ -395,7 +386,6 @@ fn grow<'a>(client: &'a Client, statement: Statement, chats: &'a Chats<'_>) -> S
             &chats.updated,
             &chats.seq,
             &chats.turn,
-            &chats.standing,
             &chats.running,
         ];
         client.execute(&statement, parameters).await

@@ -119,11 +119,11 @@ mod tests {
         let address = Address::new(url).unwrap();
         let session = address.connect().await.unwrap();
         schema::migrate(&session, &address).await.unwrap();
-        let chats = "INSERT INTO chat (id, owner, opened, updated, seq, turn, standing, running)
-            SELECT 'parked-' || n, 'ann', n, n, 1, 't', '{}', false
+        let chats = "INSERT INTO chat (id, owner, opened, updated, seq, turn, running)
+            SELECT 'parked-' || n, 'ann', n, n, 1, 't', false
             FROM generate_series(1, 100000) AS n;
-            INSERT INTO chat (id, owner, opened, updated, seq, turn, standing, running)
-            VALUES ('b', 'ann', 1, 7, 1, 't', '{}', true), ('a', 'ann', 1, 8, 1, 't', '{}', true);
+            INSERT INTO chat (id, owner, opened, updated, seq, turn, running)
+            VALUES ('b', 'ann', 1, 7, 1, 't', true), ('a', 'ann', 1, 8, 1, 't', true);
             ANALYZE chat;
             -- What our connections tell the planner is not what is tested.
             RESET enable_seqscan";

@@ -36,6 +36,27 @@ impl Pool {
         F: Future<Output = Result<T, StoreError>>,
     {
         let begun = Instant::now();
+        self.run_while(|| self.outage.goes_on(begun), work).await
+    }
+
+    /// The same for whoever wants to know whether the database is there: nothing is waited out. Only
+    /// a connection that was kept and has broken is no answer yet.
+    pub(super) async fn look<T, F>(&self, work: impl Fn(Arc<Session>) -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut is_first = true;
+        self.run_while(|| std::mem::take(&mut is_first), work).await
+    }
+
+    async fn run_while<T, F>(
+        &self,
+        mut goes_on: impl FnMut() -> bool,
+        work: impl Fn(Arc<Session>) -> F,
+    ) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
         let patience = self.address.url.patience;
         let room = tokio::time::timeout(patience, self.room.acquire()).await;
         let room = room.map_err(|_| StoreError::Unavailable {
@@ -66,7 +87,7 @@ impl Pool {
             };
             // What was idle while the server went away is of no use either.
             self.idle().clear();
-            if !self.outage.goes_on(begun) {
+            if !goes_on() {
                 return Err(failed);
             }
             backoff.wait().await;

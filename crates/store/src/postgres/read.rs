@@ -7,9 +7,11 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use super::session::{Parameters, Session};
 use crate::error::StoreError;
-use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
+use crate::journal::{
+    Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate,
+};
 use crate::json::decode;
-use crate::number::{from_deadline, from_seq, to_at, to_count};
+use crate::number::{from_at, from_deadline, from_seq, to_at, to_count};
 
 /// How many entries a tail reads at once.
 const PAGE: i64 = 256;
@@ -26,6 +28,38 @@ pub(super) async fn entries(
         entry(chat, row, 0)
     })
     .await
+}
+
+/// The first entries after a place that fit into a page.
+pub(super) async fn bounded(
+    session: &Session,
+    chat: &ChatId,
+    after: u64,
+    bounds: Bounds,
+) -> Result<EntryPage, StoreError> {
+    // One more than fits is sent, by which it is known that there are more. Its size is looked up
+    // without reading it.
+    let sql = "SELECT seq, at, actor, events FROM (
+                 SELECT seq, at, actor, events, row_number() OVER earlier AS number,
+                   coalesce(sum(octet_length(events)) OVER earlier - octet_length(events), 0) AS before
+                 FROM (SELECT seq, at, actor, events FROM entry
+                       WHERE chat = $1 AND seq > $2 ORDER BY seq LIMIT $3) AS page
+                 WINDOW earlier AS (ORDER BY seq)
+               ) AS sized WHERE before <= $4 OR number <= 2 ORDER BY seq";
+    let limit = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = limit(bounds.entries.max(1)).saturating_add(1);
+    let parameters: Parameters<'_> = &[
+        &chat.as_str(),
+        &from_seq(after),
+        &rows,
+        &limit(bounds.bytes),
+    ];
+    let rows = self::rows(session, sql, parameters).await?;
+    let entries = rows.iter().map(|row| {
+        let bytes = text(row, 3)?.len();
+        Ok((entry(chat, row, 0)?, bytes))
+    });
+    EntryPage::of(entries, bounds)
 }
 
 /// What a tail finds.
@@ -82,21 +116,37 @@ fn entry(chat: &ChatId, row: &Row, first: usize) -> Result<Entry, StoreError> {
 pub(super) async fn open_gates(
     session: &Session,
     owner: &Principal,
-) -> Result<Vec<OpenGate>, StoreError> {
-    let sql = "SELECT gate.chat, gate.turn, gate.gate, call.call, gate.asked
+    after: Option<GatePlace>,
+    limit: usize,
+) -> Result<GatePage, StoreError> {
+    let sql = "SELECT gate.chat, gate.turn, gate.gate, call.call, gate.asked, gate.position
                FROM gate JOIN call ON call.id = gate.call
                WHERE gate.owner = $1 AND gate.decision IS NULL
-               ORDER BY gate.asked, gate.position";
-    all(session, sql, &[&owner.as_str()], |row| {
-        Ok(OpenGate {
+                 AND gate.asked >= $2 AND (gate.asked, gate.position) > ($2, $3)
+               ORDER BY gate.asked, gate.position LIMIT $4";
+    // Positions start at 1.
+    let start = GatePlace {
+        asked: At(0),
+        position: 0,
+    };
+    let after = after.unwrap_or(start);
+    let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let (asked, position) = (from_at(after.asked), from_seq(after.position));
+    let parameters: Parameters<'_> = &[&owner.as_str(), &asked, &position, &rows];
+    let rows = all(session, sql, parameters, |row| {
+        let asked = to_at(column(row, 4)?);
+        let gate = OpenGate {
             chat: text(row, 0)?.into(),
             turn: text(row, 1)?.into(),
             gate: decode("a gate", text(row, 2)?)?,
             call: decode("a call", text(row, 3)?)?,
-            asked: to_at(column(row, 4)?),
-        })
+            asked,
+        };
+        let position = to_count(column(row, 5)?);
+        Ok((GatePlace { asked, position }, gate))
     })
-    .await
+    .await?;
+    Ok(GatePage::of(rows, limit))
 }
 
 /// Where a gate is, and what became of it.

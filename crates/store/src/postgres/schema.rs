@@ -1,17 +1,25 @@
 //! The schema, and how an older one gets there, though several servers start at once.
 
+use turn::{Chat, ChatId};
+
 use super::failure::{silent, while_opening};
-use super::session::{Address, SCHEMA, Session};
+use super::read;
+use super::session::{Address, Parameters, SCHEMA, Session};
 use crate::error::StoreError;
 
 /// In order: a database of version N has had the first N. Never change one, add one.
 ///
 /// Servers of the version before go on while a new one migrates, so a migration adds, and takes away
 /// only what the version before did not use any more.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/0001_journal.sql"),
     include_str!("schema/0002_unused.sql"),
+    include_str!("schema/0003_limits.sql"),
+    include_str!("schema/0004_open_turn.sql"),
 ];
+
+/// Before this one, which turn of a chat is open was worked out otherwise.
+const OPEN_TURNS: usize = 4;
 
 /// Whoever migrates holds this lock: "adks".
 const LOCK: i64 = 0x6164_6b73;
@@ -69,8 +77,30 @@ async fn migrate_locked(session: &Session, address: &Address) -> Result<(), Stor
     for step in MIGRATIONS.iter().skip(current) {
         client.batch_execute(step).await.map_err(failed)?;
     }
+    if (1..OPEN_TURNS).contains(&current) {
+        renew_open_turns(session).await?;
+    }
     let set = format!("UPDATE {SCHEMA}.version SET number = {}", MIGRATIONS.len());
     client.batch_execute(&set).await.map_err(failed)
+}
+
+/// Notes anew how the turns stand that have not ended.
+async fn renew_open_turns(session: &Session) -> Result<(), StoreError> {
+    let client = session.client();
+    let chats = client
+        .query("SELECT id FROM chat WHERE turn IS NOT NULL", &[])
+        .await?;
+    for row in &chats {
+        let chat = ChatId::from(row.get::<_, &str>(0));
+        let folded = Chat::replay(&read::entries(session, &chat, 0).await?);
+        let open = folded.open_turn();
+        let turn = open.as_ref().map(|open| open.id.as_str());
+        let is_running = open.as_ref().is_some_and(|open| open.is_running);
+        let sql = "UPDATE chat SET turn = $2, running = $3 WHERE id = $1";
+        let parameters: Parameters<'_> = &[&chat.as_str(), &turn, &is_running];
+        client.execute(sql, parameters).await?;
+    }
+    Ok(())
 }
 
 /// Any other encoding would fail at the first word that it does not have.

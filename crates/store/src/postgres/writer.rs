@@ -40,7 +40,7 @@ pub(super) struct Writer {
 }
 
 enum Job {
-    Append(Waiting),
+    Append(Box<Waiting>),
     Delete {
         chat: ChatId,
         reply: oneshot::Sender<Result<bool, StoreError>>,
@@ -79,7 +79,7 @@ impl Writer {
     pub(super) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { append, reply };
-        self.ask(Job::Append(waiting), answer).await
+        self.ask(Job::Append(Box::new(waiting)), answer).await
     }
 
     /// Forgets a chat.
@@ -122,13 +122,13 @@ impl Work {
             };
             match job {
                 Job::Append(first) => {
-                    let mut group = vec![first];
+                    let mut group = vec![*first];
                     // Those who were just answered may have more to say: a moment for them, or the
                     // first of them would have a commit to itself, and the others would wait for it.
                     tokio::task::yield_now().await;
                     while group.len() < GROUP {
                         match inbox.try_recv() {
-                            Ok(Job::Append(waiting)) => group.push(waiting),
+                            Ok(Job::Append(waiting)) => group.push(*waiting),
                             Ok(job) => {
                                 next = Some(job);
                                 break;

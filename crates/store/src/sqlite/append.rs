@@ -8,10 +8,10 @@ use super::pen::Pen;
 use super::read;
 use super::writer::{News, Written};
 use crate::error::StoreError;
-use crate::index::{kind, turn};
 use crate::journal::{Appended, NewEntry};
 use crate::json::encode;
 use crate::number::{from_at, from_seq};
+use turn::index::{kind, turn};
 
 /// An append, ready to run.
 pub(super) struct Append {
@@ -61,7 +61,7 @@ impl Append {
             from_seq(seq),
             turn(&entry.events).map(turn::TurnId::as_str),
             kind(&entry.events),
-            entry.actor.as_str(),
+            entry.actor.to_string(),
             self.events,
             from_at(entry.at),
             from_seq(entry.epoch),
@@ -72,6 +72,7 @@ impl Append {
             at: entry.at,
             actor: &entry.actor,
             events: &entry.events,
+            open: entry.open.as_ref(),
         };
         let head = index::apply(pen, &source, head)?;
         pen.keep_head(&self.chat, head);

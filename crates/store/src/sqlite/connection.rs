@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::failure::while_opening;
-use super::schema;
+use super::{files, schema};
 use crate::error::StoreError;
 
 /// How long a statement waits for another process before it fails.
@@ -27,6 +27,7 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
         let path = path.to_path_buf();
         return Err(StoreError::FolderMissing { path });
     }
+    files::create_private(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;

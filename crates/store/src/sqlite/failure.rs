@@ -19,6 +19,9 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::ReadOnly) => StoreError::Unwritable {
                 problem: "it is read-only",
             },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
+                problem: error.to_string(),
+            },
             _ => StoreError::Database {
                 problem: error.to_string(),
             },

@@ -1,12 +1,12 @@
 //! The indexes in SQLite: written with each append, and made again from the journal.
 
 use rusqlite::{Connection, params};
-use turn::{At, ChatId, Event, Principal, TurnId};
+use turn::index::{self, Change};
+use turn::{Actor, At, Chat, ChatId, Event, OpenTurn};
 
 use super::pen::Head;
 use super::read;
 use crate::error::StoreError;
-use crate::index::{self, Change, Standing};
 use crate::json::encode;
 use crate::number::from_at;
 
@@ -15,8 +15,9 @@ pub(super) struct Source<'a> {
     pub(super) chat: &'a ChatId,
     pub(super) seq: u64,
     pub(super) at: At,
-    pub(super) actor: &'a Principal,
+    pub(super) actor: &'a Actor,
     pub(super) events: &'a [Event],
+    pub(super) open: Option<&'a OpenTurn>,
 }
 
 /// Writes down what an entry changes in a chat that stood like this, if it was there: how it stands now.
@@ -68,7 +69,7 @@ pub(super) fn apply(
                            WHERE id = ?1 AND chat = ?2 AND decision IS NULL";
                 let json = encode("a decision", decision)?;
                 let mut statement = connection.prepare_cached(sql)?;
-                let by = source.actor.as_str();
+                let by = source.actor.to_string();
                 statement.execute(params![gate.as_str(), chat, json, by, at])?;
             }
         }
@@ -85,14 +86,17 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     let chats = chats.query_map((), |row| row.get::<_, String>(0))?;
     for chat in chats {
         let chat = ChatId::from(chat?);
-        let mut head = None;
+        let (mut folded, mut head) = (Chat::default(), None);
         for entry in read::entries(connection, &chat, 0, None)? {
+            folded.append(&entry);
+            let open = folded.open_turn();
             let source = Source {
                 chat: &chat,
                 seq: entry.seq,
                 at: entry.at,
                 actor: &entry.actor,
                 events: &entry.events,
+                open: open.as_ref(),
             };
             head = Some(apply(connection, &source, head)?);
         }
@@ -100,26 +104,41 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Notes anew which turn of each chat is open.
+pub(super) fn renew_open_turns(connection: &Connection) -> Result<(), StoreError> {
+    let mut chats = connection.prepare("SELECT id FROM chat")?;
+    let chats = chats.query_map((), |row| row.get::<_, String>(0))?;
+    for chat in chats {
+        let chat = ChatId::from(chat?);
+        let folded = Chat::replay(&read::entries(connection, &chat, 0, None)?);
+        let open = folded.open_turn();
+        let (turn, running) = columns(open.as_ref());
+        let sql = "UPDATE chat SET turn = ?2, running = ?3 WHERE id = ?1";
+        connection.execute(sql, params![chat.as_str(), turn, running])?;
+    }
+    Ok(())
+}
+
+/// An open turn as the table has it.
+fn columns(open: Option<&OpenTurn>) -> (Option<&str>, bool) {
+    let is_running = open.is_some_and(|open| open.is_running);
+    (open.map(|open| open.id.as_str()), is_running)
+}
+
 /// Notes how a chat stands that was there before.
 fn go_on(connection: &Connection, source: &Source<'_>, mut head: Head) -> Result<Head, StoreError> {
-    let standing = &mut head.standing;
-    let before = (standing.turn().cloned(), standing.is_running());
-    standing.apply(source.events);
     head.seq = source.seq;
     let (chat, at) = (source.chat.as_str(), from_at(source.at));
-    let json = encode("how a chat stands", standing)?;
-    let (turn, running) = (standing.turn(), standing.is_running());
-    if (turn, running) == (before.0.as_ref(), before.1) {
-        // No index knows of these two, so that most appends write to none.
-        let sql = "UPDATE chat SET updated = ?2, standing = ?3 WHERE id = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        statement.execute(params![chat, at, json])?;
+    if head.open.as_ref() == source.open {
+        // No index knows of the time, so that most appends write to none.
+        let sql = "UPDATE chat SET updated = ?2 WHERE id = ?1";
+        connection.prepare_cached(sql)?.execute(params![chat, at])?;
     } else {
-        let sql = "UPDATE chat SET updated = ?2, standing = ?3, turn = ?4, running = ?5
-                   WHERE id = ?1";
+        let sql = "UPDATE chat SET updated = ?2, turn = ?3, running = ?4 WHERE id = ?1";
+        let (turn, running) = columns(source.open);
         let mut statement = connection.prepare_cached(sql)?;
-        let turn = turn.map(TurnId::as_str);
-        statement.execute(params![chat, at, json, turn, running])?;
+        statement.execute(params![chat, at, turn, running])?;
+        head.open = source.open.cloned();
     }
     Ok(head)
 }
@@ -129,23 +148,16 @@ fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<Head, Store
         let chat = source.chat.clone();
         return Err(StoreError::OwnerMissing { chat });
     };
-    let mut standing = Standing::default();
-    standing.apply(source.events);
-    let sql = "INSERT INTO chat (id, owner, opened, updated, standing, turn, running)
-               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
+    let sql = "INSERT INTO chat (id, owner, opened, updated, turn, running)
+               VALUES (?1, ?2, ?3, ?3, ?4, ?5)";
+    let (turn, running) = columns(source.open);
+    let (chat, at) = (source.chat.as_str(), from_at(source.at));
     let mut statement = connection.prepare_cached(sql)?;
-    statement.execute(params![
-        source.chat.as_str(),
-        owner.as_str(),
-        from_at(source.at),
-        encode("how a chat stands", &standing)?,
-        standing.turn().map(TurnId::as_str),
-        standing.is_running(),
-    ])?;
+    statement.execute(params![chat, owner.as_str(), at, turn, running])?;
     Ok(Head {
         seq: source.seq,
         owner: owner.as_str().to_owned(),
-        standing,
+        open: source.open.cloned(),
     })
 }
 

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::ops::Deref;
 
 use rusqlite::Connection;
-use turn::ChatId;
+use turn::{ChatId, OpenTurn};
 
+use super::files::Files;
 use crate::error::StoreError;
-use crate::index::Standing;
 
 /// How many chats are known at most: far more than write at the same time.
 const CHATS: usize = 4096;
@@ -23,6 +23,7 @@ pub(super) struct Pen {
     heads: HashMap<ChatId, Head>,
     /// SQLite's number for what other connections have committed.
     version: Option<i64>,
+    files: Files,
 }
 
 /// How a chat stands after its last entry.
@@ -30,12 +31,13 @@ pub(super) struct Pen {
 pub(super) struct Head {
     pub(super) seq: u64,
     pub(super) owner: String,
-    pub(super) standing: Standing,
+    pub(super) open: Option<OpenTurn>,
 }
 
 impl Pen {
-    pub(super) fn new(connection: Connection) -> Self {
+    pub(super) fn new(connection: Connection, files: Files) -> Self {
         Self {
+            files,
             version: data_version(&connection),
             heads: HashMap::new(),
             connection,
@@ -51,12 +53,17 @@ impl Pen {
             // A transaction that could not even be rolled back, when the disk failed.
             self.roll_back()?;
         }
+        // Before anything is written, so that nothing is half known; and again before it counts.
+        self.files.check()?;
         execute(&self.connection, "BEGIN IMMEDIATE")?;
         Ok(self.others_wrote())
     }
 
-    pub(super) fn commit(&self) -> Result<(), StoreError> {
-        execute(&self.connection, "COMMIT")
+    /// Ends a transaction. What was written to a file that is gone, or was by the time that it was
+    /// written, is not stored.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        execute(&self.connection, "COMMIT")?;
+        self.files.check().inspect_err(|_| self.heads.clear())
     }
 
     /// Ends a transaction that failed, unless SQLite has ended it.
@@ -85,7 +92,7 @@ impl Pen {
     }
 
     pub(super) fn keep_head(&mut self, chat: &ChatId, head: Head) {
-        if head.standing.turn().is_none() {
+        if head.open.is_none() {
             return;
         }
         if self.heads.len() >= CHATS {

@@ -1,13 +1,15 @@
 //! Everything that is read, on a connection that is given.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use turn::{At, CallId, ChatId, Entry, GateId, Principal};
+use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 
 use super::pen::Head;
 use crate::error::StoreError;
-use crate::journal::{ChatSummary, Closed, GateRecord, OpenGate};
+use crate::journal::{
+    Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate,
+};
 use crate::json::decode;
-use crate::number::{from_deadline, from_seq, to_at, to_count};
+use crate::number::{from_at, from_deadline, from_seq, to_at, to_count};
 
 /// The entries after a place, in order, so many at most.
 pub(super) fn entries(
@@ -21,15 +23,39 @@ pub(super) fn entries(
     let limit = limit.map_or(-1, i64::from);
     let parameters = params![chat.as_str(), from_seq(after), limit];
     all(connection, sql, parameters, |row| {
-        let seq = to_count(row.get(0)?);
-        let events = decode(&format!("entry {seq} of chat {chat}"), &text(row, 3)?)?;
-        Ok(Entry {
-            seq,
-            at: to_at(row.get(1)?),
-            actor: text(row, 2)?.into(),
-            events,
-        })
+        entry(chat, row).map(|(entry, _)| entry)
     })
+}
+
+/// The first entries after a place that fit into a page. No more of them are read.
+pub(super) fn page(
+    connection: &Connection,
+    chat: &ChatId,
+    after: u64,
+    bounds: Bounds,
+) -> Result<EntryPage, StoreError> {
+    let sql = "SELECT seq, at, actor, events FROM entry
+               WHERE chat = ?1 AND seq > ?2 ORDER BY seq";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![chat.as_str(), from_seq(after)])?;
+    let rows = std::iter::from_fn(|| match rows.next() {
+        Ok(row) => row.map(|row| entry(chat, row)),
+        Err(error) => Some(Err(error.into())),
+    });
+    EntryPage::of(rows, bounds)
+}
+
+/// An entry, and the bytes of its events.
+fn entry(chat: &ChatId, row: &Row<'_>) -> Result<(Entry, usize), StoreError> {
+    let seq = to_count(row.get(0)?);
+    let events = text(row, 3)?;
+    let entry = Entry {
+        seq,
+        at: to_at(row.get(1)?),
+        actor: text(row, 2)?.into(),
+        events: decode(&format!("entry {seq} of chat {chat}"), &events)?,
+    };
+    Ok((entry, events.len()))
 }
 
 /// The place of the last entry, 0 for none.
@@ -40,38 +66,64 @@ pub(super) fn last_seq(connection: &Connection, chat: &ChatId) -> Result<u64, St
     Ok(last.map_or(0, to_count))
 }
 
+/// An open turn, from the columns that say so.
+fn open_turn(turn: Option<String>, is_running: bool) -> Option<OpenTurn> {
+    let id = turn?.into();
+    Some(OpenTurn { id, is_running })
+}
+
 /// How a chat stands, if it is there. A chat is in the index as soon as it has an entry.
 pub(super) fn head(connection: &Connection, chat: &ChatId) -> Result<Option<Head>, StoreError> {
-    let sql = "SELECT (SELECT max(seq) FROM entry WHERE chat = ?1), owner, standing
+    let sql = "SELECT (SELECT max(seq) FROM entry WHERE chat = ?1), owner, turn, running
                FROM chat WHERE id = ?1";
     let heads = all(connection, sql, [chat.as_str()], |row| {
         Ok(Head {
             seq: row.get::<_, Option<_>>(0)?.map_or(0, to_count),
             owner: text(row, 1)?,
-            standing: decode("how a chat stands", &text(row, 2)?)?,
+            open: open_turn(row.get(2)?, row.get(3)?),
         })
     });
     Ok(heads?.pop())
 }
 
+/// What finds the gates that wait in the chats of an owner. CROSS, so that gates are what is walked,
+/// in the order of their index, and no further than the page goes.
+const OPEN_GATES: &str =
+    "SELECT gate.chat, gate.turn, gate.gate, call.call, gate.asked, gate.position
+    FROM gate CROSS JOIN call ON call.id = gate.call
+    WHERE gate.owner = ?1 AND gate.decision IS NULL
+      AND gate.asked >= ?2 AND (gate.asked, gate.position) > (?2, ?3)
+    ORDER BY gate.asked, gate.position LIMIT ?4";
+
 /// The gates that wait in the chats of an owner, oldest first.
 pub(super) fn open_gates(
     connection: &Connection,
     owner: &Principal,
-) -> Result<Vec<OpenGate>, StoreError> {
-    let sql = "SELECT gate.chat, gate.turn, gate.gate, call.call, gate.asked
-               FROM gate JOIN call ON call.id = gate.call
-               WHERE gate.owner = ?1 AND gate.decision IS NULL
-               ORDER BY gate.asked, gate.position";
-    all(connection, sql, [owner.as_str()], |row| {
-        Ok(OpenGate {
+    after: Option<GatePlace>,
+    limit: usize,
+) -> Result<GatePage, StoreError> {
+    // Positions start at 1.
+    let start = GatePlace {
+        asked: At(0),
+        position: 0,
+    };
+    let after = after.unwrap_or(start);
+    let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let (asked, position) = (from_at(after.asked), from_seq(after.position));
+    let parameters = params![owner.as_str(), asked, position, rows];
+    let rows = all(connection, OPEN_GATES, parameters, |row| {
+        let asked = to_at(row.get(4)?);
+        let gate = OpenGate {
             chat: text(row, 0)?.into(),
             turn: text(row, 1)?.into(),
             gate: decode("a gate", &text(row, 2)?)?,
             call: decode("a call", &text(row, 3)?)?,
-            asked: to_at(row.get(4)?),
-        })
-    })
+            asked,
+        };
+        let position = to_count(row.get(5)?);
+        Ok((GatePlace { asked, position }, gate))
+    })?;
+    Ok(GatePage::of(rows, limit))
 }
 
 /// Where a gate is, and what became of it.
@@ -200,6 +252,21 @@ mod tests {
 
     use super::super::connection::open_writer;
     use super::*;
+
+    #[test]
+    fn a_page_of_open_gates_is_one_range_and_is_not_sorted() {
+        let folder = TempDir::new().unwrap();
+        let connection = open_writer(&folder.path().join("chats.db")).unwrap();
+        let plan = all(
+            &connection,
+            &format!("EXPLAIN QUERY PLAN {OPEN_GATES}"),
+            params!["ann", 5, 1, 10],
+            |row| text(row, 3),
+        );
+        let plan = plan.unwrap().join("\n");
+        let range = "gate USING INDEX gate_open (owner=? AND asked>?";
+        assert!(plan.contains(range) && !plan.contains("TEMP"), "{plan}");
+    }
 
     #[test]
     fn gates_that_have_time_are_not_looked_at() {

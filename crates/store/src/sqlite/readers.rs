@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::connection;
+use super::files::Files;
 use crate::error::StoreError;
 
 /// How many reads run at once. They take microseconds and the disk's time, not the processor's.
@@ -16,15 +17,17 @@ const READERS: usize = 4;
 /// A few connections that only read.
 pub(super) struct Readers {
     path: PathBuf,
+    files: Files,
     idle: Mutex<Vec<Connection>>,
     room: Arc<Semaphore>,
 }
 
 impl Readers {
     /// Readers of a file that a writer has open. Each opens when it is first needed.
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, files: Files) -> Self {
         Self {
             path,
+            files,
             idle: Mutex::new(Vec::new()),
             room: Arc::new(Semaphore::new(READERS)),
         }
@@ -55,7 +58,27 @@ impl Readers {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        idle.map_or_else(|| connection::open_reader(&self.path), Ok)
+        idle.map_or_else(|| self.open(), Ok)
+    }
+
+    /// Opens another connection: to the file that the writer has, and no other under its name.
+    fn open(&self) -> Result<Connection, StoreError> {
+        let connection = connection::open_reader(&self.path);
+        self.files.check_database()?;
+        connection
+    }
+
+    /// Reads what is in the file now, through a connection that remembers nothing of it.
+    pub(super) async fn look(self: &Arc<Self>) -> Result<(), StoreError> {
+        let readers = Arc::clone(self);
+        let looking = tokio::task::spawn_blocking(move || {
+            readers.files.clone().check()?;
+            let connection = readers.open()?;
+            let sql = "SELECT count(*) FROM sqlite_schema";
+            connection.query_row(sql, (), |row| row.get::<_, i64>(0))?;
+            Ok(())
+        });
+        looking.await.unwrap_or(Err(StoreError::Closed))
     }
 
     fn give_back(&self, connection: Connection) {

@@ -14,31 +14,46 @@ const APPLICATION_ID: i64 = 0x6164_6b73;
 /// One step from a version of the schema to the next.
 struct Migration {
     sql: &'static str,
-    /// Whether the indexes have to be made again from the journal.
-    changes_index: bool,
+    /// What has to be made again from the journal.
+    rebuild: Rebuild,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rebuild {
+    Nothing,
+    OpenTurns,
+    Indexes,
 }
 
 /// In order: a file of version N has had the first N. Never change one, add one.
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration {
         sql: include_str!("schema/0001_journal.sql"),
-        changes_index: false,
+        rebuild: Rebuild::Nothing,
     },
     Migration {
         sql: include_str!("schema/0002_index.sql"),
-        changes_index: true,
+        rebuild: Rebuild::Indexes,
     },
     Migration {
         sql: include_str!("schema/0003_ledger.sql"),
-        changes_index: false,
+        rebuild: Rebuild::Nothing,
     },
     Migration {
         sql: include_str!("schema/0004_lease.sql"),
-        changes_index: true,
+        rebuild: Rebuild::Indexes,
     },
     Migration {
         sql: include_str!("schema/0005_unused.sql"),
-        changes_index: false,
+        rebuild: Rebuild::Nothing,
+    },
+    Migration {
+        sql: include_str!("schema/0006_limits.sql"),
+        rebuild: Rebuild::Nothing,
+    },
+    Migration {
+        sql: include_str!("schema/0007_open_turn.sql"),
+        rebuild: Rebuild::OpenTurns,
     },
 ];
 
@@ -85,8 +100,11 @@ fn migrate_to(connection: &mut Connection, path: &Path, target: usize) -> Result
     for step in steps {
         transaction.execute_batch(step.sql).map_err(failed)?;
     }
-    if steps.iter().any(|step| step.changes_index) {
+    let needs = |what| steps.iter().any(|step| step.rebuild == what);
+    if needs(Rebuild::Indexes) {
         index::rebuild(&transaction)?;
+    } else if needs(Rebuild::OpenTurns) {
+        index::renew_open_turns(&transaction)?;
     }
     if !steps.is_empty() {
         let set = |name, value| transaction.pragma_update(None, name, value).map_err(failed);
@@ -154,17 +172,25 @@ mod tests {
         VALUES ('c', 2, 'server-1', 'http://10.0.0.1:8080', 10);
         "#,
         "",
+        r#"
+        INSERT INTO nonce (id, expires) VALUES ('used', 90);
+        INSERT INTO probe (id, at) VALUES (1, 8);
+        "#,
+        "",
     ];
 
     /// A file as a program that knew so many migrations would have left it.
     fn file_of(version: usize) -> (PathBuf, TempDir) {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("chats.db");
-        let mut connection = Connection::open(&path).unwrap();
-        migrate_to(&mut connection, &path, version).unwrap();
-        for written in &WRITTEN[..version] {
+        let connection = Connection::open(&path).unwrap();
+        let set = |name, value| connection.pragma_update(None, name, value).unwrap();
+        set("application_id", APPLICATION_ID);
+        for (migration, written) in MIGRATIONS.iter().zip(WRITTEN).take(version) {
+            connection.execute_batch(migration.sql).unwrap();
             connection.execute_batch(written).unwrap();
         }
+        set("user_version", i64::try_from(version).unwrap());
         (path, folder)
     }
 
@@ -184,7 +210,8 @@ mod tests {
             assert_eq!((chats[0].opened, chats[0].updated), (At(5), At(7)));
             let call = read::call(&connection, &"x".into()).unwrap();
             assert_eq!(call, Some(chat.clone()));
-            let open = read::open_gates(&connection, &"ann".into()).unwrap();
+            let open = read::open_gates(&connection, &"ann".into(), None, 9);
+            let open = open.unwrap().gates;
             assert_eq!((open.len(), &open[0].gate.id), (1, &GateId::from("g")));
             let overdue = read::overdue_gates(&connection, At(9), 9).unwrap();
             assert_eq!(overdue, [(chat, "g".into())]);
@@ -209,7 +236,7 @@ mod tests {
         let look = || {
             let id = GateId::from("h");
             (
-                read::open_gates(&connection, &"ann".into()).unwrap(),
+                read::open_gates(&connection, &"ann".into(), None, 9).unwrap(),
                 read::gate(&connection, &id).unwrap(),
                 read::chats(&connection, &"ann".into()).unwrap(),
                 lease::ownerless(&connection, At(10), 9).unwrap(),
@@ -226,7 +253,7 @@ mod tests {
         let newer = Connection::open(&path).unwrap();
         newer.pragma_update(None, "user_version", 99).unwrap();
         let refused = connection::open_writer(&path).unwrap_err();
-        let (found, known) = (99, 5);
+        let (found, known) = (99, 7);
         let place = path.display().to_string();
         let expected = StoreError::TooNew {
             place,

@@ -7,7 +7,7 @@
 //! since what it found may rest on a job before it in the same group.
 
 use std::io;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use turn::ChatId;
 
+use super::files::Files;
 use super::pen::Pen;
 use crate::bell::Bell;
 use crate::error::StoreError;
@@ -43,7 +44,23 @@ pub(super) struct Writer {
     /// Always there until the writer is dropped.
     messages: Option<mpsc::Sender<Message>>,
     room: Arc<Semaphore>,
+    beginning: Beginning,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Since when the thread begins a transaction, while it does. To begin takes the file's lock and
+/// nothing else: what takes long there is another process that holds it.
+#[derive(Clone, Default)]
+struct Beginning(Arc<Mutex<Option<Instant>>>);
+
+impl Beginning {
+    fn set(&self, since: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    }
+
+    fn since(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a job did.
@@ -70,10 +87,12 @@ enum Message {
 
 impl Writer {
     /// Starts the thread on a connection that may write.
-    pub(super) fn start(connection: Connection, bell: Arc<Bell>) -> io::Result<Self> {
+    pub(super) fn start(connection: Connection, files: Files, bell: Arc<Bell>) -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
+        let beginning = Beginning::default();
         let work = Work {
-            pen: Pen::new(connection),
+            pen: Pen::new(connection, files),
+            beginning: beginning.clone(),
             looked: Instant::now(),
             crowds: 0,
             gather: None,
@@ -85,6 +104,7 @@ impl Writer {
         Ok(Self {
             messages: Some(messages),
             room: Arc::new(Semaphore::new(QUEUE)),
+            beginning,
             thread: Some(thread),
         })
     }
@@ -105,6 +125,12 @@ impl Writer {
         })))?;
         // A thread that has died has dropped what it did not answer.
         answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Whether another process has held the file's lock for so long, while this one waits for it.
+    pub(super) fn is_locked_out(&self, span: Duration) -> bool {
+        let since = self.beginning.since();
+        since.is_some_and(|since| since.elapsed() >= span)
     }
 
     /// Somebody has begun to listen.
@@ -182,6 +208,7 @@ where
 /// What the thread works with.
 struct Work {
     pen: Pen,
+    beginning: Beginning,
     inbox: mpsc::Receiver<Message>,
     bell: Arc<Bell>,
     looked: Instant,
@@ -260,7 +287,10 @@ impl Work {
         group: &mut Vec<Box<dyn Job>>,
     ) -> Result<(), Uncommitted> {
         group.push(first);
-        if self.pen.begin().map_err(Uncommitted::Begin)? {
+        self.beginning.set(Some(Instant::now()));
+        let begun = self.pen.begin();
+        self.beginning.set(None);
+        if begun.map_err(Uncommitted::Begin)? {
             self.bell.ring_all();
         }
         let committed = self

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use turn::agent::Part;
 use turn::call::Outcome;
 use turn::event::Cause;
-use turn::gate::{Decision, GateKind};
+use turn::gate::Decision;
 use turn::{CallId, Chat, Event, GateId, Status, TurnId};
+use view::ShownChat;
 
 use super::tool::{ACT, Deed, Tool};
 use super::world::World;
@@ -121,7 +122,7 @@ impl Books {
                 account.is_nested = true;
             }
             Event::GateOpened { gate, .. } => {
-                let is_question = matches!(gate.kind, GateKind::Approval { .. });
+                let is_question = gate.is_question();
                 let state = (gate.call.clone(), is_question, Vec::new());
                 self.gates.insert(gate.id.clone(), state);
             }
@@ -150,8 +151,25 @@ impl Books {
 impl World {
     /// Finds what does not hold.
     pub(super) fn judge(&mut self) {
+        self.close_windows();
         let mut books = Books::of(self);
         let mut faults = std::mem::take(&mut books.faults);
+        if self.has_lost_writes {
+            // Two primaries: what one of them was told is gone. All that can be asked for is an end.
+            faults.clear();
+            self.judge_turns(&books, &mut faults);
+            return faults.into_iter().for_each(|fault| self.fault(fault));
+        }
+        faults.extend(self.judge_windows(|call| {
+            let account = books.calls.get(call)?;
+            let outcome = account.outcomes.first().cloned()?;
+            let mut gates = books.gates.values().filter(|(held, ..)| held == call);
+            let is_yes = |decision: &Decision| matches!(decision, Decision::Approved { .. });
+            Some((
+                outcome,
+                gates.any(|(.., decisions)| decisions.iter().any(is_yes)),
+            ))
+        }));
         self.judge_calls(&books, &mut faults);
         self.judge_answers(&books, &mut faults);
         self.judge_turns(&books, &mut faults);
@@ -279,6 +297,12 @@ impl World {
                 faults.push(format!("{gate} was closed as {decisions:?}"));
             }
         }
+        for gate in &self.people.closed {
+            let closed = books.gates.get(gate);
+            if closed.is_none_or(|(_, _, decisions)| decisions.is_empty()) {
+                faults.push(format!("an answer to {gate} was taken in, and is lost"));
+            }
+        }
         for message in &self.people.heard {
             if !books.messages.contains_key(message) {
                 faults.push(format!("message {message} was acknowledged, and is lost"));
@@ -304,7 +328,7 @@ impl World {
                 faults.push(format!("{turn} ended {ends} times"));
             }
         }
-        let chat = Chat::replay(&self.store.entries);
+        let chat = ShownChat::replay(&self.store.entries);
         if chat.status() == Some(Status::Running) || self.store.is_running() {
             faults.push("the turn is stuck".to_owned());
         }
@@ -315,13 +339,13 @@ impl World {
         for server in 0..self.servers.len() {
             self.catch_up(server);
         }
-        let whole = Chat::replay(&self.store.entries);
+        let whole = ShownChat::replay(&self.store.entries);
         let portrait = portrait(&whole);
         let readers = self.servers.iter().map(|server| &server.reader);
         let at_hand = self
             .servers
             .iter()
-            .filter_map(|server| server.chat.as_ref());
+            .filter_map(|server| server.driver.chat());
         // A server whose chat is behind learns of it by the next conflict.
         let at_hand = at_hand.filter(|chat| chat.seq() == whole.seq());
         for chat in readers.chain(at_hand.clone()).chain([&self.store.truth]) {

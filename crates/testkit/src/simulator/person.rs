@@ -1,15 +1,20 @@
 //! Who writes, answers, stops, and tries again; and what they were told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use turn::gate::GateKind;
+use engine::Speech;
+use engine::command::CommandKind;
+use serde_json::json;
+use turn::answer::Answer;
+use turn::gate::Decision;
 use turn::{CallId, GateId, Status};
-use wire::{Message, Part, Role};
+use wire::tool_part::ToolState;
+use wire::{Message, Part, Profile, Role, Trigger};
 
 use super::chance::Chance;
+use super::network::Delivery;
 use super::schedule::Happening;
-use super::server::Command;
 use super::tool::ACT;
 use super::world::{LEASE, World};
 
@@ -22,47 +27,90 @@ const TRIES: u32 = 6;
 /// What is asked of a chat.
 #[derive(Debug, Clone)]
 pub(super) enum Order {
-    /// Takes a message in.
-    Say { message: Box<Message> },
+    /// Sends a message of its own.
+    Say {
+        message: Box<Message>,
+        profile: Profile,
+    },
     /// Closes an approval.
     Answer { gate: GateId, approved: bool },
-    /// Closes several, as a page does that sends once all are decided.
-    AnswerAll { answers: Vec<(GateId, bool)> },
+    /// Sends the history with answers in it, as a page does, and maybe a new message behind them.
+    Send {
+        messages: Vec<Message>,
+        answers: Vec<(GateId, bool)>,
+        profile: Profile,
+    },
     /// Takes in what a page ran.
     Output { call: CallId },
     /// Stops the turn.
     Stop,
-    /// Opens a window: a page is reloaded.
-    Resume,
+    /// Opens a window: a page is reloaded, and shows what it has read.
+    Resume {
+        messages: Vec<Message>,
+        profile: Profile,
+    },
 }
 
-/// An order on its way through a server.
-#[derive(Debug, Clone)]
-pub(super) struct Errand {
-    pub(super) request: u64,
-    pub(super) order: Order,
-    /// The server that took it in, and its life.
-    pub(super) front: usize,
-    pub(super) life: u64,
-    /// How long that server looks for who has the chat.
-    pub(super) until: u64,
+impl Order {
+    /// The order as a command for the chat.
+    pub(super) fn command(&self) -> CommandKind {
+        let send = |messages: Vec<Message>, profile: Profile| CommandKind::Send {
+            trigger: Trigger::SubmitMessage,
+            message_id: None,
+            messages,
+            speech: Speech::Sdk(profile),
+        };
+        match self {
+            Self::Say { message, profile } => send(vec![(**message).clone()], *profile),
+            Self::Send {
+                messages, profile, ..
+            } => send(messages.clone(), *profile),
+            Self::Answer { gate, approved } => {
+                let (reason, input) = (None, None);
+                CommandKind::Answer(Answer {
+                    gate: gate.clone(),
+                    decision: match approved {
+                        true => Decision::Approved { reason, input },
+                        false => Decision::Denied { reason },
+                    },
+                    digest: None,
+                })
+            }
+            Self::Output { call } => CommandKind::Output {
+                call: call.clone(),
+                output: Ok(json!("from the page")),
+            },
+            Self::Stop => CommandKind::Stop,
+            Self::Resume { profile, .. } => CommandKind::Resume {
+                speech: Speech::Sdk(*profile),
+                after: None,
+            },
+        }
+    }
+
+    /// The messages that whoever gives it shows.
+    pub(super) fn messages(&self) -> &[Message] {
+        match self {
+            Self::Say { message, .. } => std::slice::from_ref(&**message),
+            Self::Send { messages, .. } | Self::Resume { messages, .. } => messages,
+            _ => &[],
+        }
+    }
 }
 
-impl fmt::Display for Errand {
+impl fmt::Display for Order {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { request, order, .. } = self;
-        match order {
-            Order::Say { message } => {
-                let id = message.id.as_deref().unwrap_or_default();
-                write!(out, "request {request}: message {id}")
+        match self {
+            Self::Say { message, .. } => {
+                write!(out, "message {}", message.id.as_deref().unwrap_or_default())
             }
-            Order::Answer { gate, approved } => {
-                write!(out, "request {request}: {gate} approved {approved}")
-            }
-            Order::AnswerAll { answers } => write!(out, "request {request}: {answers:?}"),
-            Order::Output { call } => write!(out, "request {request}: output of {call}"),
-            Order::Stop => write!(out, "request {request}: stop"),
-            Order::Resume => write!(out, "request {request}: resume"),
+            Self::Answer { gate, approved } => write!(out, "{gate} approved {approved}"),
+            Self::Send {
+                messages, answers, ..
+            } => write!(out, "{} messages with {answers:?}", messages.len()),
+            Self::Output { call } => write!(out, "output of {call}"),
+            Self::Stop => write!(out, "stop"),
+            Self::Resume { .. } => write!(out, "resume"),
         }
     }
 }
@@ -97,6 +145,10 @@ pub(super) struct People {
     pub(super) decided: Vec<(GateId, bool)>,
     /// Messages, by their ids, of which people were told that they were taken in.
     pub(super) heard: Vec<String>,
+    /// Requests in which somebody said no.
+    pub(super) refused: BTreeSet<u64>,
+    /// Gates whose answers were taken in, whoever was first.
+    pub(super) closed: Vec<GateId>,
     /// Calls whose outputs were taken in, as pages were told.
     pub(super) taken: Vec<CallId>,
     /// Whether they answer all that is asked, in the end.
@@ -112,6 +164,8 @@ impl People {
             open: BTreeMap::new(),
             decided: Vec::new(),
             heard: Vec::new(),
+            refused: BTreeSet::new(),
+            closed: Vec::new(),
             taken: Vec::new(),
             is_diligent: chance.one_in(2),
         }
@@ -140,11 +194,20 @@ impl World {
             Some(Status::Running | Status::Parked) => match self.chance.below(24) {
                 0 => self.ask(Order::Stop),
                 1 => self.say(),
-                2 | 3 => self.ask(Order::Resume),
+                2 | 3 => self.resume(),
                 _ => self.answer_something(),
             },
             _ => self.say(),
         }
+    }
+
+    fn profile(&mut self) -> Profile {
+        *self.chance.pick(&[Profile::Shared, Profile::V7])
+    }
+
+    fn message(&mut self) -> Message {
+        let id = format!("u{}", self.people.fresh());
+        Message::new(id, Role::User, vec![Part::text("Pay, please.")])
     }
 
     fn say(&mut self) {
@@ -152,10 +215,46 @@ impl World {
             return;
         }
         self.people.messages_left -= 1;
-        let id = format!("u{}", self.people.fresh());
-        let message = Message::new(id, Role::User, vec![Part::text("Pay, please.")]);
-        let message = Box::new(message);
-        self.ask(Order::Say { message });
+        let (message, profile) = (Box::new(self.message()), self.profile());
+        self.ask(Order::Say { message, profile });
+    }
+
+    fn resume(&mut self) {
+        let (messages, profile) = (self.store.truth.messages(), self.profile());
+        self.ask(Order::Resume { messages, profile });
+    }
+
+    /// Sends the page's messages, with answers to what they ask, and now and then a new one behind them.
+    fn send_answers(&mut self, answers: Vec<(GateId, bool)>) {
+        let mut messages = self.store.truth.messages();
+        let parts = messages.last_mut().map(|message| &mut message.parts);
+        let mut given = Vec::new();
+        for part in parts.into_iter().flatten().filter_map(Part::as_tool_mut) {
+            let Some(approval) = &mut part.approval else {
+                continue;
+            };
+            let answer = answers
+                .iter()
+                .find(|(gate, _)| gate.as_str() == approval.id);
+            if let (ToolState::ApprovalRequested, Some((gate, approved))) = (part.state, answer) {
+                part.state = ToolState::ApprovalResponded;
+                approval.approved = Some(*approved);
+                given.push((gate.clone(), *approved));
+            }
+        }
+        if given.is_empty() {
+            return;
+        }
+        if self.people.messages_left > 0 && self.chance.one_in(6) {
+            self.people.messages_left -= 1;
+            messages.push(self.message());
+        }
+        let profile = self.profile();
+        self.ask(Order::Send {
+            messages,
+            answers: given,
+            profile,
+        });
     }
 
     /// Answers a gate, or all that are open; now and then two people at once, and contrarily.
@@ -165,9 +264,9 @@ impl World {
         };
         let (mut approvals, mut calls) = (Vec::new(), Vec::new());
         for gate in turn.open_gates() {
-            match gate.kind {
-                GateKind::Approval { .. } => approvals.push(gate.id.clone()),
-                GateKind::ClientCall => calls.push(gate.call.clone()),
+            match gate.is_question() {
+                true => approvals.push(gate.id.clone()),
+                false => calls.push(gate.call.clone()),
             }
         }
         if !calls.is_empty() && (approvals.is_empty() || self.chance.one_in(2)) {
@@ -182,7 +281,7 @@ impl World {
         if self.chance.one_in(3) {
             let answers = approvals.into_iter();
             let answers = answers.map(|gate| (gate, !self.chance.one_in(4))).collect();
-            return self.ask(Order::AnswerAll { answers });
+            return self.send_answers(answers);
         }
         let gate = self.chance.pick(&approvals).clone();
         let approved = !self.chance.one_in(4);
@@ -195,6 +294,11 @@ impl World {
 
     fn ask(&mut self, order: Order) {
         let id = self.people.fresh();
+        if let Order::Send { answers, .. } = &order
+            && answers.iter().any(|(_, approved)| !approved)
+        {
+            self.people.refused.insert(id);
+        }
         self.send(Request {
             id,
             order,
@@ -213,18 +317,16 @@ impl World {
         for _ in 0..times {
             let front = self.chance.index(self.servers.len());
             let life = self.servers[front].life;
-            let errand = Errand {
+            let delivery = Delivery {
                 request: id,
                 order: request.order.clone(),
                 front,
                 life,
                 until: self.now + 2 * LEASE,
             };
-            self.travel(Happening::Command {
-                server: front,
-                life,
-                command: Command::Errand(errand),
-            });
+            let order = &request.order;
+            self.tell(|_| format!("request {id} to server {front}: {order}"));
+            self.deliver_to(front, life, delivery);
         }
         self.people.open.insert(id, request);
         let patience = self.chance.between(LEASE / 2, 4 * LEASE);
@@ -254,7 +356,7 @@ impl World {
             return;
         };
         // A stop is meant for what one sees, and not for what comes later.
-        let is_worth_it = !matches!(open.order, Order::Stop | Order::Resume);
+        let is_worth_it = !matches!(open.order, Order::Stop | Order::Resume { .. });
         if open.tries < TRIES && is_worth_it {
             let delay = self.chance.between(50, 1_000);
             self.after(delay, Happening::Send(open));
@@ -262,13 +364,13 @@ impl World {
     }
 
     /// A server has said that it was done: from here on it must be so.
-    pub(super) fn acknowledge(&mut self, errand: &Errand, told: &Told) {
-        self.tell(|_| format!("request {} is told {told:?}", errand.request));
-        match (&errand.order, told) {
+    pub(super) fn acknowledge(&mut self, delivery: &Delivery, told: &Told) {
+        self.tell(|_| format!("request {} is told {told:?}", delivery.request));
+        match (&delivery.order, told) {
             (_, Told::Decided(decided)) => {
                 for (gate, approved) in decided {
                     self.tally.acknowledged += 1;
-                    let wanted = match &errand.order {
+                    let wanted = match &delivery.order {
                         Order::Answer { approved, .. } => Some(*approved),
                         _ => None,
                     };
@@ -277,8 +379,21 @@ impl World {
                     self.people.decided.push((gate.clone(), *approved));
                 }
             }
-            (Order::Say { message }, Told::Done) => {
+            (Order::Say { message, .. }, Told::Done) => {
                 self.people.heard.extend(message.id.clone());
+            }
+            (
+                Order::Send {
+                    messages, answers, ..
+                },
+                Told::Done,
+            ) => {
+                let last = messages.last().filter(|last| last.role == Role::User);
+                self.people
+                    .heard
+                    .extend(last.and_then(|last| last.id.clone()));
+                let gates = answers.iter().map(|(gate, _)| gate.clone());
+                self.people.closed.extend(gates);
             }
             (Order::Output { call }, Told::Done) => self.people.taken.push(call.clone()),
             _ => {}

@@ -2,10 +2,14 @@
 
 use std::cmp::Ordering;
 
-use turn::CallId;
+use turn::{CallId, GateId};
 
+use engine::driver::{Input, Operation, Stored};
+use store::StoreError;
+
+use super::network::Delivery;
 use super::person::{Request, Told};
-use super::server::Command;
+use super::server::Waiting;
 use super::world::{LEASE, World};
 
 /// Something that is yet to happen.
@@ -13,11 +17,34 @@ pub(super) enum Happening {
     /// A server renews its leases and looks for turns that nobody runs.
     Beat(usize),
     /// Something reaches a chat's task; if its server has died since, nobody.
-    Command {
+    Arrive {
         server: usize,
         life: u64,
-        command: Command,
+        input: Box<Input>,
+        waiting: Waiting,
     },
+    /// An operation reaches the store.
+    Reach {
+        server: usize,
+        life: u64,
+        number: u64,
+        operation: Box<Operation>,
+    },
+    /// A server hears what came of an operation.
+    Stored {
+        server: usize,
+        life: u64,
+        number: u64,
+        stored: Result<Stored, StoreError>,
+    },
+    /// A gate's time is up.
+    Deadline {
+        server: usize,
+        life: u64,
+        gate: GateId,
+    },
+    /// A server that looks for who has the chat tries again.
+    Again(Delivery),
     /// A tool does what comes next.
     Tool { server: usize, life: u64, run: u64 },
     /// A long-running call is done.
@@ -42,6 +69,18 @@ pub(super) enum Happening {
     Restart(usize),
     /// A server can't reach the store for a while.
     CutFromStore { server: usize, until: u64 },
+    /// A server gets no answer from the store for a while.
+    Silence { server: usize, until: u64 },
+    /// What a server reads is old for a while.
+    Lag { server: usize, until: u64, lag: u64 },
+    /// What a server reads comes from a primary that was, for a while.
+    OldPrimary { server: usize, until: u64 },
+    /// Some servers write to a primary of their own, for a while.
+    TwoPrimaries { servers: Vec<bool>, until: u64 },
+    /// The primary of their own is gone, with what was written there.
+    OnePrimary,
+    /// The clock of a server jumps.
+    ClockJumps { server: usize, skew: u64 },
     /// Two servers can't reach each other for a while.
     CutPeers { between: (usize, usize), until: u64 },
     /// Nothing goes wrong from here on.
@@ -90,9 +129,23 @@ impl World {
             let at = self.chance.below(length);
             let server = self.chance.index(count);
             let until = self.now + at + self.chance.between(100, 3 * LEASE);
-            let what = match self.chance.below(4) {
-                0 => Happening::CutFromStore { server, until },
-                1 => Happening::Crash(server),
+            let what = match self.chance.below(12) {
+                0 | 1 => Happening::CutFromStore { server, until },
+                2..=4 => Happening::Crash(server),
+                5 => Happening::Silence { server, until },
+                6 => {
+                    let lag = self.chance.between(20, 2 * LEASE);
+                    Happening::Lag { server, until, lag }
+                }
+                7 => Happening::OldPrimary { server, until },
+                8 => Happening::ClockJumps {
+                    server,
+                    skew: 1 + self.chance.below(20 * LEASE),
+                },
+                9 if self.chance.one_in(4) => {
+                    let servers = (0..count).map(|other| other == server).collect();
+                    Happening::TwoPrimaries { servers, until }
+                }
                 _ => {
                     let between = (server, (server + 1) % count);
                     Happening::CutPeers { between, until }

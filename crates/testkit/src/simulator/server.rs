@@ -1,74 +1,36 @@
-//! What the engine does with a chat, in small: read, claim, decide, append, act; hold the lease; take
-//! over; run errands, or say where they are to be run.
-//!
-//! The names are those of `engine::actor`, so that the two can be read side by side.
+//! One server: the shipped driver of the chat, and what carries its actions out here, where the task of
+//! a chat does it for real (`engine::actor`).
 
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use engine::driver::{Action, CONFLICTS, Driver, Input, Settings, ToolDoes};
+use engine::windows::Windows;
+use engine::{Tools, client_tool, tool};
+use serde_json::{Value, json};
+use store::Holder;
 use turn::call::Outcome;
+use turn::gate::Decision;
 use turn::input::Ids;
-use turn::{CallId, Chat, Effect, GateId, Input, Principal, Status};
+use turn::{CallId, GateId};
+use view::ShownChat;
 
 use super::Bug;
-use super::model::Said;
-use super::person::Errand;
+use super::network::Delivery;
+use super::run::Run;
 use super::schedule::Happening;
-use super::task::Tasks;
+use super::store::Way;
 use super::tool::Tool;
 use super::world::{LEASE, World};
 
-/// How often a decision is made again because somebody else wrote to the journal.
-pub(super) const CONFLICTS: usize = 16;
-
-/// Why something could not be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
-    /// The server died over it.
-    Died,
-    /// Another server has the chat.
-    Elsewhere(usize),
-    /// The store says that it failed; whether it did is another question.
-    Store,
-    /// It makes no sense as the chat stands.
-    Refused,
-    /// Too many conflicts.
-    Closed,
-}
-
-/// Something that reaches the task of a chat.
-pub(super) enum Command {
-    /// Somebody asks for something.
-    Errand(Errand),
-    /// A gate's time is up.
-    TimedOut { gate: GateId },
-    /// Reads the journal, and takes up what it finds.
-    Wake,
-    /// The chat is somebody else's now.
-    Lost,
-    /// Looks whether somebody else wrote to the journal of a chat that is held here.
-    Compare,
-    /// The model says something.
-    Agent { run: u64, said: Said },
-    /// A tool asks somebody.
-    Ask {
-        run: u64,
-        call: CallId,
-        /// The gate, if it was opened before the tool was run again.
-        gate: Option<GateId>,
-        of_page: bool,
-    },
-    /// A tool records a step.
-    Record {
-        run: u64,
-        call: CallId,
-        name: &'static str,
-    },
-    /// A tool is done.
-    Done {
-        run: u64,
-        call: CallId,
-        outcome: Outcome,
-    },
-    /// A long-running call is done.
-    Result { call: CallId, outcome: Outcome },
+/// Who waits for what comes of an input.
+pub(super) enum Waiting {
+    Nobody,
+    Person(Delivery),
+    /// A run of a tool.
+    Run(u64),
 }
 
 /// One server.
@@ -76,330 +38,331 @@ pub(super) struct Server {
     /// How often it was started: what an earlier life foresaw does not happen.
     pub(super) life: u64,
     pub(super) is_up: bool,
-    /// Whether the chat's task is in the middle of something.
-    pub(super) is_busy: bool,
     /// How far its clock is ahead, a lease being right.
     pub(super) skew: u64,
-    pub(super) cut_until: u64,
-    pub(super) chat: Option<Chat>,
-    /// The epoch of the lease that it has.
-    pub(super) held: Option<u64>,
+    pub(super) way: Way,
+    settings: Arc<Settings>,
+    pub(super) driver: Driver,
+    /// Whether the driver is done with once the lease is given back.
+    is_retiring: bool,
+    pub(super) windows: Windows,
+    /// What has reached the chat's task while it was busy.
+    inbox: VecDeque<(Input, Waiting)>,
+    waiting: Waiting,
+    /// Commands that wait for the turn to come to rest.
+    postponed: Vec<Delivery>,
+    /// How often somebody else was first since the chat's task was last at rest.
+    pub(super) conflicts: usize,
+    /// The number of the last operation that the store was asked for.
+    pub(super) operation: u64,
+    /// The model call that speaks.
+    pub(super) model: Option<u64>,
+    pub(super) runs: Vec<Run>,
+    /// Runs that wait at gates.
+    pub(super) at_gates: BTreeMap<GateId, u64>,
+    /// Gates whose time may come.
+    pub(super) deadlines: BTreeMap<GateId, u64>,
     /// Whether the chat was let go in the middle of something because the store was away.
     pub(super) was_left: bool,
     /// When something last happened to the chat.
     pub(super) active: u64,
-    /// Results of long-running calls that wait for the turn to end.
-    results: Vec<(CallId, Outcome)>,
-    pub(super) tasks: Tasks,
+    /// When it was first seen that nobody has the turn.
+    pub(super) suspected: Option<u64>,
     /// What it makes of the journal by reading along.
-    pub(super) reader: Chat,
+    pub(super) reader: ShownChat,
 }
 
+/// The tools, with time limits or without; with all of them idempotent, if that is the mistake.
+static TOOLS: LazyLock<[Tools; 4]> = LazyLock::new(|| {
+    [(false, false), (true, false), (false, true), (true, true)].map(|(is_limited, is_again)| {
+        Tool::ALL.iter().fold(Tools::new(), |tools, (name, kind)| {
+            let timeout = is_limited.then(|| Duration::from_secs(6));
+            if kind.is_of_page() {
+                let mut page = client_tool::<Value>(name, "Runs in a page").timeout(timeout);
+                if *kind == Tool::Locate {
+                    page = page.ask(|_| "May it?".to_owned());
+                }
+                return tools.with(page);
+            }
+            let mut ours = tool(name, "Runs here", async |_, _: Value| Ok(json!({})));
+            ours = ours.timeout(timeout);
+            if *kind == Tool::Pay {
+                ours = ours.ask(|_| "May it?".to_owned());
+            }
+            if kind.is_idempotent() || is_again {
+                ours = ours.idempotent();
+            }
+            tools.with(ours)
+        })
+    })
+});
+
 impl Server {
-    pub(super) fn new(skew: u64) -> Self {
+    pub(super) fn new(
+        index: usize,
+        life: u64,
+        skew: u64,
+        bug: Option<Bug>,
+        ids: &Arc<AtomicU64>,
+    ) -> Self {
+        let is_limited = (index as u64 + life) % 2;
+        let is_again = u64::from(bug == Some(Bug::RunAgain));
+        let tools = usize::try_from(is_limited + 2 * is_again).unwrap_or_default();
+        let ids = ids.clone();
+        let settings = Settings {
+            tools: TOOLS[tools].clone(),
+            hears: false,
+            approval_timeout: None,
+            client_timeout: (is_limited == 1).then(|| Duration::from_secs(9)),
+            server: Some(name(index, life)),
+            conflicts: match bug {
+                Some(Bug::EndlessRetry) => usize::MAX,
+                _ => CONFLICTS,
+            },
+            ids: Box::new(move || {
+                let number = ids.fetch_add(1, Ordering::Relaxed);
+                Ids {
+                    turn: format!("t{number}").into(),
+                    message: format!("m{number}"),
+                }
+            }),
+        };
+        let settings = Arc::new(settings);
         Self {
-            life: 0,
+            life,
             is_up: true,
-            is_busy: false,
             skew: if skew == 0 { LEASE } else { skew },
-            cut_until: 0,
-            chat: None,
-            held: None,
+            way: Way::default(),
+            driver: Driver::new("c".into(), settings.clone(), false),
+            settings,
+            is_retiring: false,
+            windows: Windows::default(),
+            inbox: VecDeque::new(),
+            waiting: Waiting::Nobody,
+            postponed: Vec::new(),
+            conflicts: 0,
+            operation: 0,
+            model: None,
+            runs: Vec::new(),
+            at_gates: BTreeMap::new(),
+            deadlines: BTreeMap::new(),
             was_left: false,
             active: 0,
-            results: Vec::new(),
-            tasks: Tasks::default(),
-            reader: Chat::default(),
+            suspected: None,
+            reader: ShownChat::default(),
         }
     }
 
+    /// Whether nothing of the chat goes on here.
     pub(super) fn is_idle(&self) -> bool {
-        let status = self.chat.as_ref().and_then(Chat::status);
-        status != Some(Status::Running) && self.tasks.is_quiet() && self.results.is_empty()
+        self.driver.is_idle() && self.inbox.is_empty() && self.postponed.is_empty()
+    }
+
+    /// All that would be told if the server died.
+    pub(super) fn deliveries(&mut self) -> Vec<Delivery> {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::Nobody);
+        let inbox = self.inbox.drain(..).map(|(_, waiting)| waiting);
+        let waiting = inbox.chain([waiting]).filter_map(|waiting| match waiting {
+            Waiting::Person(delivery) => Some(delivery),
+            _ => None,
+        });
+        let waiting: Vec<_> = waiting.collect();
+        waiting
+            .into_iter()
+            .chain(self.postponed.drain(..))
+            .collect()
     }
 }
 
+fn name(server: usize, life: u64) -> String {
+    format!("server-{server}.{life}")
+}
+
 impl World {
-    pub(super) fn name(&self, server: usize) -> String {
-        format!("server-{server}.{}", self.servers[server].life)
+    pub(super) fn holder(&self, server: usize) -> Holder {
+        Holder {
+            owner: name(server, self.servers[server].life),
+            address: server.to_string(),
+        }
     }
 
-    /// Brings something to the task of the chat.
-    pub(super) fn bring(&mut self, server: usize, command: Command) {
+    /// Brings something to the task of the chat, a little later.
+    pub(super) fn bring(&mut self, server: usize, input: Input, waiting: Waiting) {
         let life = self.servers[server].life;
         let delay = self.chance.between(1, 30);
-        let what = Happening::Command {
+        let what = Happening::Arrive {
             server,
             life,
-            command,
+            input: Box::new(input),
+            waiting,
         };
         self.after(delay, what);
     }
 
-    pub(super) fn command(&mut self, server: usize, life: u64, command: Command) {
+    /// Something reaches the task of the chat.
+    pub(super) fn arrive(&mut self, server: usize, life: u64, input: Input, waiting: Waiting) {
         if !self.is_alive(server, life) {
-            self.nobody_there(command);
-            return;
+            return self.nobody_there(waiting);
         }
-        if self.servers[server].is_busy {
-            self.bring(server, command);
-            return;
-        }
-        self.servers[server].is_busy = true;
         self.servers[server].active = self.now;
-        self.obey(server, command);
-        if self.is_alive(server, life) {
-            self.servers[server].is_busy = false;
-        }
+        self.servers[server].inbox.push_back((input, waiting));
+        self.next_input(server);
     }
 
-    fn obey(&mut self, server: usize, command: Command) {
-        // What nobody waits to hear is not told to anybody.
-        let done = match command {
-            Command::Errand(errand) => return self.run_errand(server, errand),
-            Command::TimedOut { gate } => self.perform(server, Input::TimedOut { gate }),
-            Command::Wake => self.chat(server),
-            Command::Lost => {
-                self.let_go(server);
-                Ok(())
+    /// Brings the driver what waits for it, one after the other.
+    fn next_input(&mut self, server: usize) {
+        while !self.servers[server].driver.is_busy()
+            && let Some((input, waiting)) = self.servers[server].inbox.pop_front()
+        {
+            if !self.is_worth_bringing(server, &input) {
+                continue;
             }
-            Command::Compare => self.compare(server),
-            Command::Agent { run, said } => self.agent_says(server, run, said),
-            Command::Ask {
-                run,
-                call,
-                gate,
-                of_page,
-            } => self.tool_asks(server, run, call, gate, of_page),
-            Command::Record { run, call, name } => self.tool_records(server, run, call, name),
-            Command::Done { run, call, outcome } => self.tool_done(server, run, call, outcome),
-            Command::Result { call, outcome } => {
-                self.servers[server].tasks.later_done(&call);
-                self.servers[server].results.push((call, outcome));
-                Ok(())
+            self.servers[server].waiting = waiting;
+            self.drive(server, input);
+        }
+    }
+
+    /// Whether whoever brings something is still there.
+    fn is_worth_bringing(&self, server: usize, input: &Input) -> bool {
+        match input {
+            Input::Agent { run, .. } => self.servers[server].model == Some(*run),
+            _ => true,
+        }
+    }
+
+    /// Brings the driver an input, and carries out what it wants.
+    pub(super) fn drive(&mut self, server: usize, input: Input) {
+        self.steps += 1;
+        if !matches!(input, Input::Stored(_)) {
+            self.tell(|_| {
+                let input: String = format!("{input:?}").chars().take(120).collect();
+                format!("server {server} takes {input}")
+            });
+        }
+        let clock = self.clock(server);
+        let here = &mut self.servers[server];
+        let actions = here.driver.handle(input, clock);
+        here.windows.publish(&here.driver);
+        for action in actions {
+            self.carry_out(server, action);
+        }
+        let here = &mut self.servers[server];
+        if !here.driver.is_busy() {
+            if std::mem::take(&mut here.is_retiring) {
+                here.driver = Driver::new("c".into(), here.settings.clone(), false);
+                here.windows = Windows::default();
             }
-        };
-        if done == Err(Trouble::Died) {
-            return;
-        }
-        let opened = self.open_result(server);
-        if [done, opened].contains(&Err(Trouble::Store)) {
-            self.servers[server].was_left = true;
-        }
-    }
-
-    /// Reads the chat where it is not at hand, and goes on with it.
-    pub(super) fn chat(&mut self, server: usize) -> Result<(), Trouble> {
-        if self.servers[server].chat.is_some() {
-            return Ok(());
-        }
-        self.require_free(server)?;
-        self.reach_store(server)?;
-        let chat = Chat::replay(&self.store.entries);
-        self.tell(|_| format!("server {server} reads {} entries", chat.seq()));
-        self.pause(server)?;
-        let idempotent = self.idempotent_calls(&chat);
-        let awaited = chat.awaited_results();
-        self.servers[server].chat = Some(chat);
-        let by = Some(self.name(server));
-        self.perform(server, Input::Recover { idempotent, by })?;
-        self.hold(server)?;
-        let here = &self.servers[server];
-        let is_here = |call: &CallId| {
-            here.tasks.goes_on(call) || here.results.iter().any(|(waiting, _)| waiting == call)
-        };
-        let lost: Vec<_> = awaited
-            .into_iter()
-            .filter(|call| !is_here(call))
-            .map(|call| (call, Outcome::Unknown))
-            .collect();
-        self.servers[server].results.extend(lost);
-        self.open_result(server)
-    }
-
-    fn idempotent_calls(&self, chat: &Chat) -> Vec<CallId> {
-        let calls = chat.current().into_iter().flat_map(turn::Turn::calls);
-        let is_idempotent = |tool: &str| {
-            let tool = Tool::named(tool);
-            self.bug == Some(Bug::RunAgain) || tool.is_some_and(Tool::is_idempotent)
-        };
-        calls
-            .filter(|call| is_idempotent(&call.tool))
-            .map(|call| call.id.clone())
-            .collect()
-    }
-
-    /// Decides, makes durable, acts: in this order. After a conflict, again.
-    pub(super) fn perform(&mut self, server: usize, input: Input) -> Result<(), Trouble> {
-        // What the agent says is not said again: should it conflict, the step is run again. Nor is what
-        // a tool asks or records: should it conflict, the tool is let go.
-        let is_of_task = match &input {
-            Input::Agent { .. } => true,
-            Input::ToolAsks { .. } | Input::ToolCalls { .. } | Input::ToolRecords { .. } => {
-                self.bug != Some(Bug::StaleWork)
-            }
-            _ => false,
-        };
-        let again = (!is_of_task).then(|| input.clone());
-        let mut next = Some(input);
-        for _ in 0..CONFLICTS {
-            self.chat(server)?;
-            let Some(input) = next.take() else {
-                return Ok(());
-            };
-            if self.attempt(server, input)? {
-                return Ok(());
-            }
-            next = again.clone();
-        }
-        Err(Trouble::Closed)
-    }
-
-    /// Decides, makes durable, acts, and says whether nobody else was first.
-    pub(super) fn attempt(&mut self, server: usize, input: Input) -> Result<bool, Trouble> {
-        let now = self.clock(server);
-        let Some(chat) = &mut self.servers[server].chat else {
-            return Ok(false);
-        };
-        let output = chat.handle(input, now);
-        let (expected, owner) = (chat.seq(), chat.owner().cloned());
-        if self.bug == Some(Bug::EffectBeforeJournal) {
-            self.act(server, output.effects.clone());
-        }
-        if !output.append.is_empty() {
-            let actor = owner.unwrap_or_else(|| Principal::from("engine"));
-            let stored = self.append(server, expected, actor, output.append);
-            match stored {
-                Ok(Some(seq)) => {
-                    if let Some(chat) = &mut self.servers[server].chat {
-                        chat.appended(seq);
-                    }
-                }
-                Ok(None) => {
-                    self.tally.conflicts += 1;
-                    if self.bug == Some(Bug::ConflictIgnored) {
-                        self.act(server, output.effects);
-                        return Ok(true);
-                    }
-                    self.let_go(server);
-                    return Ok(false);
-                }
-                Err(Trouble::Died) => return Err(Trouble::Died),
-                Err(trouble) => {
-                    self.let_go(server);
-                    self.servers[server].was_left = true;
-                    return Err(trouble);
+            here.conflicts = 0;
+            here.windows.compact(&mut here.driver);
+            here.waiting = Waiting::Nobody;
+            if !here.driver.is_running() {
+                for delivery in std::mem::take(&mut here.postponed) {
+                    self.deliver(server, delivery);
                 }
             }
-            self.pause(server)?;
         }
-        if self.bug != Some(Bug::EffectBeforeJournal) {
-            self.act(server, output.effects);
-        }
-        match self.hold(server) {
-            Err(Trouble::Died) => Err(Trouble::Died),
-            Err(trouble) if self.bug == Some(Bug::LeaseFailsTheWork) => Err(trouble),
-            // It is in the journal: a lease is a hint.
-            _ => Ok(true),
+        self.read_windows(server);
+        self.next_input(server);
+    }
+
+    /// Nothing has happened to the chat for a while: its task ends.
+    pub(super) fn retire(&mut self, server: usize) {
+        self.servers[server].is_retiring = true;
+        self.drive(server, Input::Retire);
+    }
+
+    fn waiting(&mut self, server: usize) -> Waiting {
+        std::mem::replace(&mut self.servers[server].waiting, Waiting::Nobody)
+    }
+
+    fn carry_out(&mut self, server: usize, action: Action) {
+        match action {
+            Action::Store(operation) => self.ask_store(server, operation),
+            Action::Reply(reply) => {
+                if let Waiting::Person(delivery) = self.waiting(server) {
+                    self.replied(server, delivery, reply);
+                }
+            }
+            Action::Postpone(_) => {
+                if let Waiting::Person(delivery) = self.waiting(server) {
+                    self.servers[server].postponed.push(delivery);
+                }
+            }
+            Action::Decided(decision) => {
+                if let Waiting::Run(run) = self.waiting(server) {
+                    self.answered(server, run, &decision);
+                }
+            }
+            Action::Wait(gate) => {
+                if let Waiting::Run(run) = self.waiting(server) {
+                    self.servers[server].at_gates.insert(gate, run);
+                }
+            }
+            Action::Answer { gate, decision } => {
+                let run = self.servers[server].at_gates.remove(&gate);
+                if let Some(run) = run {
+                    self.answered(server, run, &decision);
+                }
+            }
+            Action::Recorded => {
+                if let Waiting::Run(run) = self.waiting(server) {
+                    self.recorded(server, run);
+                }
+            }
+            Action::CallModel { run, request } => self.call_model(server, run, &request),
+            Action::RunTool(run) => self.run_tool(server, *run),
+            Action::EndTool(call) => self.end_tool(server, &call),
+            Action::StopWork => self.stop_work(server),
+            Action::SetDeadline { gate, at } => self.set_deadline(server, gate, at),
+            Action::LetGo { shown, closing } => {
+                let here = &mut self.servers[server];
+                here.deadlines.clear();
+                here.windows.close(shown, closing);
+            }
+            Action::WakeLater => self.servers[server].was_left = true,
+            Action::Failed(error) => {
+                self.tell(|_| format!("server {server} can't go on: {error}"));
+            }
+            Action::Signal { .. } | Action::Hear(_) | Action::Left => {}
         }
     }
 
-    fn append(
-        &mut self,
-        server: usize,
-        expected: u64,
-        actor: Principal,
-        events: Vec<turn::Event>,
-    ) -> Result<Option<u64>, Trouble> {
-        self.reach_store(server)?;
-        let at = self.clock(server);
-        let kind = match self.is_told() {
-            true => store::index::kind(&events),
-            false => String::new(),
+    /// A gate's time is up at a moment of a server's clock.
+    fn set_deadline(&mut self, server: usize, gate: GateId, at: turn::At) {
+        let life = self.servers[server].life;
+        let delay = at.0.saturating_sub(self.clock(server).0);
+        let due = self.now + delay;
+        self.servers[server].deadlines.insert(gate.clone(), due);
+        self.after(delay, Happening::Deadline { server, life, gate });
+    }
+
+    pub(super) fn deadline(&mut self, server: usize, life: u64, gate: GateId) {
+        if self.is_alive(server, life) && self.servers[server].deadlines.remove(&gate).is_some() {
+            self.bring(server, Input::TimedOut { gate }, Waiting::Nobody);
+        }
+    }
+
+    /// A tool does something.
+    pub(super) fn bring_work(&mut self, server: usize, run: u64, call: CallId, does: ToolDoes) {
+        let waiting = match does {
+            ToolDoes::Ask { .. } | ToolDoes::Record { .. } => Waiting::Run(run),
+            ToolDoes::Progress { .. } | ToolDoes::Return { .. } => Waiting::Nobody,
         };
-        let is_claim = |event: &turn::Event| matches!(event, turn::Event::TurnClaimed { .. });
-        let claims = events.iter().any(is_claim);
-        let stored = self.store.append(expected, at, actor, events);
-        self.tell(|_| match stored {
-            Some(seq) => format!("server {server} appends {seq}: {kind}"),
-            None => format!("server {server} is late with {}: {kind}", expected + 1),
-        });
-        if stored.is_some() {
-            self.tally.claims += u64::from(claims);
-            self.ring();
-            if self.is_doubtful() {
-                self.tell(|_| format!("server {server} is told that this failed"));
-                self.tally.doubtful += 1;
-                return Err(Trouble::Store);
-            }
-        }
-        Ok(stored)
+        self.bring(server, Input::Tool { run, call, does }, waiting);
     }
 
-    /// Forgets the chat as it was thought to be.
-    pub(super) fn let_go(&mut self, server: usize) {
-        self.stop_work(server);
-        let server = &mut self.servers[server];
-        server.held = None;
-        server.chat = None;
+    /// A long-running call is done.
+    pub(super) fn bring_result(&mut self, server: usize, call: CallId) {
+        let output = json!("delivered");
+        let outcome = Outcome::Output { output };
+        self.bring(server, Input::Result { call, outcome }, Waiting::Nobody);
     }
 
-    fn act(&mut self, server: usize, effects: Vec<Effect>) {
-        for effect in effects {
-            match effect {
-                Effect::CallModel => self.call_model(server),
-                Effect::RunTool(call) => self.run_tool(server, &call),
-                Effect::WakeTool {
-                    gate,
-                    call,
-                    decision,
-                } => {
-                    // A tool that ran in an earlier process is run again, and finds the answer.
-                    // One that runs, and does not wait any more, goes on without it.
-                    let was_told = self.wake(server, &gate, &decision);
-                    if !was_told && !self.servers[server].tasks.is_running(&call) {
-                        self.run_tool(server, &call);
-                    }
-                }
-                Effect::SetTimer { gate, at } => self.set_timer(server, gate, at),
-                Effect::StopWork => self.stop_work(server),
-            }
-        }
-    }
-
-    /// The results of long-running calls open turns, one after the other, while no other is open.
-    fn open_result(&mut self, server: usize) -> Result<(), Trouble> {
-        while let Some((call, outcome)) = self.servers[server].results.first().cloned() {
-            match self.chat(server) {
-                // Whoever has it now has called them unknown.
-                Err(Trouble::Elsewhere(_)) => {
-                    self.servers[server].results.clear();
-                    return Ok(());
-                }
-                read => read?,
-            }
-            let status = self.servers[server].chat.as_ref().and_then(Chat::status);
-            if matches!(status, Some(Status::Running | Status::Parked)) {
-                return Ok(());
-            }
-            let (ids, result) = (self.fresh(), call.clone());
-            let input = Input::Result {
-                call: result,
-                outcome,
-                ids,
-            };
-            self.perform(server, input)?;
-            let results = &mut self.servers[server].results;
-            results.retain(|(waiting, _)| *waiting != call);
-        }
-        Ok(())
-    }
-
-    pub(super) fn fresh(&mut self) -> Ids {
-        let number = self.people.fresh();
-        Ids {
-            turn: format!("t{number}").into(),
-            message: format!("m{number}"),
-        }
+    /// Whether a decision lets a tool go on.
+    pub(super) fn is_yes(decision: &Decision) -> bool {
+        matches!(
+            decision,
+            Decision::Approved { .. } | Decision::Output { .. }
+        )
     }
 }

@@ -1,11 +1,8 @@
 //! The tools of the simulated agent, and the ledger of what they really did.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use turn::CallId;
-use turn::call::Place;
-use turn::live::{Ruling, Verdict};
 
 use super::chance::Chance;
 
@@ -48,7 +45,7 @@ pub(super) enum Deed {
 }
 
 impl Tool {
-    const ALL: [(&'static str, Self); 9] = [
+    pub(super) const ALL: [(&'static str, Self); 9] = [
         ("pay", Self::Pay),
         ("charge", Self::Charge),
         ("note", Self::Note),
@@ -91,25 +88,6 @@ impl Tool {
 
     pub(super) fn is_of_page(self) -> bool {
         matches!(self, Self::Play | Self::Locate)
-    }
-
-    /// What the policies say of a call of it.
-    pub(super) fn ruling(self, timeout: Option<Duration>) -> Ruling {
-        let place = match self.is_of_page() {
-            true => Place::Client,
-            false => Place::Server,
-        };
-        let verdict = match self {
-            Self::Pay | Self::Locate => Verdict::Ask {
-                question: "May it?".to_owned(),
-            },
-            _ => Verdict::Allow,
-        };
-        Ruling {
-            place,
-            verdict,
-            timeout,
-        }
     }
 }
 

@@ -2,16 +2,18 @@
 
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use turn::call::Outcome;
-use turn::{At, GateId};
+use turn::At;
 
 use super::chance::Chance;
 use super::person::People;
 use super::schedule::{Due, Happening};
-use super::server::{Command, Server, Trouble};
-use super::store::Store;
+use super::server::{Server, Waiting};
+use super::store::{Store, Way};
 use super::tool::{ACT, Ledger};
+use super::watch::{Watch, Watched};
 use super::{Bug, Story, Tally};
 
 /// How long a server that gives no sign of life is believed in, in milliseconds.
@@ -21,8 +23,8 @@ pub(super) const LEASE: u64 = 4_000;
 /// chat that nothing happens to is let go after a while, and people have some patience.
 const RECOVERY: u64 = 240_000;
 
-/// How many store operations may wait inside of each other.
-const DEPTH: usize = 4;
+/// How many inputs the chat may take in all: one that goes round in circles takes more.
+const STEPS: u64 = 20_000;
 
 /// How often things go wrong in a schedule: once in so many times, or never.
 struct Odds {
@@ -50,9 +52,18 @@ pub(super) struct World {
     /// How much of what is foreseen is more than a beat.
     pub(super) pending: usize,
     pub(super) is_healed: bool,
+    /// Where there are two primaries: the other one, and who reaches it.
+    pub(super) fork: Option<(Store, Vec<bool>)>,
+    /// Whether anything was written to a primary that is gone: then nothing can be promised but an end.
+    pub(super) has_lost_writes: bool,
+    /// The windows that are open, and those that were.
+    pub(super) watching: Vec<Watch>,
+    pub(super) watched: Vec<Watched>,
+    /// How many inputs were taken in.
+    pub(super) steps: u64,
+    ids: Arc<AtomicU64>,
     odds: Odds,
     cut_peers: Vec<((usize, usize), u64)>,
-    depth: usize,
     lines: Option<Vec<String>>,
 }
 
@@ -61,13 +72,14 @@ impl World {
         let mut chance = Chance::new(seed);
         let count = if chance.one_in(3) { 3 } else { 2 };
         let is_skewed = chance.one_in(3);
-        let servers = (0..count).map(|_| {
+        let ids = Arc::new(AtomicU64::new(1));
+        let servers = (0..count).map(|index| {
             let skew = if is_skewed {
                 chance.below(2 * LEASE)
             } else {
                 0
             };
-            Server::new(skew)
+            Server::new(index, 0, skew, bug, &ids)
         });
         let servers = servers.collect();
         let odds = Odds {
@@ -93,9 +105,14 @@ impl World {
             foreseen: 0,
             pending: 0,
             is_healed: false,
+            fork: None,
+            has_lost_writes: false,
+            watching: Vec::new(),
+            watched: Vec::new(),
+            steps: 0,
+            ids,
             odds,
             cut_peers: Vec::new(),
-            depth: 0,
             lines: is_told.then(Vec::new),
         };
         world.foresee(count);
@@ -119,11 +136,6 @@ impl World {
                 lines.push(line);
             }
         }
-    }
-
-    /// Whether what happens is to be told.
-    pub(super) fn is_told(&self) -> bool {
-        self.lines.is_some()
     }
 
     /// The time by the clock of a server.
@@ -163,6 +175,9 @@ impl World {
                     break;
                 }
             }
+            if self.steps > STEPS {
+                return self.fault("the chat goes round in circles".to_owned());
+            }
             self.next();
         }
     }
@@ -176,58 +191,98 @@ impl World {
         }
         match due.what {
             Happening::Beat(server) => self.beat(server),
-            Happening::Command {
+            Happening::Arrive {
                 server,
                 life,
-                command,
-            } => self.command(server, life, command),
-            Happening::Tool { server, life, run } => {
-                if self.is_alive(server, life) {
-                    self.tool_goes_on(server, run);
-                }
+                input,
+                waiting,
+            } => self.arrive(server, life, *input, waiting),
+            Happening::Reach {
+                server,
+                life,
+                number,
+                operation,
+            } => self.reach(server, life, number, *operation),
+            Happening::Stored {
+                server,
+                life,
+                number,
+                stored,
+            } => self.stored(server, life, number, stored),
+            Happening::Deadline { server, life, gate } => self.deadline(server, life, gate),
+            Happening::Again(delivery) => {
+                let (front, life) = (delivery.front, delivery.life);
+                self.deliver_to(front, life, delivery);
             }
-            Happening::Later { server, life, call } => {
-                if self.is_alive(server, life) {
-                    self.tell(|_| format!("server {server}: {call} is done at last"));
-                    self.ledger.execute(&call, ACT);
-                    let output = serde_json::json!("delivered");
-                    let outcome = Outcome::Output { output };
-                    self.bring(server, Command::Result { call, outcome });
-                }
+            // What an earlier life of a server foresaw does not happen.
+            Happening::Tool { server, life, .. }
+            | Happening::Later { server, life, .. }
+            | Happening::Bell { server, life }
+                if !self.is_alive(server, life) => {}
+            Happening::Tool { server, run, .. } => self.tool_goes_on(server, run),
+            Happening::Later { server, call, .. } => {
+                self.tell(|_| format!("server {server}: {call} is done at last"));
+                self.ledger.execute(&call, ACT);
+                self.bring_result(server, call);
             }
-            Happening::Bell { server, life } => {
-                if self.is_alive(server, life) {
-                    self.catch_up(server);
-                }
-            }
+            Happening::Bell { server, .. } => self.catch_up(server),
             Happening::Person => self.person(),
             Happening::Send(request) => self.send(request),
             Happening::Reply { request, told } => self.hear(request, told),
             Happening::Impatience { request, tries } => self.lose_patience(request, tries),
             Happening::Crash(server) => self.crash(server),
             Happening::Restart(server) => self.restart(server),
+            Happening::OnePrimary => self.join(),
+            Happening::Heal => self.heal(),
+            what if !self.is_healed => self.befall(what),
+            _ => {}
+        }
+    }
+
+    /// Something goes wrong for a while.
+    fn befall(&mut self, what: Happening) {
+        match what {
             Happening::CutFromStore { server, until } => {
-                if !self.is_healed {
-                    self.tell(|_| format!("server {server} is cut from the store"));
-                    self.servers[server].cut_until = until;
-                }
+                self.tell(|_| format!("server {server} is cut from the store"));
+                self.servers[server].way.cut_until = until;
+            }
+            Happening::Silence { server, until } => {
+                self.tell(|_| format!("the store is silent to server {server}"));
+                self.servers[server].way.silent_until = until;
+            }
+            Happening::Lag { server, until, lag } => {
+                self.tell(|_| format!("server {server} reads what is {lag} ms old"));
+                self.servers[server].way.lags = (until, lag);
+            }
+            Happening::OldPrimary { server, until } => {
+                self.tell(|_| format!("server {server} reads from a primary that was"));
+                let length = self.store.entries.len();
+                self.servers[server].way.reads_old = Some((until, length));
+            }
+            Happening::TwoPrimaries { servers, until } if self.fork.is_none() => {
+                self.tell(|_| format!("there are two primaries: {servers:?}"));
+                self.fork = Some((self.store.clone(), servers));
+                self.after(until - self.now, Happening::OnePrimary);
+            }
+            Happening::ClockJumps { server, skew } => {
+                self.tell(|_| format!("the clock of server {server} jumps"));
+                self.servers[server].skew = skew;
             }
             Happening::CutPeers { between, until } => {
-                if !self.is_healed {
-                    self.tell(|_| format!("servers {between:?} are cut from each other"));
-                    self.cut_peers.push((between, until));
-                }
+                self.tell(|_| format!("servers {between:?} are cut from each other"));
+                self.cut_peers.push((between, until));
             }
-            Happening::Heal => self.heal(),
+            _ => {}
         }
     }
 
     fn heal(&mut self) {
         self.tell(|_| "all is healed".to_owned());
+        self.join();
         self.is_healed = true;
         self.cut_peers.clear();
         for server in 0..self.servers.len() {
-            self.servers[server].cut_until = 0;
+            self.servers[server].way = Way::default();
             self.restart(server);
         }
     }
@@ -246,16 +301,23 @@ impl World {
         self.servers[to].is_up && (from == to || !is_cut)
     }
 
-    fn crash(&mut self, server: usize) {
+    pub(super) fn crash(&mut self, server: usize) {
         if self.is_healed || !self.servers[server].is_up {
             return;
         }
         self.tell(|_| format!("server {server} dies"));
         self.tally.crashes += 1;
-        let life = self.servers[server].life;
-        self.servers[server] = Server::new(self.servers[server].skew);
-        self.servers[server].life = life + 1;
+        let (life, skew) = (self.servers[server].life + 1, self.servers[server].skew);
+        let mut dead = std::mem::replace(
+            &mut self.servers[server],
+            Server::new(server, life, skew, self.bug, &self.ids),
+        );
         self.servers[server].is_up = false;
+        self.servers[server].way = dead.way.clone();
+        for delivery in dead.deliveries() {
+            self.nobody_there(Waiting::Person(delivery));
+        }
+        self.read_windows(server);
         let rest = self.chance.between(10, 2 * LEASE);
         self.after(rest, Happening::Restart(server));
     }
@@ -269,35 +331,16 @@ impl World {
         }
     }
 
-    /// A place where a server waits: other things may happen first, and it may die there.
-    pub(super) fn pause(&mut self, server: usize) -> Result<(), Trouble> {
-        let life = self.servers[server].life;
-        if self.depth < DEPTH && self.chance.one_in(4) {
-            self.depth += 1;
-            for _ in 0..self.chance.between(1, 4) {
-                self.next();
-            }
-            self.depth -= 1;
-        }
+    /// A server may die wherever it waits.
+    pub(super) fn maybe_crash(&mut self, server: usize) {
         if !self.is_healed && self.odds.crashes_left > 0 && self.chance.one_in(self.odds.crash) {
             self.odds.crashes_left -= 1;
             self.crash(server);
         }
-        match self.is_alive(server, life) {
-            true => Ok(()),
-            false => Err(Trouble::Died),
-        }
     }
 
-    /// Goes to the store, which may not be there.
-    pub(super) fn reach_store(&mut self, server: usize) -> Result<(), Trouble> {
-        self.pause(server)?;
-        let is_cut = self.servers[server].cut_until > self.now;
-        if is_cut || !self.is_healed && self.chance.one_in(self.odds.store) {
-            self.tell(|_| format!("server {server} can't reach the store"));
-            return Err(Trouble::Store);
-        }
-        Ok(())
+    pub(super) fn is_store_failing(&mut self) -> bool {
+        !self.is_healed && self.chance.one_in(self.odds.store)
     }
 
     /// Whether the store's word that an entry is stored gets lost.
@@ -317,18 +360,5 @@ impl World {
                 self.travel(Happening::Bell { server, life });
             }
         }
-    }
-
-    /// A gate's time is up at a moment of a server's clock.
-    pub(super) fn set_timer(&mut self, server: usize, gate: GateId, at: At) {
-        let life = self.servers[server].life;
-        let delay = at.0.saturating_sub(self.clock(server).0);
-        let command = Command::TimedOut { gate };
-        let what = Happening::Command {
-            server,
-            life,
-            command,
-        };
-        self.after(delay, what);
     }
 }

@@ -13,16 +13,21 @@ use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
 use crate::live::{Live, Made, Piece, Ruling, Verdict};
+use crate::reason::denial;
+use crate::said::Item;
 use crate::time::At;
-use crate::window::denial;
 
 impl Chat {
-    /// Takes in the words that come first and are more of the text or reasoning that is open. Nearly
-    /// all that an agent says is this; it needs no entry and has no effect.
-    pub fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = Said>>) {
+    /// Takes in the words that come first and are more of the text or reasoning that is open, and says
+    /// them at once. Nearly all that an agent says is this; it needs no entry and has no effect.
+    pub fn hear(
+        &mut self,
+        said: &mut Peekable<impl Iterator<Item = Said>>,
+        say: impl FnMut(String),
+    ) {
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         if let Some(turn) = turn {
-            turn.hear(said);
+            turn.hear(said, say);
         }
     }
 
@@ -33,17 +38,6 @@ impl Chat {
         ruling: Option<Ruling>,
         now: At,
     ) {
-        let event = match event {
-            AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } => {
-                let mut said = std::iter::once(event.into()).peekable();
-                self.hear(&mut said);
-                match said.next() {
-                    Some(first) => first.into(),
-                    None => return,
-                }
-            }
-            event => event,
-        };
         let is_of_earlier = matches!(
             event,
             AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }
@@ -67,12 +61,12 @@ impl Chat {
         // What no page is shown begins nothing: the agent may fail before it says a word.
         let is_silent = matches!(event, AgentEvent::Session(_) | AgentEvent::Metadata(_));
         let mut live = turn.live.take().unwrap_or_default();
-        let chunks = live.take(event, ruling, &mut turn.blocks);
+        let items = live.take(event, ruling);
         if !live.is_begun && !is_silent {
             live.is_begun = true;
-            turn.enter_step();
+            turn.say(Item::StepBegun);
         }
-        turn.say_all(chunks);
+        items.into_iter().for_each(|item| turn.say(item));
         turn.live = Some(live);
         if let Some(finish) = finish {
             self.end_step(output, finish, now);
@@ -115,10 +109,8 @@ impl Chat {
                 // Whoever takes the turn up asks the agent again, and hears what is asked already.
                 let call = turn.own_call(&provider_id);
                 if let Some(call) = call.filter(|call| !turn.is_asked_of(call)) {
-                    let kind = GateKind::Approval {
-                        question: asking.question,
-                        within: false,
-                    };
+                    let question = asking.question;
+                    let kind = GateKind::Approval { question };
                     let timeout = ruling.and_then(|ruling| ruling.timeout);
                     let expires = timeout.map(|timeout| now + timeout);
                     let gate = Gate {
@@ -131,7 +123,8 @@ impl Chat {
             AgentEvent::Waits { provider_id } => {
                 let call = turn.own_call(&provider_id);
                 if let Some(call) = call.filter(|call| turn.is_left_open(call)) {
-                    let gate = gate(turn, call, GateKind::ClientCall, None);
+                    let expires = self.client_deadline(None, now);
+                    let gate = gate(turn, call, GateKind::ClientCall, expires);
                     self.open_gate(output, gate);
                 }
             }
@@ -236,10 +229,7 @@ impl Chat {
                 self.settle_call(output, call, Outcome::Denied { reason });
             }
             Verdict::Ask { question } => {
-                let kind = GateKind::Approval {
-                    question,
-                    within: false,
-                };
+                let kind = GateKind::Approval { question };
                 let gate = Gate {
                     token: made.token,
                     ..gate(turn, call, kind, expires)
@@ -248,6 +238,7 @@ impl Chat {
             }
             Verdict::Allow => match made.ruling.place {
                 Place::Client => {
+                    let expires = self.client_deadline(made.ruling.timeout, now);
                     let gate = gate(turn, call, GateKind::ClientCall, expires);
                     self.open_gate(output, gate);
                 }
@@ -255,7 +246,8 @@ impl Chat {
                     output.effects.push(Effect::RunTool(call.clone()));
                     self.decide(output, [Event::CallStarted { turn: id, call }]);
                 }
-                Place::Agent => self.decide(output, [Event::CallStarted { turn: id, call }]),
+                // It says by itself that it has run it, or asks.
+                Place::Agent => {}
             },
         }
     }
@@ -270,7 +262,7 @@ impl Chat {
         let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
             return;
         };
-        let unsettled = turn.calls.iter().filter(|state| state.outcome.is_none());
+        let unsettled = turn.calls.iter().filter(|state| !state.is_settled());
         let unsettled: Vec<CallId> = unsettled.map(|state| state.call.id.clone()).collect();
         // If the agent ran but one call, that is what failed.
         let mut at_work = turn.own_calls_at_work();

@@ -16,6 +16,7 @@ use super::super::event::Event;
 use super::super::failure;
 use super::super::note;
 use super::super::server::SHORT;
+use super::super::sessions::Made;
 use super::Shared;
 use super::pace::{Pace, Patience};
 use super::reading::Reading;
@@ -179,7 +180,10 @@ impl<'a> Step<'a> {
         let request = note::settled(self.request, |_| None);
         let root = match request.history.len() {
             1 => String::new(),
-            _ => server.root().await,
+            _ => server
+                .root()
+                .await
+                .unwrap_or_else(|| server.app().to_owned()),
         };
         let Retelling { events, frames } = Retelling::of(&request, &root);
         let noted = noted(&request);
@@ -192,8 +196,10 @@ impl<'a> Step<'a> {
         let session = loop {
             let name = names.next().ok_or_else(failure::cut_off)?;
             let (events, state) = (events.clone(), state.clone());
-            if server.take_over(&request, &name, events, state).await? {
-                break name;
+            match server.make_session(&request, &name, events, state).await? {
+                Made::Whole => break name,
+                Made::Empty => return Err(failure::without_history()),
+                Made::Taken => {}
             }
         };
         let open = Open {

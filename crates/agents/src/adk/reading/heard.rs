@@ -1,7 +1,7 @@
 //! What is heard of calls: what came of them, and what a person is asked.
 
 use gemini::{FunctionCall, FunctionResponse};
-use serde_json::Value;
+use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Asking};
 use turn::call::Outcome;
 
@@ -13,7 +13,7 @@ impl Reading {
     /// answer at once, and some want a person asked.
     pub(in crate::adk) fn expect_of(&mut self, event: &Event) -> Vec<String> {
         for call in event.all_calls() {
-            if let Some((id, asking)) = asking(call) {
+            if let Some((id, asking)) = asking(event, call) {
                 self.asking.insert(id, asking);
             }
         }
@@ -29,18 +29,19 @@ impl Reading {
         let mut shown = Vec::new();
         self.note(event);
         self.act(event, &mut shown);
+        self.has_told |= event.content.is_some() || !shown.is_empty();
         self.held.extend(shown);
         for response in event.responses() {
             events.extend(self.response(event, response));
         }
         for call in event.all_calls() {
-            events.extend(self.asks(call));
+            events.extend(self.asks(event, call));
         }
         events
     }
 
-    pub(super) fn asks(&mut self, call: &FunctionCall) -> Option<AgentEvent> {
-        let (provider_id, asking) = asking(call)?;
+    pub(super) fn asks(&mut self, event: &Event, call: &FunctionCall) -> Option<AgentEvent> {
+        let (provider_id, asking) = asking(event, call)?;
         if self.decide(&provider_id).is_none() {
             if self.waiting.iter().any(|(id, _)| *id == provider_id) {
                 // It was shown with its question.
@@ -94,7 +95,7 @@ impl Reading {
 }
 
 /// What ADK asks with a call of its own: of which call, and what.
-fn asking(call: &FunctionCall) -> Option<(String, Asking)> {
+fn asking(event: &Event, call: &FunctionCall) -> Option<(String, Asking)> {
     if call.name.as_deref() != Some(CONFIRMATION) {
         return None;
     }
@@ -105,7 +106,10 @@ fn asking(call: &FunctionCall) -> Option<(String, Asking)> {
     let id = original.get("id")?.as_str()?.to_owned();
     let asking = Asking {
         question: question(hint, original),
-        token: call.id.clone().map(Value::String),
+        token: call.id.as_ref().map(|id| match &event.branch {
+            Some(branch) => json!({"id": id, "branch": branch}),
+            None => json!(id),
+        }),
     };
     Some((id, asking))
 }

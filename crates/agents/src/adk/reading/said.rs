@@ -50,6 +50,7 @@ impl Reading {
             (self.text, self.thought) = Default::default();
         }
         self.has_said |= events.iter().any(is_shown);
+        self.has_told |= !events.is_empty();
         if let Some(code) = &event.error_code {
             let said = event.error_message.as_deref().unwrap_or_default();
             match code.as_str() {
@@ -93,7 +94,7 @@ impl Reading {
         events: &mut Vec<AgentEvent>,
     ) {
         if call.name.as_deref() == Some(CONFIRMATION) {
-            events.extend(self.asks(&call));
+            events.extend(self.asks(event, &call));
             return;
         }
         let Some(id) = call.id.clone() else { return };
@@ -101,18 +102,20 @@ impl Reading {
             let tool = call.name.clone().unwrap_or_default();
             self.waiting.push((id.clone(), tool));
             self.undecided.push(call.clone());
-            events.push(open_call(id, call, part));
+            events.push(with_path(open_call(id, call, part), event));
             return;
         }
         if event.is_long_running(&call) && !answered.contains(&id) {
-            events.extend(self.outside(call, Some(part)));
+            let shown = self.outside(call, Some(part));
+            events.extend(shown.map(|shown| with_path(shown, event)));
             return;
         }
         if event.is_long_running(&call) {
             self.later.push(call.clone());
         }
         self.open.push(id.clone());
-        events.push(own_call(id, call, Place::Agent, Some(part), None));
+        let shown = own_call(id, call, Place::Agent, Some(part), None);
+        events.push(with_path(shown, event));
     }
 
     /// A call whose result comes from outside.
@@ -162,6 +165,24 @@ fn open_call(id: String, call: FunctionCall, part: &Part) -> AgentEvent {
         input: call.args.map_or_else(|| json!({}), Value::Object),
         provider_metadata: metadata(part),
     }
+}
+
+/// A call, with the path to the agent that makes it, of agents that run side by side.
+fn with_path(mut shown: AgentEvent, event: &Event) -> AgentEvent {
+    if let (
+        AgentEvent::OwnCall {
+            provider_metadata, ..
+        }
+        | AgentEvent::OpenCall {
+            provider_metadata, ..
+        },
+        Some(branch),
+    ) = (&mut shown, &event.branch)
+    {
+        let metadata = provider_metadata.get_or_insert_with(|| json!({}));
+        metadata[OURS] = json!({"author": event.author, "path": branch});
+    }
+    shown
 }
 
 /// What the model says of a call besides, to be sent back unchanged.

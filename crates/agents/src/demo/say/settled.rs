@@ -3,7 +3,7 @@
 use serde_json::Value;
 use turn::agent::CallResult;
 use turn::call::Outcome;
-use turn::telling::TIMED_OUT;
+use turn::reason::TIMED_OUT;
 
 /// A call that is settled.
 #[derive(Debug, Clone, Copy)]

@@ -7,10 +7,11 @@ use std::task::{Context, Waker};
 
 use serde_json::json;
 use tempfile::TempDir;
-use turn::{At, ChatId};
+use turn::{At, ChatId, OpenTurn};
 
 use super::*;
 use crate::journal::{Appended, Journal, NewEntry};
+use crate::probe::Probe;
 use crate::sqlite::{SqliteStore, connection};
 
 async fn open() -> (SqliteStore, TempDir) {
@@ -31,6 +32,7 @@ fn entry(text: &str) -> NewEntry {
         epoch: 0,
         actor: "ann".into(),
         events: serde_json::from_value(events).unwrap(),
+        open: None,
     }
 }
 
@@ -61,7 +63,7 @@ fn hold(
     mpsc::Sender<()>,
 ) {
     let (release, held) = mpsc::channel::<()>();
-    let held = std::sync::Mutex::new(held);
+    let held = Mutex::new(held);
     let mut holding = Box::pin(tamper(store, move |_| {
         let _ = held.lock().unwrap().recv();
         Ok(())
@@ -200,18 +202,23 @@ fn opening() -> NewEntry {
         {"event": "turn-opened", "turn": "t", "messageId": "m", "cause": {
             "cause": "message", "message": {"id": "u", "role": "user", "parts": []}}},
     ]);
+    let open = OpenTurn {
+        id: "t".into(),
+        is_running: true,
+    };
     NewEntry {
         events: serde_json::from_value(events).unwrap(),
+        open: Some(open),
         ..entry("")
     }
 }
 
-async fn standing(store: &SqliteStore) -> String {
-    let sql = "SELECT group_concat(id || ' ' || standing, '; ') FROM chat";
-    let standing = tamper(store, move |connection| {
+async fn open_turns(store: &SqliteStore) -> String {
+    let sql = "SELECT group_concat(id || ' ' || turn, '; ') FROM chat";
+    let open = tamper(store, move |connection| {
         connection.query_row(sql, (), |row| row.get::<_, String>(0))
     });
-    standing.await.unwrap()
+    open.await.unwrap()
 }
 
 #[tokio::test]
@@ -229,7 +236,7 @@ async fn what_is_known_of_a_chat_is_forgotten_when_another_process_writes() {
     assert_eq!(late, Ok(Appended::Conflict { seq: 3 }));
     assert_eq!(other.delete(&chat).await, Ok(true));
     assert_eq!(store.append(&chat, 0, opening()).await, grew(1));
-    assert_eq!(standing(&store).await, r#"c {"turn":"t"}"#);
+    assert_eq!(open_turns(&store).await, "c t");
 }
 
 #[tokio::test]
@@ -278,7 +285,7 @@ async fn nobody_is_answered_before_the_commit() {
     let (has_run, run) = mpsc::channel();
     let (holding_last, release_last) = {
         let (release, held) = mpsc::channel::<()>();
-        let held = std::sync::Mutex::new(held);
+        let held = Mutex::new(held);
         let mut holding = Box::pin(tamper(&store, move |_| {
             let _ = has_run.send(());
             let _ = held.lock().unwrap().recv();
@@ -372,6 +379,48 @@ async fn a_database_that_another_holds_is_busy_and_then_works_again() {
     assert_eq!(store.read(&chat, 0).await, Ok(Vec::new()));
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(store.append(&chat, 0, entry("one")).await, grew(1));
+}
+
+#[tokio::test]
+async fn what_is_committed_to_a_file_that_has_just_gone_is_not_acknowledged() {
+    let (store, folder) = open().await;
+    let path = folder.path().join("chats.db");
+    let (from, to) = (path.clone(), folder.path().join("kept.db"));
+    // After the look with which a transaction begins.
+    let moved = tamper(&store, move |_| {
+        std::fs::rename(&from, &to).unwrap();
+        Ok(())
+    });
+    assert_eq!(moved.await, Err(StoreError::Moved { path }));
+}
+
+#[tokio::test]
+async fn a_look_at_a_database_that_another_holds_does_not_wait_for_it() {
+    /// SQLite waits for the lock until the sender is dropped.
+    static HELD: Mutex<Option<mpsc::Receiver<()>>> = Mutex::new(None);
+    fn wait(_: i32) -> bool {
+        let held = HELD.lock().unwrap();
+        let _ = held.as_ref().map(mpsc::Receiver::recv);
+        true
+    }
+
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("chats.db");
+    let mut connection = connection::open_writer(&path).unwrap();
+    connection.busy_handler(Some(wait)).unwrap();
+    let store = SqliteStore::on(connection, path.clone()).unwrap();
+    let other = Connection::open(path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (release, held) = mpsc::channel();
+    *HELD.lock().unwrap() = Some(held);
+    let patience = Duration::from_secs(60);
+    for _ in 0..2 {
+        let look = tokio::time::timeout(patience, store.probe(At(1)));
+        assert_eq!(look.await, Ok(Err(StoreError::Busy)));
+    }
+    other.execute_batch("COMMIT").unwrap();
+    drop(release);
+    assert_eq!(store.probe(At(2)).await, Ok(()));
 }
 
 #[tokio::test]

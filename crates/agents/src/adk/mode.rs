@@ -1,0 +1,135 @@
+//! In what servers differ: what one says of itself at first, and what it shows on the way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+/// What is known of a server. Nothing is assumed but what ADK for Python does today; what a server
+/// does otherwise is noticed when it does it, and said in the log once.
+#[derive(Debug, Default)]
+pub(super) struct Mode {
+    /// The id of a new session stands in the path; one in the body is ignored.
+    names_by_path: Trait,
+    /// A new session is empty, whatever history it is to be made with.
+    drops_history: Trait,
+    /// `customMetadata` is refused.
+    refuses_metadata: Trait,
+    /// A question can't be closed by itself.
+    refuses_closing: Trait,
+    /// A run that nobody reads any more is ended, and its session says so. Others go on, or are left
+    /// with calls that have no result.
+    seals: Trait,
+}
+
+/// One thing that a server does otherwise.
+#[derive(Debug, Default)]
+struct Trait(AtomicBool);
+
+impl Trait {
+    fn is_known(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn learn(&self, what: &'static str) {
+        if !self.0.swap(true, Ordering::Relaxed) {
+            tracing::info!(what, "the ADK server differs");
+        }
+    }
+}
+
+impl Mode {
+    /// Takes in what `GET /version` says; nothing, if the server does not know that route.
+    pub(super) fn greet(&self, version: Option<&Value>) {
+        let says = |key: &str| version.and_then(|version| version.get(key)?.as_str());
+        let (number, language) = (says("version"), says("language"));
+        tracing::info!(
+            version = number.unwrap_or("unknown"),
+            language = language.unwrap_or("unknown"),
+            "the ADK server"
+        );
+        // Only ADK for Python says in which language it is written.
+        match (number, language) {
+            (Some(number), Some("python")) if is_at_least(number, SEALS) => {
+                self.seals.0.store(true, Ordering::Relaxed);
+            }
+            (Some(_), None) => self.name_by_path(),
+            _ => {}
+        }
+    }
+
+    /// It ignores the id of a session in the body.
+    pub(super) fn name_by_path(&self) {
+        self.names_by_path
+            .learn("the id of a session stands in the path");
+    }
+
+    pub(super) fn drop_history(&self) {
+        self.drops_history
+            .learn("a session can't be made with a history");
+    }
+
+    pub(super) fn refuse_metadata(&self) {
+        self.refuses_metadata.learn("customMetadata is refused");
+    }
+
+    pub(super) fn refuse_closing(&self) {
+        self.refuses_closing
+            .learn("a question can't be closed by itself");
+    }
+
+    pub(super) fn refuses_closing(&self) -> bool {
+        self.refuses_closing.is_known()
+    }
+
+    pub(super) fn names_by_path(&self) -> bool {
+        self.names_by_path.is_known()
+    }
+
+    pub(super) fn drops_history(&self) -> bool {
+        self.drops_history.is_known()
+    }
+
+    pub(super) fn refuses_metadata(&self) -> bool {
+        self.refuses_metadata.is_known()
+    }
+
+    pub(super) fn seals(&self) -> bool {
+        self.seals.is_known()
+    }
+}
+
+/// The first version of which it was seen that it ends a run which nobody reads, and says so.
+const SEALS: [u64; 2] = [2, 13];
+
+fn is_at_least(version: &str, least: [u64; 2]) -> bool {
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    [0; 2].map(|_: u64| numbers.next().unwrap_or(0)) >= least
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn server_that_does_not_say_its_language_is_not_python() {
+        let greeted = |version: Value| {
+            let mode = Mode::default();
+            mode.greet(Some(&version));
+            (mode.names_by_path(), mode.seals())
+        };
+        let python = |version: &str| json!({"version": version, "language": "python"});
+        assert_eq!(greeted(json!({"version": "2.14.0"})), (true, false));
+        assert_eq!(greeted(python("2.13.0")), (false, true));
+        assert_eq!(greeted(python("3.0.0")), (false, true));
+        assert_eq!(greeted(python("2.8.0")), (false, false));
+    }
+
+    #[test]
+    fn server_without_a_version_may_be_an_old_python() {
+        let mode = Mode::default();
+        mode.greet(None);
+        assert!(!mode.names_by_path() && !mode.seals());
+    }
+}

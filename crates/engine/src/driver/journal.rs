@@ -1,0 +1,375 @@
+//! How a chat is read, claimed and appended to. Whoever comes late conflicts: the chat is let go, read
+//! again, and what was to be done is decided on anew, so many times at the most.
+
+use store::{Appended, NewEntry, StoreError};
+use turn::call::{Outcome, Place};
+use turn::{At, CallId, Chat, Effect, Principal, Turn};
+use view::{Closing, ShownChat};
+
+use super::{Action, Driver, Next, Operation, Stored, ToolRun, moved};
+use crate::error::EngineError;
+
+/// What the driver waits for.
+pub(super) enum Wait {
+    /// The lease, before the chat is read.
+    Lease,
+    /// The entries.
+    Read,
+    /// That an entry is stored; then these effects are due.
+    Append {
+        at: At,
+        effects: Vec<Effect>,
+        goes_to: To,
+    },
+    /// The chat's own lease.
+    Hold { at: Option<At>, goes_to: To },
+    /// The lease, to see who has the chat that could not be held.
+    Owner,
+    /// Whether the journal has grown.
+    Compare,
+    /// Something that only has to be done.
+    Other,
+}
+
+/// What goes on once the journal says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    /// The reading of the chat.
+    Load,
+    /// What is to be done with it.
+    Job,
+}
+
+impl Driver {
+    pub(super) fn ask(&mut self, operation: Operation, wait: Wait) {
+        self.wait = Some(wait);
+        self.actions.push(Action::Store(operation));
+    }
+
+    /// Reads the chat from its journal, to take it up.
+    pub(super) fn load(&mut self) -> Result<(), EngineError> {
+        if self.is_leaving {
+            return Err(EngineError::Closed);
+        }
+        // Where there are others, one of them may have it.
+        match self.settings.server.is_some() {
+            true => self.ask(Operation::Lease, Wait::Lease),
+            false => self.ask(Operation::Read, Wait::Read),
+        }
+        Ok(())
+    }
+
+    /// Decides, and asks for that to be made durable: then, and only then, it is shown and acted on.
+    /// Says whether the store has to be waited for.
+    pub(super) fn write(&mut self, input: turn::Input, by: Option<turn::Actor>) -> bool {
+        self.decide(input, by, To::Job)
+    }
+
+    fn decide(&mut self, input: turn::Input, by: Option<turn::Actor>, goes_to: To) -> bool {
+        let at = self.now;
+        let Some(chat) = &mut self.chat else {
+            return false;
+        };
+        let actor = by.unwrap_or_else(|| chat.actor(&input));
+        let output = chat.handle(input, at);
+        if output.append.is_empty() {
+            self.act(output.effects);
+            return self.hold(None, goes_to);
+        }
+        let entry = NewEntry {
+            at,
+            epoch: chat.epoch(),
+            actor,
+            events: output.append,
+            open: chat.open_turn(),
+        };
+        let expected = chat.seq();
+        let effects = output.effects;
+        let wait = Wait::Append {
+            at,
+            effects,
+            goes_to,
+        };
+        self.ask(Operation::Append { expected, entry }, wait);
+        true
+    }
+
+    /// Goes on with what came of the operation.
+    pub(super) fn stored(&mut self, stored: Result<Stored, StoreError>) {
+        let Some(wait) = self.wait.take() else { return };
+        match (wait, stored) {
+            (Wait::Lease, Ok(Stored::Lease(lease))) => {
+                let others = lease.filter(|lease| {
+                    Some(&lease.holder.owner) != self.settings.server.as_ref()
+                        && lease.expires > self.now
+                });
+                match others {
+                    Some(lease) => self.fail(EngineError::Elsewhere(lease.holder.address)),
+                    None => self.ask(Operation::Read, Wait::Read),
+                }
+                return;
+            }
+            (Wait::Read, Ok(Stored::Entries(entries))) => {
+                if self.take_up(ShownChat::replay(&entries)) {
+                    return;
+                }
+            }
+            (
+                Wait::Append {
+                    at,
+                    effects,
+                    goes_to,
+                },
+                Ok(Stored::Appended(Appended::Ok { seq })),
+            ) => {
+                if let Some(chat) = &mut self.chat {
+                    chat.appended(seq);
+                }
+                self.act(effects);
+                // A chat that was just opened has no lease yet.
+                if self.hold(Some(at), goes_to) {
+                    return;
+                }
+            }
+            (Wait::Append { .. }, Ok(Stored::Appended(Appended::Conflict { .. }))) => {
+                self.let_go(Some(moved()));
+                if let Some(job) = &mut self.job {
+                    job.has_conflicted = true;
+                }
+                self.conflicts += 1;
+                if self.conflicts >= self.settings.conflicts {
+                    // Whoever asks next may try again.
+                    self.conflicts = 0;
+                    return self.fail(EngineError::Conflict);
+                }
+            }
+            (Wait::Append { .. }, Err(error)) => {
+                let failed = "The journal can't be reached.";
+                self.let_go(Some(Closing::failed("store_unavailable", failed)));
+                self.actions.push(Action::WakeLater);
+                return self.fail(error.into());
+            }
+            (Wait::Hold { at, goes_to }, Ok(Stored::Held(true))) => {
+                self.is_held = true;
+                self.wrote(at, goes_to);
+            }
+            (Wait::Hold { .. }, Ok(_)) => {
+                return self.ask(Operation::Lease, Wait::Owner);
+            }
+            // What is stored is done, lease or not.
+            (Wait::Hold { at, goes_to }, Err(error)) => {
+                tracing::warn!(chat = %self.id, %error, "a lease could not be taken");
+                self.wrote(at, goes_to);
+            }
+            (Wait::Owner, stored) => {
+                self.let_go(Some(moved()));
+                let address = match stored {
+                    Ok(Stored::Lease(Some(lease))) => lease.holder.address,
+                    _ => String::new(),
+                };
+                return self.fail(EngineError::Elsewhere(address));
+            }
+            (Wait::Compare, Ok(stored)) => {
+                if let Stored::Outdated(true) = stored {
+                    self.let_go(Some(moved()));
+                }
+                self.wrote(None, To::Job);
+            }
+            (Wait::Other, Ok(_)) => self.wrote(None, To::Job),
+            (_, Err(error)) => return self.fail(error.into()),
+            // The store has answered something else than it was asked.
+            (_, Ok(_)) => return self.fail(EngineError::Conflict),
+        }
+        self.go_on();
+    }
+
+    /// Takes up a chat that was read. Nothing of it runs here: it is this process that goes on with it.
+    /// Says whether the store has to be waited for.
+    fn take_up(&mut self, mut chat: ShownChat) -> bool {
+        chat.limit_client_calls(self.settings.client_timeout);
+        // What went on in another process has ended with it, and nobody knows how.
+        let mut lost = chat.awaited_results();
+        lost.retain(|call| {
+            let is_here = self.results.iter().any(|(here, _)| here == call);
+            !is_here && !self.running.later.contains(call)
+        });
+        let lost = lost.into_iter().map(|call| (call, Outcome::Unknown));
+        self.results.extend(lost);
+        let idempotent = self.idempotent_calls(&chat);
+        self.chat = Some(chat);
+        self.show();
+        let by = self.settings.server.clone();
+        self.decide(turn::Input::Recover { idempotent, by }, None, To::Load)
+    }
+
+    fn idempotent_calls(&self, chat: &Chat) -> Vec<CallId> {
+        let calls = chat.current().into_iter().flat_map(Turn::calls);
+        let tools = &self.settings.tools;
+        let is_idempotent = |name: &str| tools.get(name).is_some_and(|tool| tool.is_idempotent);
+        calls
+            .filter(|call| is_idempotent(&call.tool))
+            .map(|call| call.id.clone())
+            .collect()
+    }
+
+    /// Takes the chat's lease, where there are other servers and it is not taken yet. Says whether the
+    /// store has to be waited for.
+    fn hold(&mut self, at: Option<At>, goes_to: To) -> bool {
+        let has_others = self.settings.server.is_some();
+        let chat = self.chat.as_ref().filter(|chat| chat.seq() > 0);
+        match chat.filter(|_| has_others && !self.is_held) {
+            Some(chat) => {
+                let epoch = chat.epoch();
+                self.ask(Operation::Hold { epoch }, Wait::Hold { at, goes_to });
+                true
+            }
+            None => {
+                self.wrote(at, goes_to);
+                false
+            }
+        }
+    }
+
+    fn wrote(&mut self, at: Option<At>, goes_to: To) {
+        if let (To::Job, Some(job)) = (goes_to, &mut self.job) {
+            job.wrote = Some(at);
+            if at.is_some() {
+                self.conflicts = 0;
+            }
+        }
+    }
+
+    /// What was to be done can't be done.
+    fn fail(&mut self, error: EngineError) {
+        if let Some(job) = self.job.take() {
+            self.finish(&job, Err(error));
+        }
+        self.go_on();
+    }
+
+    /// Forgets the chat as it was thought to be: the journal says otherwise, or says nothing. It is
+    /// read again when it is needed; windows close, and their clients come back.
+    pub(super) fn let_go(&mut self, closing: Option<Closing>) {
+        self.stop_work();
+        let shown = self.shown();
+        let shown = shown.map(|(turn, _, lines)| (turn.clone(), lines.to_vec()));
+        self.is_held = false;
+        self.chat = None;
+        self.actions.push(Action::LetGo { shown, closing });
+    }
+
+    /// Looks whether somebody else wrote to the journal. A lease that ran out may have gone to another
+    /// server and come back under the same epoch, and nothing else would tell.
+    pub(super) fn compare(&self) -> Next {
+        match &self.chat {
+            Some(chat) => Next::Ask(Operation::Compare { seq: chat.seq() }, Wait::Compare),
+            None => Next::done(),
+        }
+    }
+
+    /// Lets the chat go, and has others take it up.
+    pub(super) fn give_back(&mut self) -> Next {
+        let epoch = self.chat.as_deref().map(Chat::epoch);
+        self.let_go(Some(moved()));
+        match epoch {
+            Some(epoch) => Next::Ask(Operation::GiveBack { epoch }, Wait::Other),
+            None => Next::done(),
+        }
+    }
+
+    /// Does what follows from an entry that is stored: all that was said may be shown now.
+    fn act(&mut self, effects: Vec<Effect>) {
+        self.show();
+        for effect in effects {
+            match effect {
+                // Whoever takes the chat up calls it.
+                Effect::CallModel if self.is_leaving => {}
+                Effect::CallModel => self.call_model(),
+                Effect::RunTool(call) => self.run_tool(&call),
+                Effect::WakeTool {
+                    gate,
+                    call,
+                    decision,
+                } => {
+                    // A tool that ran in an earlier process is run again, and finds the answer
+                    // recorded. One that runs, and does not wait at the gate any more, goes on without
+                    // it; and one at the agent asks again.
+                    let chat = self.chat.as_deref();
+                    let made = chat.and_then(|chat| chat.call(&call));
+                    let is_ours = made.is_some_and(|(_, call)| call.place == Place::Server);
+                    if self.running.wake(&gate) {
+                        self.actions.push(Action::Answer { gate, decision });
+                    } else if is_ours && !self.running.tools.contains_key(&call) {
+                        self.run_tool(&call);
+                    }
+                }
+                Effect::SetTimer { gate, at } => {
+                    self.actions.push(Action::SetDeadline { gate, at });
+                }
+                Effect::StopWork => self.stop_work(),
+            }
+        }
+    }
+
+    fn call_model(&mut self) {
+        let Some(chat) = &mut self.chat else { return };
+        let history = chat.shared_history();
+        let Some(turn) = chat.current() else { return };
+        let request = turn::agent::StepRequest {
+            chat: self.id.clone(),
+            turn: turn.id().clone(),
+            principal: speaker(chat),
+            history,
+            tools: self.settings.tools.declarations(),
+            session: chat.session().cloned(),
+            own: turn.own_calls(),
+            is_again: turn.is_asked_again(),
+        };
+        let run = self.running.call_model();
+        let request = Box::new(request);
+        self.actions.push(Action::CallModel { run, request });
+    }
+
+    fn run_tool(&mut self, call: &CallId) {
+        let Some(chat) = self.chat.as_deref() else {
+            return;
+        };
+        let turn = chat.current().filter(|turn| turn.outcome(call).is_none());
+        let made = turn.and_then(|turn| Some((turn.call(call)?, turn.effective_input(call)?)));
+        let (Some(turn), Some((made, input))) = (turn, made) else {
+            return;
+        };
+        let mut due = ToolRun {
+            run: 0,
+            call: call.clone(),
+            tool: made.tool.clone(),
+            input: input.clone(),
+            principal: speaker(chat),
+            recorded: turn.recorded(call),
+        };
+        // What an earlier run of it still says is not heard, so it had better say nothing.
+        self.end_tool(call);
+        due.run = self.running.run_tool(call);
+        self.due.push(due);
+    }
+
+    /// Lets go of a tool.
+    pub(super) fn end_tool(&mut self, call: &CallId) {
+        self.due.retain(|due| due.call != *call);
+        if self.running.end_tool(call) {
+            self.actions.push(Action::EndTool(call.clone()));
+        }
+    }
+
+    pub(super) fn stop_work(&mut self) {
+        self.running.stop();
+        self.due.clear();
+        self.actions.push(Action::StopWork);
+    }
+}
+
+/// Who speaks in a chat.
+fn speaker(chat: &Chat) -> Principal {
+    let owner = chat.owner().cloned();
+    owner.unwrap_or_else(|| Principal::from("nobody"))
+}

@@ -1,0 +1,257 @@
+//! What the chat's own tasks bring: the agent, tools, long-running work.
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use serde_json::{Map, Value};
+use turn::agent::{AgentEvent, Said};
+use turn::call::Place;
+use turn::live::{Ruling, Verdict};
+use turn::{At, CallId, Chat, GateId, Status};
+
+use super::{Action, Driver, Next, ToolDoes};
+use crate::work::Ask;
+
+/// What the agent said in one go.
+pub(super) struct Agent {
+    run: u64,
+    said: Peekable<IntoIter<Said>>,
+    /// Whether its stream ended after that without having said so.
+    is_cut: bool,
+}
+
+impl Agent {
+    pub(super) fn new(run: u64, said: Vec<Said>, is_over: bool) -> Self {
+        // A failure ends the stream, and has said so itself.
+        let is_failure = |said: &Said| match said {
+            Said::Event(event) => matches!(**event, AgentEvent::Failed { .. }),
+            _ => false,
+        };
+        let is_cut = is_over && !said.last().is_some_and(is_failure);
+        Self {
+            run,
+            said: said.into_iter().peekable(),
+            is_cut,
+        }
+    }
+}
+
+impl Driver {
+    pub(super) fn agent_says(&mut self, agent: &mut Agent) -> Next {
+        // What is said in one go may end with what makes the chat let go of the agent.
+        while self.running.is_current(agent.run) {
+            let Some(chat) = &mut self.chat else { break };
+            chat.hear(&mut agent.said);
+            let Some(said) = agent.said.next() else {
+                self.show();
+                // One that said that it has ended may end.
+                if !std::mem::take(&mut agent.is_cut) {
+                    break;
+                }
+                return Next::Write {
+                    input: turn::Input::AgentCut,
+                    by: None,
+                };
+            };
+            let event = AgentEvent::from(said);
+            if is_word(&event) {
+                let ruling = None;
+                let output = chat.handle(turn::Input::Agent { event, ruling }, At(0));
+                debug_assert_eq!(output, turn::Output::default());
+                continue;
+            }
+            // Words that came before are not held up by what has to be stored.
+            self.show();
+            if let AgentEvent::Signal { name, data } = event {
+                self.actions.push(Action::Signal { name, data });
+                continue;
+            }
+            return self.agent_does(event);
+        }
+        Next::done()
+    }
+
+    fn agent_does(&mut self, mut event: AgentEvent) -> Next {
+        if matches!(event, AgentEvent::Ended(_) | AgentEvent::Failed { .. }) {
+            self.running.is_speaking = false;
+        }
+        // Models leave the input out where a tool takes nothing.
+        if let AgentEvent::Call { input, .. } = &mut event
+            && input.is_null()
+        {
+            *input = Value::Object(Map::new());
+        }
+        let ruling = match (&event, self.chat.as_deref().and_then(Chat::owner)) {
+            (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
+                Some(self.settings.tools.rule(tool, input, owner))
+            }
+            // It runs the call, and asks, by itself: only how long is for us to say.
+            (AgentEvent::OwnCall { place, .. }, _) => Some(self.agents_own(*place)),
+            (AgentEvent::Asks { .. }, _) => Some(self.agents_own(Place::Agent)),
+            _ => None,
+        };
+        Next::Write {
+            input: turn::Input::Agent { event, ruling },
+            by: None,
+        }
+    }
+
+    fn agents_own(&self, place: Place) -> Ruling {
+        Ruling {
+            place,
+            verdict: Verdict::Allow,
+            timeout: self.settings.approval_timeout,
+        }
+    }
+
+    pub(super) fn tool_does(
+        &mut self,
+        run: u64,
+        call: &CallId,
+        does: &mut ToolDoes,
+        before: &mut Option<Option<GateId>>,
+        wrote: Option<Option<At>>,
+    ) -> Next {
+        let is_done = wrote.is_some();
+        if let ToolDoes::Return { outcome } = does {
+            return match is_done {
+                true => self.tool_returned(call),
+                // It was let go, and what it was doing was decided on without it.
+                false if before.is_none() && !self.running.is_heard(call, run) => Next::done(),
+                false => {
+                    self.running.end_tool(call);
+                    // It is heard, though its run is over: also after a conflict.
+                    *before = Some(None);
+                    Next::Write {
+                        input: turn::Input::ToolDone {
+                            call: call.clone(),
+                            outcome: outcome.clone(),
+                        },
+                        by: None,
+                    }
+                }
+            };
+        }
+        // The chat may have been let go over it, and with it the tool.
+        if !self.running.is_heard(call, run) {
+            return Next::done();
+        }
+        let call = call.clone();
+        let input = match does {
+            ToolDoes::Ask { gate, ask } => {
+                let gate = match (gate.take(), before.take()) {
+                    (Some(gate), _) => Some(gate),
+                    (None, Some(before)) => {
+                        let opened = self.last_gate();
+                        opened.filter(|gate| Some(gate) != before.as_ref())
+                    }
+                    (None, None) => {
+                        *before = Some(self.last_gate());
+                        let input = asks(call, ask.clone());
+                        return Next::Write { input, by: None };
+                    }
+                };
+                if let Some(gate) = gate {
+                    self.wait_at(gate, run);
+                }
+                return Next::done();
+            }
+            ToolDoes::Record { .. } if is_done => {
+                // The tool goes on only once it is recorded.
+                self.actions.push(Action::Recorded);
+                return Next::done();
+            }
+            ToolDoes::Progress { .. } if is_done => return Next::done(),
+            ToolDoes::Record { name, value } => turn::Input::ToolRecords {
+                call,
+                name: std::mem::take(name),
+                value: value.take(),
+            },
+            ToolDoes::Progress { output } => turn::Input::ToolProgress {
+                call,
+                output: output.take(),
+            },
+            ToolDoes::Return { .. } => return Next::done(),
+        };
+        Next::Write { input, by: None }
+    }
+
+    /// After a conflict it may have been run again before this was heard.
+    fn tool_returned(&mut self, call: &CallId) -> Next {
+        let turn = self.chat.as_deref().and_then(Chat::current);
+        if turn.is_some_and(|turn| turn.outcome(call).is_some()) {
+            self.end_tool(call);
+        }
+        Next::done()
+    }
+
+    fn wait_at(&mut self, gate: GateId, run: u64) {
+        let found = self.chat.as_deref().and_then(|chat| chat.gate(&gate));
+        match found {
+            Some((_, _, Some(decision))) => {
+                let decision = decision.clone();
+                self.actions.push(Action::Decided(decision));
+            }
+            Some((_, _, None)) => {
+                self.running.wait(gate.clone(), Some(run));
+                self.actions.push(Action::Wait(gate));
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn last_gate(&self) -> Option<GateId> {
+        let turn = self.chat.as_deref().and_then(Chat::current)?;
+        turn.last_gate().map(|gate| gate.id.clone())
+    }
+
+    /// The results of long-running calls open turns, one after the other, while no other is open.
+    pub(super) fn open_result(&mut self, is_opened: bool) -> Next {
+        if is_opened {
+            // Not before: what is not in the journal yet is not called unknown while it waits here.
+            self.results.pop_front();
+        }
+        let status = self.chat.as_deref().and_then(Chat::status);
+        if matches!(status, Some(Status::Running | Status::Parked)) {
+            return Next::done();
+        }
+        let Some((call, outcome)) = self.results.front().cloned() else {
+            return Next::done();
+        };
+        let ids = (self.settings.ids)();
+        Next::Write {
+            input: turn::Input::Result { call, outcome, ids },
+            by: None,
+        }
+    }
+}
+
+/// What a tool asks, as something that happens to its call.
+pub(super) fn asks(call: CallId, ask: Ask) -> turn::Input {
+    match ask {
+        Ask::Approval { question, timeout } => turn::Input::ToolAsks {
+            call,
+            question,
+            timeout,
+        },
+        Ask::Page {
+            tool,
+            input,
+            timeout,
+        } => turn::Input::ToolCalls {
+            call,
+            tool,
+            input,
+            timeout,
+        },
+    }
+}
+
+/// Whether an event is of words: it needs no entry, has no effect, and is shown with all that was said
+/// in the same go.
+fn is_word(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd
+    )
+}

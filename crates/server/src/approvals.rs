@@ -1,0 +1,165 @@
+//! Approvals over HTTP: what waits for a person, and what the person says.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use engine::engine::Approval;
+use engine::{Engine, EngineError};
+use serde_json::{Value, json};
+use store::{Closed, OpenGate};
+use turn::gate::{Decision, GateKind};
+use turn::{GateId, Principal};
+use wire::ApprovalReply;
+
+use crate::api::{Api, fresh};
+use crate::body::read;
+use crate::paging;
+use crate::problem::Problem;
+use crate::speaker::Speaker;
+
+/// How many approvals a page of the list holds, unless the client asks for more or fewer.
+const PAGE: usize = 50;
+
+/// How many it may ask for.
+const MOST: usize = 200;
+
+/// What waits for whoever asks, oldest first: `?limit=N&cursor=CURSOR`.
+pub(crate) async fn list(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    let limit = paging::limit(&uri, PAGE, MOST)?;
+    let after = paging::cursor(&uri)?;
+    let page = engine.approvals_page(&principal, after, limit).await?;
+    let waiting: Vec<Value> = page.gates.iter().map(approval).collect();
+    let mut body = json!({"approvals": waiting});
+    if let Some(next) = page.next {
+        body["nextCursor"] = paging::encode(next).into();
+    }
+    Ok(fresh(body))
+}
+
+/// One approval, open or closed.
+pub(crate) async fn one(
+    State(engine): State<Engine>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let found = engine.approval(&principal, &GateId::from(id)).await?;
+    Ok(fresh(approval_and_decision(&found)))
+}
+
+fn approval_and_decision(found: &Approval) -> Value {
+    let mut told = approval(&found.asked);
+    if let Some(closed) = &found.closed {
+        told["decision"] = decided(&found.asked.gate.id, closed);
+    }
+    told
+}
+
+fn approval(open: &OpenGate) -> Value {
+    let kind = &open.gate.kind;
+    let mut approval = json!({
+        "approvalId": open.gate.id,
+        "chatId": open.chat,
+        "toolCallId": open.call.id,
+        "toolName": open.call.tool,
+        "input": open.gate.shown_input(&open.call),
+        "question": kind.question(),
+        "askedAt": open.asked,
+        "editable": open.gate.policy(&open.call).is_editable,
+        "within": matches!(kind, GateKind::ToolApproval { .. }),
+        "digest": open.gate.digest(&open.call),
+    });
+    if let Some(expires) = open.gate.expires {
+        approval["expiresAt"] = json!(expires);
+    }
+    approval
+}
+
+/// Answers an approval, from anywhere.
+pub(crate) async fn answer(
+    State(api): State<Api>,
+    Speaker(principal): Speaker,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let body = read(&api, Some(&principal), &headers, body).await?;
+    let limits = api.limits;
+    let parse = move |bytes: &[u8]| Ok(ApprovalReply::from_slice(bytes, &limits)?);
+    let (reply, _room) = body.parse(parse).await?;
+    if !reply.approved && reply.input.is_some() {
+        return Err(Problem::bad_request(
+            "input: only an approval can change it",
+        ));
+    }
+    let decision = if reply.approved {
+        Decision::Approved {
+            reason: reply.reason,
+            input: reply.input,
+        }
+    } else {
+        Decision::Denied {
+            reason: reply.reason,
+        }
+    };
+    let (engine, gate) = (&api.engine, GateId::from(id));
+    let answered = engine.answer_to(&principal, &gate, decision, reply.digest);
+    let answered = match answered.await {
+        Ok(answered) => answered,
+        Err(error) => return Err(explain(engine, &principal, error).await),
+    };
+    let told = decided(&gate, &answered.closed);
+    Ok(if answered.agrees {
+        fresh(told)
+    } else {
+        Problem::already_decided(told).into_response()
+    })
+}
+
+/// Why something can't be done; whoever answered to something else than what is asked is shown what is.
+pub(crate) async fn explain(engine: &Engine, principal: &Principal, error: EngineError) -> Problem {
+    let changed = match &error {
+        EngineError::Refused(refusal) => refusal.approval.clone(),
+        _ => None,
+    };
+    let problem = Problem::from(error);
+    match changed {
+        Some(gate) => match engine.approval(principal, &gate).await {
+            Ok(found) => problem.with_approval(approval_and_decision(&found)),
+            Err(_) => problem,
+        },
+        None => problem,
+    }
+}
+
+fn decided(gate: &GateId, closed: &Closed) -> Value {
+    let mut told = json!({"approvalId": gate, "decidedAt": closed.at});
+    if closed.decision != Decision::TimedOut {
+        told["decidedBy"] = json!(closed.by);
+    }
+    match &closed.decision {
+        Decision::Approved { reason, input } => {
+            told["approved"] = true.into();
+            if let Some(reason) = reason {
+                told["reason"] = reason.as_str().into();
+            }
+            if let Some(input) = input {
+                told["input"] = input.clone();
+            }
+        }
+        Decision::Denied { reason } => {
+            told["approved"] = false.into();
+            if let Some(reason) = reason {
+                told["reason"] = reason.as_str().into();
+            }
+        }
+        Decision::TimedOut => told["decision"] = "timed-out".into(),
+        Decision::Superseded => told["decision"] = "superseded".into(),
+        _ => told["decision"] = "cancelled".into(),
+    }
+    told
+}

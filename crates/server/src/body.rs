@@ -1,0 +1,276 @@
+//! The body of a request: JSON, and no larger than allowed.
+//!
+//! All bodies together have a bound in memory, and large ones are parsed a few at a time, away from
+//! the threads that serve everybody: a parsed body takes many times its bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use futures_util::StreamExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use turn::Principal;
+
+use crate::api::Api;
+use crate::connection::TooSlow;
+use crate::problem::Problem;
+
+/// How much of a body that is too large is read all the same: a client that is still sending when
+/// the connection closes may never see why.
+const DRAIN: usize = 16 * 1024 * 1024;
+
+/// How much all bodies together may hold, in bytes.
+const ROOM: usize = 32 * 1024 * 1024;
+
+/// The unit in which room is given. A body that is smaller needs none, and never waits.
+const STEP: usize = 64 * 1024;
+
+/// From how many bytes on a body is large.
+const LARGE: usize = 256 * 1024;
+
+/// How many large bodies are parsed and taken in at once.
+const LARGE_AT_ONCE: usize = 2;
+
+/// How many values a body may hold: each takes some 70 bytes in memory, and two in the body.
+const VALUES: usize = 250_000;
+
+/// How long a body waits for room, or for its turn.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// The room that all bodies share.
+#[derive(Clone)]
+pub struct Bodies {
+    /// In steps.
+    room: Arc<Semaphore>,
+    large: Arc<Semaphore>,
+}
+
+impl Default for Bodies {
+    fn default() -> Self {
+        Self {
+            room: Arc::new(Semaphore::new(ROOM / STEP)),
+            large: Arc::new(Semaphore::new(LARGE_AT_ONCE)),
+        }
+    }
+}
+
+impl Bodies {
+    /// Makes something of so many bytes; of many of them on a thread that may take its time, and in
+    /// turn. The turn is over when what is returned with it is dropped.
+    pub(crate) async fn parse<B, T>(
+        &self,
+        bytes: B,
+        parse: impl FnOnce(&[u8]) -> T + Send + 'static,
+    ) -> Result<(T, Option<OwnedSemaphorePermit>), Problem>
+    where
+        B: AsRef<[u8]> + Send + 'static,
+        T: Send + 'static,
+    {
+        if bytes.as_ref().len() < LARGE {
+            return Ok((parse(bytes.as_ref()), None));
+        }
+        let turn = Arc::clone(&self.large).acquire_owned();
+        let Ok(Ok(turn)) = tokio::time::timeout(WAIT, turn).await else {
+            return Err(Problem::no_room());
+        };
+        let parsed = tokio::task::spawn_blocking(move || match values(bytes.as_ref()) > VALUES {
+            true => Err(Problem::too_many_values(VALUES)),
+            false => Ok(parse(bytes.as_ref())),
+        });
+        // It fails where it has panicked, or the server ends.
+        let parsed = parsed.await.unwrap_or_else(|_| Err(Problem::no_room()))?;
+        Ok((parsed, Some(turn)))
+    }
+}
+
+/// About how many values there are in a text of JSON: each but the first comes after a comma or a
+/// bracket that is not inside of a string.
+fn values(bytes: &[u8]) -> usize {
+    let (mut count, mut in_string, mut is_escaped) = (1, false, false);
+    for byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// A body that was read.
+pub(crate) struct Received {
+    bytes: Vec<u8>,
+    steps: Option<OwnedSemaphorePermit>,
+    bodies: Bodies,
+}
+
+/// What a body takes up, until it has been taken in.
+pub(crate) struct Room {
+    _steps: Option<OwnedSemaphorePermit>,
+    _large: Option<OwnedSemaphorePermit>,
+}
+
+/// Reads a JSON body, no larger than the limit.
+///
+/// The type must be JSON: a form of another site can't send that without asking first.
+pub(crate) async fn read(
+    api: &Api,
+    principal: Option<&Principal>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Received, Problem> {
+    let limit = api.limits.bytes;
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let kind = kind
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    if !kind.trim().eq_ignore_ascii_case("application/json") {
+        return Err(Problem::unsupported_media_type());
+    }
+    let admit = |bytes: usize| match principal {
+        Some(principal) => api.quotas.admit_bytes(principal, bytes),
+        None => Ok(()),
+    };
+    // What is announced is refused before it is sent, and what is not, after.
+    let announced = announced(headers);
+    if let Some(bytes) = announced {
+        admit(bytes.min(limit))?;
+    }
+    let mut stream = body.into_data_stream();
+    let (mut bytes, mut seen) = (Vec::new(), 0);
+    // All that it may need at once: bodies that hold a part each would wait for each other.
+    let whole = announced.map_or(limit, |bytes| bytes.min(limit));
+    let mut steps = None;
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|error| match TooSlow::is_cause_of(&error) {
+            true => Problem::body_timeout(),
+            false => Problem::bad_request("the body was cut off"),
+        })?;
+        seen += chunk.len();
+        if seen <= limit {
+            if seen >= STEP && steps.is_none() {
+                steps = Some(room(&api.bodies.room, whole).await?);
+                // Grown by halves it would take twice as much.
+                bytes.reserve_exact(announced.map_or(0, |_| whole.saturating_sub(bytes.len())));
+            }
+            bytes.extend_from_slice(&chunk);
+        } else if seen > limit + DRAIN {
+            break;
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if seen > limit {
+        return Err(Problem::too_large(limit));
+    }
+    if announced.is_none() {
+        admit(seen)?;
+    }
+    Ok(Received {
+        bytes,
+        steps,
+        bodies: api.bodies.clone(),
+    })
+}
+
+/// How many bytes a request says that it brings.
+fn announced(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Takes room for so many bytes.
+async fn room(room: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+    let steps = bytes.div_ceil(STEP).min(ROOM / STEP);
+    let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+    let given = Arc::clone(room).acquire_many_owned(steps);
+    match tokio::time::timeout(WAIT, given).await {
+        Ok(Ok(given)) => Ok(given),
+        _ => Err(Problem::no_room()),
+    }
+}
+
+impl Received {
+    /// Makes something of it. The room is to be kept for as long as what was made of the body is.
+    pub(crate) async fn parse<T: Send + 'static>(
+        self,
+        parse: impl FnOnce(&[u8]) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<(T, Room), Problem> {
+        let Self {
+            bytes,
+            steps,
+            bodies,
+        } = self;
+        let (parsed, large) = bodies.parse(bytes, parse).await?;
+        let room = Room {
+            _steps: steps,
+            _large: large,
+        };
+        Ok((parsed?, room))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// On a runtime that has one thread: what blocks it blocks everybody.
+    #[tokio::test]
+    async fn large_bodies_are_parsed_away_from_the_threads_that_serve_a_few_at_a_time() {
+        const PATIENCE: Duration = Duration::from_secs(20);
+        let bodies = Bodies::default();
+        let (began, mut beginnings) = tokio::sync::mpsc::unbounded_channel();
+        // Each goes on when this task, beside it, has said so.
+        let parse = |number: usize| {
+            let (go, gone) = mpsc::channel::<()>();
+            let (bodies, began) = (bodies.clone(), began.clone());
+            let parsed = tokio::spawn(async move {
+                let parse = move |_: &[u8]| {
+                    let _ = began.send(number);
+                    gone.recv_timeout(PATIENCE).is_ok()
+                };
+                let parsed = bodies.parse(vec![b' '; LARGE], parse).await;
+                // Its turn is over here.
+                parsed
+                    .map_err(|problem| problem.code())
+                    .map(|(is_told, _turn)| is_told)
+            });
+            (go, parsed)
+        };
+        let [first, second, third] = [0, 1, 2].map(parse);
+        let mut next = async || tokio::time::timeout(PATIENCE, beginnings.recv()).await;
+        let mut both = [next().await.unwrap(), next().await.unwrap()];
+        both.sort_unstable();
+        assert_eq!(both, [Some(0), Some(1)]);
+        assert_eq!(bodies.large.available_permits(), 0);
+        for (go, parsed) in [first, second, third] {
+            go.send(()).unwrap();
+            assert_eq!(parsed.await.unwrap(), Ok(true));
+        }
+        assert_eq!(next().await, Ok(Some(2)));
+    }
+
+    #[test]
+    fn values_are_counted_and_what_stands_in_strings_is_not() {
+        for (text, count) in [
+            ("1", 1),
+            ("[1,2,3]", 4),
+            (r#"{"a":[],"b":{"c":1}}"#, 5),
+            (r#""a,b,[c,{d""#, 1),
+            (r#"["\\",1]"#, 3),
+            (r#"["\",,,",1]"#, 3),
+            ("", 1),
+        ] {
+            assert_eq!(values(text.as_bytes()), count, "{text}");
+        }
+    }
+}

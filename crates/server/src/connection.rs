@@ -1,0 +1,179 @@
+//! Connections: how many there are, how long each may take, and what is served on one.
+//!
+//! - `limits`: the caps and the timeouts.
+//! - `listener`: the accept loop.
+//! - `table`: the connections that are open, and which makes room for another.
+//! - `state`: what one connection is doing, and since when.
+//! - `stream`: the bytes of one, and whether its client takes them.
+//! - `body`: a request's body, which has to come in time, and a response's.
+
+mod body;
+mod limits;
+mod listener;
+mod state;
+mod stream;
+mod table;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{Request, Response, StatusCode};
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::Sleep;
+
+use self::body::{RequestBody, ResponseBody, ServedRequest};
+use self::state::{Connection, TimedOut};
+use self::stream::Stream;
+use self::table::{Slot, Table};
+
+pub(crate) use self::body::TooSlow;
+pub use self::limits::ConnectionLimits;
+pub(crate) use self::limits::raise_descriptor_limit;
+pub use self::listener::serve;
+pub(crate) use self::table::network;
+
+/// How large the head of a request may be, in bytes.
+const HEAD: usize = 32 * 1024;
+
+/// How many bytes a connection holds for reading, and about as many for writing.
+const BUFFER: usize = 64 * 1024;
+
+/// What is served on each connection.
+struct Server {
+    router: Router,
+    limits: ConnectionLimits,
+    table: Arc<Table>,
+}
+
+/// Serves the requests of one connection, until it ends, its time is over, or the server drains.
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    slot: Slot,
+    server: Arc<Server>,
+    mut is_draining: watch::Receiver<bool>,
+) {
+    let limits = server.limits;
+    let state = slot.connection().clone();
+    let requests = {
+        let state = state.clone();
+        let router = TowerToHyperService::new(server.router.clone());
+        service_fn(move |request| {
+            let (server, state, router) = (server.clone(), state.clone(), router.clone());
+            respond(request, peer, server, state, router)
+        })
+    };
+    let http = http1::Builder::new()
+        .max_header_size(HEAD)
+        .max_buf_size(BUFFER)
+        .serve_connection(TokioIo::new(Stream::new(stream, slot)), requests)
+        .with_upgrades();
+    let mut http = std::pin::pin!(http);
+    let mut drain = std::pin::pin!(is_draining.wait_for(|is_draining| *is_draining));
+    let mut has_drained = false;
+    let mut clock = Clock::default();
+    let ended = std::future::poll_fn(|context| {
+        if http.as_mut().poll(context).is_ready() {
+            // A client that goes away is no news.
+            return Poll::Ready(Ok(()));
+        }
+        // After a look at what has come: a request that is there already is still served.
+        if !has_drained && drain.as_mut().poll(context).is_ready() {
+            has_drained = true;
+            // One that waits for nothing need not be waited for.
+            if state.is_quiet() {
+                return Poll::Ready(Ok(()));
+            }
+            http.as_mut().graceful_shutdown();
+            if http.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        clock.poll(&state, &limits, context).map(Err)
+    });
+    match ended.await {
+        Ok(()) => {}
+        Err(TimedOut::Idle) => tracing::debug!(%peer, "idle connection closed"),
+        Err(TimedOut::Header) => {
+            let seconds = limits.header_timeout.as_secs_f32();
+            tracing::debug!(%peer, seconds, "connection closed: no whole request head in time");
+        }
+        Err(TimedOut::Write) => {
+            let seconds = limits.write_timeout.as_secs_f32();
+            tracing::info!(%peer, seconds, "connection closed: the client does not read");
+        }
+    }
+}
+
+/// Tells when a connection's time is over.
+#[derive(Default)]
+struct Clock(Option<Pin<Box<Sleep>>>);
+
+impl Clock {
+    /// The timer is moved only when it runs out, or is too late: requests come and go without it.
+    fn poll(
+        &mut self,
+        state: &Connection,
+        limits: &ConnectionLimits,
+        context: &mut std::task::Context<'_>,
+    ) -> Poll<TimedOut> {
+        loop {
+            let Some((deadline, why)) = state.deadline(limits) else {
+                return Poll::Pending;
+            };
+            let timer = self
+                .0
+                .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+            if timer.deadline() > deadline {
+                timer.as_mut().reset(deadline);
+            }
+            if timer.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            if deadline <= tokio::time::Instant::now() {
+                return Poll::Ready(why);
+            }
+            timer.as_mut().reset(deadline);
+        }
+    }
+}
+
+/// Answers one request.
+async fn respond(
+    mut request: Request<Incoming>,
+    peer: SocketAddr,
+    server: Arc<Server>,
+    state: Arc<Connection>,
+    router: TowerToHyperService<Router>,
+) -> Result<Response<ResponseBody>, Infallible> {
+    let served = ServedRequest::begin(state.clone());
+    request.extensions_mut().insert(ConnectInfo(peer));
+    let request = request.map(|body| match body.is_end_stream() {
+        true => Body::empty(),
+        false => Body::new(RequestBody::new(body, server.limits.body_timeout)),
+    });
+    let response = router.call(request).await?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        state.upgrade();
+    }
+    let bytes = response.body().size_hint().lower();
+    let cut = server
+        .table
+        .respond(&state, usize::try_from(bytes).unwrap_or(usize::MAX));
+    if cut > 0 {
+        tracing::info!(connections = cut, "cut off clients that do not read");
+    }
+    Ok(response.map(|body| ResponseBody::new(body, served)))
+}

@@ -1,0 +1,219 @@
+//! What is refused before anything of a request is looked at: requests that another site makes a
+//! browser send, requests that name two hosts, and guesses at keys.
+
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{AUTHORIZATION, CONNECTION, HOST, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::clock::Clock;
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::Semaphore;
+
+use crate::cluster;
+use crate::connection::network;
+use crate::live::TICKET_PROTOCOL;
+use crate::origin::Origins;
+use crate::problem::Problem;
+use crate::quota::Slot;
+
+/// How many wrong keys an address may send at once, and how many a minute after that.
+const WRONG_KEYS: NonZeroU32 = NonZeroU32::new(20).unwrap();
+
+/// Once a second.
+const ONCE: NonZeroU32 = NonZeroU32::MIN;
+
+/// How long the answer to a wrong key takes.
+const DELAY: Duration = Duration::from_millis(250);
+
+/// How many answers are delayed at once: each holds a connection.
+const DELAYED: usize = 64;
+
+/// How many addresses are remembered.
+const ADDRESSES: usize = 10_000;
+
+/// What stands before the API.
+#[derive(Clone)]
+pub(crate) struct Guard(Arc<Inner>);
+
+struct Inner {
+    origins: Arc<Origins>,
+    wrong_keys: DefaultKeyedRateLimiter<IpAddr>,
+    delayed: Semaphore,
+    /// When addresses were forgotten that have sent nothing for a while.
+    swept: DefaultDirectRateLimiter,
+    /// When the log said that there were too many wrong keys.
+    logged: DefaultDirectRateLimiter,
+}
+
+impl Guard {
+    pub(crate) fn new(origins: Arc<Origins>) -> Self {
+        Self(Arc::new(Inner {
+            origins,
+            wrong_keys: RateLimiter::keyed(Quota::per_minute(WRONG_KEYS)),
+            delayed: Semaphore::new(DELAYED),
+            swept: RateLimiter::direct(Quota::per_second(ONCE)),
+            logged: RateLimiter::direct(Quota::per_second(ONCE)),
+        }))
+    }
+
+    /// Notes a wrong key; says how long the address is to wait, if it has sent too many.
+    fn wrong_key(&self, address: IpAddr) -> Result<(), Duration> {
+        let limiter = &self.0.wrong_keys;
+        // It looks at them all, so it is not done each time.
+        if limiter.len() >= ADDRESSES && self.0.swept.check().is_ok() {
+            limiter.retain_recent();
+        }
+        // Whoever has so many addresses shares one.
+        let address = match limiter.len() < ADDRESSES {
+            true => network(address),
+            false => IpAddr::from([0; 16]),
+        };
+        let wait = |until: governor::NotUntil<_>| until.wait_time_from(limiter.clock().now());
+        limiter.check_key(&address).map_err(wait)
+    }
+
+    /// The answer to a wrong key: late, and after too many of them another one.
+    async fn slow_down(&self, address: IpAddr, response: Response) -> Response {
+        if let Err(wait) = self.wrong_key(address) {
+            if self.0.logged.check().is_ok() {
+                let seconds = wait.as_secs_f32();
+                tracing::warn!(%address, seconds, "too many wrong keys");
+            }
+            return Problem::too_many_wrong_keys(wait).into_response();
+        }
+        if let Ok(_place) = self.0.delayed.try_acquire() {
+            tokio::time::sleep(DELAY).await;
+        }
+        response
+    }
+}
+
+/// Lets a request pass, or refuses it.
+pub(crate) async fn check(
+    State(guard): State<Guard>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    if let Err(problem) = one_host(request.uri(), headers) {
+        return problem.into_response();
+    }
+    let changes = !matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
+    if (changes || is_upgrade(headers)) && !guard.0.origins.allow(headers) {
+        return Problem::foreign_origin().into_response();
+    }
+    let has_key = has_key(request.uri(), headers);
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let address = peer.map(|ConnectInfo(address)| address.ip());
+    let version = request.version();
+    request.extensions_mut().insert(version);
+    let slot = Slot::of(&mut request);
+    let response = slot.hold(next.run(request).await);
+    match address {
+        Some(address) if has_key && response.status() == StatusCode::UNAUTHORIZED => {
+            guard.slow_down(address, response).await
+        }
+        _ => response,
+    }
+}
+
+/// A request names one host: where two are named, the one that is checked may not be the one that
+/// somebody on the way has looked at.
+fn one_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next();
+    let is_other =
+        |authority: &str| host.is_none_or(|host| host.as_bytes() != authority.as_bytes());
+    if hosts.next().is_some()
+        || uri
+            .authority()
+            .is_some_and(|named| is_other(named.as_str()))
+    {
+        return Err(Problem::bad_request("host: the request names two hosts"));
+    }
+    Ok(())
+}
+
+fn is_upgrade(headers: &HeaderMap) -> bool {
+    headers.contains_key(UPGRADE) && headers.contains_key(CONNECTION)
+}
+
+/// Whether a request brings something that may be a guess.
+fn has_key(uri: &Uri, headers: &HeaderMap) -> bool {
+    let query = uri.query().unwrap_or_default();
+    let protocols = headers.get(SEC_WEBSOCKET_PROTOCOL);
+    let protocols = protocols.and_then(|names| names.to_str().ok());
+    headers.contains_key(AUTHORIZATION)
+        || headers.contains_key("x-api-key")
+        || headers.contains_key(cluster::HEADER)
+        || protocols.is_some_and(|names| names.contains(TICKET_PROTOCOL))
+        || query.split('&').any(|pair| pair.starts_with("ticket="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn address_that_guesses_is_slowed_down_and_others_are_not() {
+        let guard = Guard::new(Arc::default());
+        let (guesser, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        for _ in 0..WRONG_KEYS.get() {
+            assert_eq!(guard.wrong_key(guesser), Ok(()));
+        }
+        let wait = guard.wrong_key(guesser).unwrap_err();
+        assert!(
+            wait > Duration::ZERO && wait <= Duration::from_secs(3),
+            "{wait:?}"
+        );
+        assert_eq!(guard.wrong_key(other), Ok(()));
+    }
+
+    #[test]
+    fn only_what_may_be_a_key_is_a_guess() {
+        let is_guess = |uri: &str, protocol: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));
+            has_key(&uri.parse().unwrap(), &headers)
+        };
+        assert!(is_guess("/live", "chat, adk-stream.ticket.1.2.3"));
+        assert!(is_guess("/live?a=b&ticket=1.2.3", "chat"));
+        assert!(!is_guess("/live?a=b", "chat"));
+    }
+
+    #[test]
+    fn addresses_are_remembered_up_to_a_number() {
+        let guard = Guard::new(Arc::default());
+        for number in 0..2 * u32::try_from(ADDRESSES).unwrap() {
+            let _ = guard.wrong_key(IpAddr::from(number.to_be_bytes()));
+        }
+        assert!(guard.0.wrong_keys.len() <= ADDRESSES + 1);
+    }
+
+    #[test]
+    fn two_hosts_are_one_too_many() {
+        let with = |uri: &str, hosts: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(HOST, HeaderValue::from_static(host));
+            }
+            one_host(&uri.parse().unwrap(), &headers).is_ok()
+        };
+        assert!(with("/api/info", &["localhost"]));
+        assert!(with("/api/info", &[]));
+        assert!(with("http://localhost/api/info", &["localhost"]));
+        assert!(!with("/api/info", &["localhost", "localhost"]));
+        assert!(!with("http://evil.example/api/info", &["localhost"]));
+        assert!(!with("http://localhost/api/info", &[]));
+    }
+}

@@ -1,0 +1,234 @@
+//! ADK servers of other versions and languages: nothing is done twice before any of them.
+
+use super::*;
+use crate::fake::Habits;
+
+/// How often an approval was sent.
+fn confirmations(fake: &Fake) -> usize {
+    let runs = fake.runs();
+    let parts = runs
+        .iter()
+        .flat_map(|run| run["newMessage"]["parts"].as_array().unwrap());
+    parts
+        .filter(|part| part["functionResponse"]["id"] == "conf")
+        .filter(|part| part["functionResponse"]["response"]["confirmed"] == true)
+        .count()
+}
+
+/// What keeps an answer without saying of which turn it is.
+fn forgetful() -> [Habits; 4] {
+    [
+        Habits {
+            drops_metadata: true,
+            never_seals: true,
+            ..Habits::default()
+        },
+        Habits {
+            drops_metadata: true,
+            drops_state: true,
+            never_seals: true,
+            ..Habits::default()
+        },
+        Habits {
+            marks_only_its_own: true,
+            drops_state: true,
+            ..Habits::default()
+        },
+        Habits::typescript(),
+    ]
+}
+
+#[test]
+fn approval_that_stands_in_the_session_is_not_sent_again_whatever_its_metadata() {
+    for habits in forgetful() {
+        let (adk, fake, address, journal) = house();
+        fake.behave(habits);
+        let server = Process::start(address, journal.clone());
+        server.say("1", "pay");
+        server.answer(yes());
+        adk.block_on(fake.holds());
+        server.die();
+        // Should it be asked again, it does it again.
+        fake.set_free();
+        let server = Process::start(address, journal);
+        let view = server.settled();
+        assert_eq!(states(&view), [ToolState::OutputError], "{habits:?}");
+        assert_eq!(confirmations(&fake), 1, "{habits:?}");
+        // The chat goes on, and what ran on meanwhile is not done again.
+        fake.release.notify_one();
+        assert_eq!(last(&server.say("2", "hi")), "Hello.", "{habits:?}");
+        assert!(fake.paid() <= 1, "{habits:?}");
+    }
+}
+
+#[test]
+fn approval_is_not_sent_again_to_a_session_that_does_not_hold_its_question() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal.clone());
+    server.say("1", "pay");
+    server.answer(yes());
+    adk.block_on(fake.holds());
+    server.die();
+    // As if somebody had cut the session short.
+    fake.remember(&json!({"chat-1": []}));
+    fake.set_free();
+    let server = Process::start(address, journal);
+    let view = server.settled();
+    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!((confirmations(&fake), fake.paid()), (1, 0));
+}
+
+#[test]
+fn approval_that_nobody_has_sent_is_sent_by_whoever_takes_the_chat_up() {
+    for habits in forgetful() {
+        let (_adk, fake, address, journal) = house();
+        fake.behave(habits);
+        fake.set_free();
+        let server = Process::start(address, journal.clone());
+        server.say("1", "pay");
+        server.die();
+        let server = Process::start(address, journal);
+        server.answer(yes());
+        assert_eq!(last(&server.settled()), "Paid.", "{habits:?}");
+        assert_eq!((confirmations(&fake), fake.paid()), (1, 1), "{habits:?}");
+    }
+}
+
+#[test]
+fn message_that_stands_in_the_session_is_not_sent_again_without_metadata() {
+    for habits in [Habits::python_1(), Habits::typescript()] {
+        let (adk, fake, address, journal) = house();
+        fake.behave(habits);
+        let server = Process::start(address, journal.clone());
+        server.say_and_leave("1", "weather");
+        adk.block_on(fake.holds());
+        server.until(&[ToolState::InputAvailable]);
+        server.die();
+        fake.set_free();
+        let server = Process::start(address, journal);
+        let view = server.settled();
+        assert_eq!(states(&view), [ToolState::OutputError], "{habits:?}");
+        let asked = fake.runs();
+        let asked = asked
+            .iter()
+            .filter(|run| run["newMessage"]["parts"][0]["text"] == "weather");
+        assert_eq!(asked.count(), 1, "{habits:?}");
+    }
+}
+
+#[test]
+fn session_has_the_name_that_the_journal_has_whoever_names_it() {
+    let (_adk, fake, address, journal) = house();
+    fake.behave(Habits::typescript());
+    let server = Process::start(address, journal);
+    assert_eq!(last(&server.say("1", "hi")), "Hello.");
+    assert_eq!(last(&server.say("2", "hi again")), "Hello.");
+    // The one that it named by itself is deleted.
+    assert_eq!(fake.sessions(), ["chat-1"]);
+}
+
+#[test]
+fn history_that_no_session_can_hold_is_told_in_words() {
+    let (_adk, fake, address, journal) = house();
+    fake.behave(Habits::typescript());
+    let server = Process::start(address, journal);
+    server.say("1", "hi");
+    server.say("2", "hello there");
+    server.send(Trigger::RegenerateMessage, "2", "hello there");
+    assert_eq!(last(&server.view()), "Hello.");
+    let told = sent(&fake, 2);
+    let history = told[0]["text"].as_str().unwrap();
+    assert!(history.contains("The user: hi\nYou: Hello."), "{history}");
+    assert_eq!(told[1]["text"], "hello there");
+    // Once: the session then knows it.
+    server.say("3", "hi");
+    assert_eq!(sent(&fake, 3), json!([{"text": "hi"}]));
+}
+
+#[test]
+fn stopped_chat_goes_on_in_a_session_of_its_own_where_the_server_runs_on() {
+    let (adk, fake, address, journal) = house();
+    fake.behave(Habits::typescript());
+    let server = Process::start(address, journal);
+    server.say("1", "hi");
+    server.say_and_leave("2", "weather");
+    adk.block_on(fake.holds());
+    let engine = server.engine.clone();
+    assert!(
+        server
+            .on(async move { engine.stop(&ann(), &chat()).await })
+            .unwrap()
+    );
+    fake.release.notify_one();
+    assert_eq!(last(&server.say("3", "hi")), "Hello.");
+    let sessions = fake.sessions();
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    let told = sent(&fake, 2);
+    assert!(!told.to_string().contains("sunny"), "{told}");
+    // From there on it goes on.
+    server.say("4", "hi");
+    assert_eq!(fake.runs()[3]["sessionId"], sessions[1].as_str());
+}
+
+#[test]
+fn metadata_that_a_server_refuses_is_left_out() {
+    let (_adk, fake, address, journal) = house();
+    fake.behave(Habits {
+        is_strict: true,
+        ..Habits::default()
+    });
+    let server = Process::start(address, journal);
+    assert_eq!(last(&server.say("1", "hi")), "Hello.");
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}
+
+#[test]
+fn denial_is_told_alone_and_its_question_is_closed_after_silence() {
+    let resumable = Habits {
+        waits_for_closing: true,
+        ..Habits::default()
+    };
+    for (habits, runs) in [
+        (Habits::python_1(), 2),
+        (Habits::typescript(), 2),
+        (resumable, 3),
+    ] {
+        let (_adk, fake, address, journal) = house();
+        fake.behave(habits);
+        let server = Process::start(address, journal);
+        server.say("1", "pay");
+        let reason = Some("too much".to_owned());
+        server.answer(Decision::Denied { reason });
+        let view = server.settled();
+        assert_eq!(states(&view), [ToolState::OutputDenied], "{habits:?}");
+        assert_eq!(view.status, Status::Finished, "{habits:?}");
+        let told = sent(&fake, 1);
+        assert_eq!(told.as_array().unwrap().len(), 1, "{habits:?}");
+        assert_eq!(told[0]["functionResponse"]["id"], "p1");
+        assert_eq!(fake.runs().len(), runs, "{habits:?}");
+        assert_eq!(last(&server.say("2", "hi")), "Hello.", "{habits:?}");
+    }
+}
+
+#[test]
+fn run_that_says_nothing_is_no_success() {
+    let (_adk, _, address, journal) = house();
+    let server = Process::start(address, journal);
+    assert_eq!(code(&server.say("1", "nothing")), "agent_gave_up");
+    assert_eq!(last(&server.say("2", "hi")), "Hello.");
+}
+
+/// A server hangs up on whoever has said nothing for five seconds. A run that is asked for at that very
+/// moment is lost, and nobody could say whether it was heard.
+#[test]
+fn every_run_has_a_connection_of_its_own() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    for id in ["1", "2", "3"] {
+        server.say(id, "hi");
+    }
+    let mut peers = fake.peers();
+    peers.sort();
+    peers.dedup();
+    assert_eq!(peers.len(), 3);
+}

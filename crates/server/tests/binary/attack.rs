@@ -1,0 +1,72 @@
+//! A client that behaves, while two thousand do not.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use testkit::attack::{Attack, Client};
+
+use crate::process::adk_stream;
+
+/// How long something that has to happen may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+const GOOD: &str = "a-client-that-behaves";
+const HOSTILE: &str = "a-client-that-attacks";
+
+/// Two thousand connections, 32 of which use up what a key may.
+const CLIENTS: [(usize, Client); 6] = [
+    (800, Client::Silent),
+    (500, Client::SlowHeader),
+    (400, Client::SlowBody),
+    (268, Client::NeverRead),
+    (16, Client::ParkApprovals),
+    (16, Client::HeavyBody),
+];
+
+fn until(counter: &AtomicUsize, count: usize) {
+    let began = Instant::now();
+    while counter.load(Ordering::Relaxed) < count {
+        assert!(began.elapsed() < LIMIT, "{counter:?} of {count}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn client_that_behaves_is_served_beside_two_thousand_that_do_not() {
+    // One descriptor for each of them, and some for the test itself.
+    let descriptors = rlimit::increase_nofile_limit(4_000).unwrap();
+    assert!(
+        descriptors >= 2_500,
+        "the system allows {descriptors} descriptors"
+    );
+    let keys = format!("good={GOOD},hostile={HOSTILE}");
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--pace", "0"];
+    let store = ["--store", "sqlite:chats.db", "--keys", &keys];
+    let server = adk_stream(&[&arguments[..], &store[..]].concat())
+        .variable("ADK_STREAM_MAX_REQUESTS_PER_SECOND", "200")
+        .running();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let attack = runtime.block_on(async {
+        let mut attack = Attack::on(server.address, HOSTILE);
+        for (count, client) in CLIENTS {
+            attack.add(count, client);
+        }
+        attack
+    });
+    until(&attack.counts.connected, 2_000);
+
+    for number in 0..20 {
+        let body = format!(
+            r#"{{"id":"good-{number}","messages":[{{"id":"m","role":"user","parts":[{{"type":"text","text":"What is the weather in Tokyo?"}}]}}]}}"#
+        );
+        let answer = server.post("/api/chat", &[("x-api-key", GOOD)], &body);
+        assert_eq!(answer.status, 200, "turn {number}");
+        assert!(answer.text().contains("[DONE]"), "turn {number}");
+    }
+    // It was an attack, and it was held back.
+    until(&attack.counts.refused, 1);
+    until(&attack.counts.cut, 1);
+    drop(attack);
+    let peak = server.peak_memory();
+    assert!(peak < 300_000_000, "{} MB", peak / 1_000_000);
+}

@@ -1,0 +1,253 @@
+//! How much one principal may have open and send, and that others do not notice.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::process::{Server, adk_stream};
+use crate::request::Answer;
+
+type Key = (&'static str, &'static str);
+
+const ALICE: Key = ("x-api-key", "alice-secret-key");
+const BOB: Key = ("x-api-key", "bob-secret-key-0");
+
+/// A server with quotas, and two who may speak.
+fn limited(flags: &[&str]) -> Server {
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--pace", "0"];
+    adk_stream(&[&serve, flags].concat())
+        .variable(
+            "ADK_STREAM_KEYS",
+            "alice=alice-secret-key,bob=bob-secret-key-0",
+        )
+        .running()
+}
+
+fn message(chat: &str, id: &str, words: &str) -> Value {
+    let parts = json!([{"type": "text", "text": words}]);
+    json!({"id": chat, "messages": [{"id": id, "role": "user", "parts": parts}]})
+}
+
+/// Asks for a payment, which waits for an approval.
+fn ask(server: &Server, who: Key, chat: &str) -> Answer {
+    let body = message(chat, &format!("{chat}-u1"), "Send $20 to Sam").to_string();
+    server.post("/api/chat", &[who], &body)
+}
+
+fn approvals(server: &Server, who: Key) -> Vec<Value> {
+    let list = server.request("GET", "/api/approvals", &[who]).json();
+    list["approvals"].as_array().unwrap().clone()
+}
+
+fn assert_refused(answer: &Answer, code: &str) {
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    assert_eq!(answer.json()["error"]["code"], code);
+    let seconds = answer.header("retry-after").expect("when to come back");
+    assert!(seconds.parse::<u32>().unwrap() >= 1, "{seconds}");
+}
+
+#[test]
+fn one_principal_can_not_park_approvals_without_end() {
+    let server = limited(&["--max-open-approvals", "3"]);
+    for chat in ["a1", "a2", "a3"] {
+        assert_eq!(ask(&server, ALICE, chat).status, 200);
+    }
+    assert_refused(&ask(&server, ALICE, "a4"), "too_many_open_approvals");
+    assert_refused(&ask(&server, ALICE, "a5"), "too_many_open_approvals");
+    // Not a trace of what was refused.
+    let view = server.request("GET", "/api/chat/a4", &[ALICE]);
+    assert_eq!(view.status, 404);
+    // Nobody else is concerned.
+    assert_eq!(ask(&server, BOB, "b1").status, 200);
+
+    // A new message in a chat that waits takes the place of what waits there.
+    let body = message("a1", "a1-u2", "Send $30 to Sam").to_string();
+    assert_eq!(server.post("/api/chat", &[ALICE], &body).status, 200);
+    assert_refused(&ask(&server, ALICE, "a4"), "too_many_open_approvals");
+
+    // Answers and stops make room, and are not refused.
+    let waiting = approvals(&server, ALICE);
+    assert_eq!(waiting.len(), 3);
+    let path = format!(
+        "/api/approvals/{}",
+        waiting[0]["approvalId"].as_str().unwrap()
+    );
+    let answer = server.post(&path, &[ALICE], r#"{"approved":false}"#);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(ask(&server, ALICE, "a4").status, 200);
+    assert_refused(&ask(&server, ALICE, "a5"), "too_many_open_approvals");
+    let stop = server.post("/api/chat/a3/stop", &[ALICE], "");
+    assert_eq!(stop.status, 200);
+    assert_eq!(ask(&server, ALICE, "a5").status, 200);
+}
+
+#[test]
+fn an_answer_in_a_message_is_taken_though_the_quota_is_used_up() {
+    let server = limited(&["--max-open-approvals", "1", "--max-open-chats", "1"]);
+    assert_eq!(ask(&server, ALICE, "c1").status, 200);
+    assert_refused(&ask(&server, ALICE, "c2"), "too_many_open_approvals");
+    let chat = server.request("GET", "/api/chat/c1", &[ALICE]).json();
+    let mut messages = chat["messages"].clone();
+    let part = messages[1]["parts"].as_array_mut().unwrap();
+    let part = part.iter_mut().find(|part| part["approval"].is_object());
+    let part = part.unwrap();
+    part["state"] = "approval-responded".into();
+    part["approval"]["approved"] = true.into();
+    let body = json!({"id": "c1", "trigger": "submit-message", "messages": messages});
+    let answer = server.post("/api/chat", &[ALICE], &body.to_string());
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(approvals(&server, ALICE).len(), 0);
+    assert_eq!(ask(&server, ALICE, "c2").status, 200);
+}
+
+#[test]
+fn one_principal_can_not_open_chats_without_end() {
+    let server = limited(&["--max-open-chats", "2", "--max-open-approvals", "none"]);
+    for chat in ["a1", "a2"] {
+        assert_eq!(ask(&server, ALICE, chat).status, 200);
+    }
+    assert_refused(&ask(&server, ALICE, "a3"), "too_many_open_chats");
+    assert_eq!(ask(&server, BOB, "b1").status, 200);
+    let gone = server.request("DELETE", "/api/chat/a1", &[ALICE]);
+    assert_eq!(gone.status, 204);
+    assert_eq!(ask(&server, ALICE, "a3").status, 200);
+}
+
+#[test]
+fn quotas_hold_on_a_socket_too() {
+    let server = limited(&["--max-open-approvals", "1"]);
+    let mut socket = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+    let mut send = |request: &str, chat: &str| {
+        let mut frame = message(chat, &format!("{chat}-u1"), "Send $20 to Sam");
+        frame["type"] = "send".into();
+        frame["requestId"] = request.into();
+        frame["trigger"] = "submit-message".into();
+        socket.send(&frame);
+    };
+    send("r1", "c1");
+    send("r2", "c2");
+    let refused = loop {
+        let frame = socket.frame();
+        if frame["requestId"] == "r2" {
+            break frame;
+        }
+    };
+    assert_eq!(refused["type"], "error", "{refused}");
+    let text = refused["errorText"].as_str().unwrap();
+    assert!(text.starts_with("too_many_open_approvals: "), "{text}");
+
+    // The seeds' dialect is told by a chunk.
+    let mut seeds = server.try_connect("/live", &[ALICE]).unwrap();
+    let mut frame = message("c3", "c3-u1", "Send $20 to Sam");
+    frame["type"] = "message".into();
+    frame["version"] = "1.0".into();
+    frame["data"] = json!({"messages": frame["messages"]});
+    seeds.send(&frame);
+    let text = seeds.next().unwrap();
+    assert!(text.contains("too_many_open_approvals"), "{text}");
+}
+
+#[test]
+fn a_list_is_a_page_also_for_those_who_ask_for_all_of_it() {
+    let server = limited(&[]);
+    for number in 0..51 {
+        assert_eq!(ask(&server, ALICE, &format!("a{number}")).status, 200);
+    }
+    let list = |query: &str| {
+        let path = format!("/api/approvals{query}");
+        server.request("GET", &path, &[ALICE])
+    };
+    let page = list("").json();
+    assert_eq!(page["approvals"].as_array().unwrap().len(), 50);
+    let rest = list(&format!("?cursor={}", page["nextCursor"].as_str().unwrap()));
+    assert_eq!(rest.json()["approvals"].as_array().unwrap().len(), 1);
+    assert_eq!(list("?limit=201").status, 400);
+}
+
+#[test]
+fn requests_in_flight_are_limited_and_sockets_are_among_them() {
+    let server = limited(&["--max-requests-in-flight", "2"]);
+    let socket = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+    let other = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+    let info = |who| server.request("GET", "/api/info", &[who]);
+    assert_refused(&info(ALICE), "too_many_requests_in_flight");
+    assert_eq!(
+        server.try_connect("/api/chat/live", &[ALICE]).err(),
+        Some(429)
+    );
+    assert_eq!(info(BOB).status, 200);
+    drop(socket);
+    // The server notices in its own time.
+    while info(ALICE).status != 200 {
+        thread::yield_now();
+    }
+    drop(other);
+}
+
+#[test]
+fn requests_that_come_too_fast_are_refused() {
+    let server = limited(&["--max-requests-per-second", "1"]);
+    let info = |who| server.request("GET", "/api/info", &[who]);
+    let mut answers = (0..500).map(|_| info(ALICE));
+    let refused = answers.find(|answer| answer.status != 200);
+    assert_refused(&refused.expect("one is too many"), "too_many_requests");
+    assert_eq!(info(BOB).status, 200);
+    // Whoever is nobody has no quota, and gets no answer.
+    let stranger = server.request("GET", "/api/info", &[("x-api-key", "no-key-of-anyone")]);
+    assert_eq!(stranger.status, 401);
+}
+
+#[test]
+fn bytes_that_come_too_fast_are_refused() {
+    let server = limited(&["--max-body-bytes-per-second", "1KiB"]);
+    let heavy = message("c1", "u1", &"x".repeat(3 * 1024 * 1024)).to_string();
+    let refused = [(); 3].map(|()| server.post("/api/chat", &[ALICE], &heavy));
+    assert_eq!(refused[0].status, 200);
+    assert_refused(&refused[1], "too_many_bytes");
+    assert_refused(&refused[2], "too_many_bytes");
+    assert_eq!(
+        server.post("/api/chat", &[BOB], &heavy).status,
+        404,
+        "alice's"
+    );
+    // Frames of a socket are counted with the rest.
+    let mut socket = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+    socket.send_text(&heavy);
+    let (code, reason) = socket.next().unwrap_err();
+    assert_eq!((code, reason.as_str()), (1008, "too_many_bytes"));
+}
+
+/// Fifty bodies of four megabytes at once, each of which would be many times as large in memory.
+#[test]
+fn heavy_bodies_take_turns_and_leave_others_alone() {
+    let server = limited(&["--max-body-bytes-per-second", "none"]);
+    // As many values as may be, and words up to the limit.
+    let junk = "0,".repeat(249_900);
+    let words = "x".repeat(3 * 1024 * 1024 + 512 * 1024);
+    let heavy = |junk: &str| {
+        format!(
+            r#"{{"id":"c1","messages":[{{"id":"u","role":"user","parts":[{{"type":"data-x","data":["{words}",{junk}0]}}]}},{{"id":7}}]}}"#
+        )
+    };
+    let refused = server.post("/api/chat", &[ALICE], &heavy(&"0,".repeat(250_000)));
+    assert_eq!(refused.status, 413, "{}", refused.text());
+    let heavy = heavy(&junk);
+    thread::scope(|scope| {
+        let attacks: Vec<_> = (0..50)
+            .map(|_| scope.spawn(|| server.post("/api/chat", &[ALICE], &heavy).status))
+            .collect();
+        // Somebody who behaves is served meanwhile.
+        for number in 0..20 {
+            let chat = format!("b{number}");
+            let body = message(&chat, "u1", "What is the weather in Tokyo?").to_string();
+            assert_eq!(server.post("/api/chat", &[BOB], &body).status, 200);
+        }
+        for attack in attacks {
+            let status = attack.join().unwrap();
+            assert!(matches!(status, 400 | 429), "{status}");
+        }
+    });
+    let peak = server.peak_memory();
+    println!("peak memory: {} MiB", peak >> 20);
+    assert!(peak < 300 * 1024 * 1024, "{} MiB", peak >> 20);
+}

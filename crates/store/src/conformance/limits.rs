@@ -1,0 +1,79 @@
+//! What limits rest on.
+
+use serde_json::json;
+use turn::{At, ChatId};
+
+use super::sample::{
+    append, called, chat_opened, entry, gate, gate_closed, gate_opened, turn_ended, turn_opened,
+};
+use crate::{Stores, Usage};
+
+/// Turns that have not ended and gates that wait are counted for their owner, and no further than
+/// somebody wants to know.
+pub async fn open_turns_and_gates_are_counted(stores: Stores) {
+    let journal = &*stores.journal;
+    let chats = [("a", "ann"), ("b", "ann"), ("c", "ann"), ("d", "bob")];
+    for (chat, owner) in chats {
+        let asks = |number| gate_opened("t", &gate(&format!("{chat}{number}"), chat, None));
+        let events = json!([
+            chat_opened(owner),
+            turn_opened("t"),
+            called("t", chat),
+            asks(1),
+            asks(2),
+        ]);
+        append(journal, &chat.into(), 0, entry(1, owner, events)).await;
+    }
+    let usage = async |owner: &str, chat: &str, limit| {
+        let (owner, chat) = (owner.into(), ChatId::from(chat));
+        let usage = journal.usage(&owner, &chat, limit);
+        let Usage {
+            open_chats,
+            open_gates,
+            is_open,
+        } = usage.await.expect("the store works");
+        (open_chats, open_gates, is_open)
+    };
+    assert_eq!(usage("ann", "a", 99).await, (3, 6, true));
+    assert_eq!(usage("ann", "a", 4).await, (3, 4, true));
+    assert_eq!(usage("bob", "a", 99).await, (1, 2, false));
+    assert_eq!(usage("eve", "new", 99).await, (0, 0, false));
+    let closed = json!([
+        gate_closed("t", &"a1".into(), true),
+        gate_closed("t", &"a2".into(), true),
+    ]);
+    append(journal, &"a".into(), 1, entry(2, "ann", closed)).await;
+    assert_eq!(usage("ann", "a", 99).await, (3, 4, true));
+    append(
+        journal,
+        &"a".into(),
+        2,
+        entry(3, "ann", json!([turn_ended("t")])),
+    )
+    .await;
+    assert_eq!(usage("ann", "a", 99).await, (2, 4, false));
+    assert_eq!(journal.delete(&"b".into()).await, Ok(true));
+    assert_eq!(usage("ann", "b", 99).await, (1, 2, false));
+}
+
+/// Of all who use a nonce at once one does, until it expires.
+pub async fn a_nonce_is_used_once(stores: Stores) {
+    let nonces = &*stores.nonces;
+    let all = (0..8).map(|_| nonces.spend("n", At(10), At(70)));
+    let spent = futures_util::future::join_all(all).await;
+    let spent = spent
+        .into_iter()
+        .map(|spent| spent.expect("the store works"));
+    assert_eq!(spent.filter(|is_new| *is_new).count(), 1);
+    assert_eq!(nonces.spend("other", At(11), At(71)).await, Ok(true));
+    assert_eq!(nonces.spend("n", At(69), At(129)).await, Ok(false));
+    // It is forgotten after its time, when nobody takes it by its signature any more.
+    assert_eq!(nonces.spend("n", At(70), At(130)).await, Ok(true));
+}
+
+/// A store that works takes a write, as often as one is tried.
+pub async fn a_store_that_works_says_so(stores: Stores) {
+    for now in [1, 2, 1] {
+        assert_eq!(stores.probe.probe(At(now)).await, Ok(()));
+    }
+}

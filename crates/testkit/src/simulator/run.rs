@@ -1,0 +1,240 @@
+//! What a server runs for the chat: the model, and tools.
+
+use engine::Ask;
+use engine::driver::{Input, ToolDoes, ToolRun};
+use serde_json::json;
+use turn::CallId;
+use turn::agent::{AgentEvent, Past, Said, StepRequest};
+use turn::call::Outcome;
+use turn::event::Finish;
+use turn::gate::Decision;
+use turn::turn::{Recorded, RecordedGate};
+
+use super::Bug;
+use super::schedule::Happening;
+use super::server::Waiting;
+use super::tool::{ACT, Deed, Tool};
+use super::world::World;
+
+/// One run of a tool.
+pub(super) struct Run {
+    id: u64,
+    pub(super) call: CallId,
+    tool: Tool,
+    recorded: Recorded,
+    /// How many of its deeds are done.
+    done: usize,
+    /// How often it has asked.
+    asked: usize,
+}
+
+impl World {
+    /// The model is asked for a step: it says something, and wants a few tools.
+    pub(super) fn call_model(&mut self, server: usize, run: u64, request: &StepRequest) {
+        let said = request.history.iter().rev();
+        let steps = said
+            .take_while(|past| matches!(past, Past::Step { .. }))
+            .count();
+        let calls: Vec<&'static str> = match steps {
+            0..3 if !self.chance.one_in(if steps == 0 { 8 } else { 2 }) => {
+                let count = *self.chance.pick(&[1, 1, 2, 3]);
+                (0..count).map(|_| Tool::any(&mut self.chance).0).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.tell(|_| format!("server {server} asks the model, which wants {calls:?}"));
+        self.servers[server].model = Some(run);
+        let is_cut = !self.is_healed && self.chance.one_in(40);
+        let words = Said::Text("Well.".to_owned());
+        let calls = calls.into_iter().map(|name| {
+            Said::from(AgentEvent::Call {
+                provider_id: None,
+                tool: name.to_owned(),
+                input: json!({}),
+                provider_metadata: None,
+            })
+        });
+        let end = (!is_cut).then(|| AgentEvent::Ended(Finish::Stop).into());
+        let said: Vec<Said> = [words].into_iter().chain(calls).chain(end).collect();
+        // All at once, or word by word.
+        let parts: Vec<Vec<Said>> = match self.chance.one_in(2) {
+            true => vec![said],
+            false => said.into_iter().map(|said| vec![said]).collect(),
+        };
+        let (mut delay, count, life) = (0, parts.len(), self.servers[server].life);
+        for (place, said) in parts.into_iter().enumerate() {
+            delay += self.chance.between(1, 30);
+            let is_over = place + 1 == count;
+            let input = Box::new(Input::Agent { run, said, is_over });
+            let waiting = Waiting::Nobody;
+            let what = Happening::Arrive {
+                server,
+                life,
+                input,
+                waiting,
+            };
+            self.after(delay, what);
+        }
+    }
+
+    /// Lets go of the model and of all tools.
+    pub(super) fn stop_work(&mut self, server: usize) {
+        let here = &mut self.servers[server];
+        here.model = None;
+        here.at_gates.clear();
+        if self.bug != Some(Bug::StaleWork) {
+            here.runs.clear();
+        }
+    }
+
+    pub(super) fn end_tool(&mut self, server: usize, call: &CallId) {
+        if self.bug != Some(Bug::StaleWork) {
+            let here = &mut self.servers[server];
+            here.runs.retain(|run| run.call != *call);
+        }
+    }
+
+    pub(super) fn run_tool(&mut self, server: usize, due: ToolRun) {
+        let Some(tool) = Tool::named(&due.tool) else {
+            return;
+        };
+        let (id, call) = (due.run, due.call);
+        self.tell(|_| format!("server {server} runs {call}, {tool:?}"));
+        self.end_tool(server, &call);
+        if self.bug == Some(Bug::StaleWork) {
+            // Those that were let go speak as if they were this one.
+            for run in &mut self.servers[server].runs {
+                if run.call == call {
+                    run.id = id;
+                }
+            }
+        }
+        self.servers[server].runs.push(Run {
+            id,
+            call,
+            tool,
+            recorded: due.recorded,
+            done: 0,
+            asked: 0,
+        });
+        self.step_tool(server, id);
+    }
+
+    fn step_tool(&mut self, server: usize, run: u64) {
+        let life = self.servers[server].life;
+        let delay = self.chance.between(1, 60);
+        self.after(delay, Happening::Tool { server, life, run });
+    }
+
+    fn run_of(&mut self, server: usize, id: u64) -> Option<&mut Run> {
+        let mut runs = self.servers[server].runs.iter_mut();
+        runs.find(|run| run.id == id)
+    }
+
+    /// A tool does what comes next.
+    pub(super) fn tool_goes_on(&mut self, server: usize, id: u64) {
+        let Some(run) = self.run_of(server, id) else {
+            return;
+        };
+        let call = run.call.clone();
+        let Some(deed) = run.tool.deeds().get(run.done).copied() else {
+            let output = json!("done");
+            return self.return_from(server, id, Outcome::Output { output });
+        };
+        match deed {
+            Deed::Act => {
+                run.done += 1;
+                self.execute(server, &call, ACT);
+                self.step_tool(server, id);
+            }
+            Deed::Once(name) => {
+                if run.recorded.records.iter().any(|(known, _)| known == name) {
+                    run.done += 1;
+                    return self.step_tool(server, id);
+                }
+                self.execute(server, &call, name);
+                let (name, value) = (name.to_owned(), json!(true));
+                self.bring_work(server, id, call, ToolDoes::Record { name, value });
+            }
+            Deed::Ask | Deed::Page => {
+                let asked = run.asked;
+                run.asked += 1;
+                let gate = match run.recorded.gates.get(asked) {
+                    Some(RecordedGate {
+                        decision: Some(decision),
+                        ..
+                    }) => {
+                        let decision = decision.clone();
+                        return self.answered(server, id, &decision);
+                    }
+                    recorded => recorded.map(|recorded| recorded.id.clone()),
+                };
+                let timeout = self
+                    .chance
+                    .one_in(3)
+                    .then(|| std::time::Duration::from_secs(6));
+                let ask = match deed {
+                    Deed::Page => Ask::Page {
+                        tool: "play".to_owned(),
+                        input: json!({}),
+                        timeout,
+                    },
+                    _ => Ask::Approval {
+                        question: "Shall I?".to_owned(),
+                        timeout,
+                    },
+                };
+                self.bring_work(server, id, call, ToolDoes::Ask { gate, ask });
+            }
+            Deed::Leave => {
+                let output = json!("on its way");
+                self.return_from(server, id, Outcome::Pending { output });
+                let life = self.servers[server].life;
+                let delay = self.chance.between(50, 3_000);
+                self.after(delay, Happening::Later { server, life, call });
+            }
+        }
+    }
+
+    fn execute(&mut self, server: usize, call: &CallId, deed: &'static str) {
+        self.tell(|_| format!("server {server}: {call} executes {deed}"));
+        self.tally.executions += 1;
+        self.ledger.execute(call, deed);
+    }
+
+    fn return_from(&mut self, server: usize, id: u64, outcome: Outcome) {
+        let runs = &mut self.servers[server].runs;
+        if let Some(index) = runs.iter().position(|run| run.id == id) {
+            let call = runs.swap_remove(index).call;
+            self.bring_work(server, id, call, ToolDoes::Return { outcome });
+        }
+    }
+
+    /// A step is recorded: the tool goes on.
+    pub(super) fn recorded(&mut self, server: usize, id: u64) {
+        if let Some(run) = self.run_of(server, id) {
+            run.done += 1;
+            self.step_tool(server, id);
+        }
+    }
+
+    /// A tool that asked hears what was decided.
+    pub(super) fn answered(&mut self, server: usize, id: u64, decision: &Decision) {
+        let Some(run) = self.run_of(server, id) else {
+            return;
+        };
+        if Self::is_yes(decision) {
+            run.done += 1;
+            return self.step_tool(server, id);
+        }
+        let outcome = match decision {
+            Decision::Denied { reason } => Outcome::Denied {
+                reason: reason.clone(),
+            },
+            _ => Outcome::Error {
+                error: "The turn was stopped.".to_owned(),
+            },
+        };
+        self.return_from(server, id, outcome);
+    }
+}

@@ -1,0 +1,221 @@
+//! What clients are told, in chunks.
+
+use serde_json::{Value, json};
+use turn::agent::Part;
+use turn::call::{Call, Outcome, Place};
+use turn::gate::{Decision, Gate};
+use turn::live::OURS;
+use turn::reason::{NOT_NEEDED, PAGE_TIMED_OUT, SUPERSEDED, TIMED_OUT, UNKNOWN, denial};
+use wire::Chunk;
+use wire::chunk::{
+    BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd, ToolApprovalRequest,
+    ToolApprovalResponse, ToolInputAvailable, ToolInputDelta, ToolInputError, ToolInputStart,
+    ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
+};
+use wire::metadata::ProviderMetadata;
+use wire::prototype::without_refused_keys;
+
+/// What a provider says of a part is between it and the agent; what is ours is for the page.
+pub(super) fn block_start(block: u32, provider_metadata: Option<&Value>) -> BlockStart {
+    let ours = provider_metadata.and_then(|all| all.get(OURS)?.as_object());
+    BlockStart {
+        id: block.to_string(),
+        provider_metadata: ours.map(|ours| ProviderMetadata::of(OURS, ours.clone())),
+    }
+}
+
+pub(super) fn delta(block: u32, words: String) -> BlockDelta {
+    BlockDelta {
+        id: block.into(),
+        delta: words.into(),
+        provider_metadata: None,
+    }
+}
+
+pub(super) fn text_end(block: u32) -> Chunk {
+    Chunk::from(TextEnd {
+        id: block.to_string(),
+        ..TextEnd::default()
+    })
+}
+
+pub(super) fn reasoning_end(block: u32) -> Chunk {
+    Chunk::ReasoningEnd(ReasoningEnd {
+        id: block.to_string(),
+        ..ReasoningEnd::default()
+    })
+}
+
+/// A part that is told whole. `block` numbers the message's texts, reasonings and sources.
+pub(super) fn part(part: &Part, block: &mut u32) -> Option<Chunk> {
+    Some(match part {
+        Part::File {
+            url, media_type, ..
+        } => Chunk::from(File {
+            url: url.clone(),
+            media_type: media_type.clone(),
+            provider_metadata: None,
+        }),
+        Part::Source { url, title } => {
+            *block += 1;
+            Chunk::from(SourceUrl {
+                source_id: format!("source-{block}"),
+                url: url.clone(),
+                title: title.clone(),
+                provider_metadata: None,
+            })
+        }
+        Part::Data { name, data } => Chunk::from(Data {
+            name: name.clone(),
+            data: without_refused_keys(data.clone()),
+            ..Data::default()
+        }),
+        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } | Part::Opaque { .. } => {
+            return None;
+        }
+    })
+}
+
+/// What clients are told of a call that the agent runs by itself: no page knows its tool, and none
+/// is waited for.
+fn own(call: &Call) -> Option<bool> {
+    (call.place == Place::Agent).then_some(true)
+}
+
+pub(crate) fn input_start(call: &Call) -> Chunk {
+    Chunk::from(ToolInputStart {
+        tool_call_id: call.id.to_string(),
+        tool_name: call.tool.clone(),
+        dynamic: own(call),
+        provider_executed: own(call),
+        ..ToolInputStart::default()
+    })
+}
+
+pub(crate) fn input_delta(call: &Call) -> Chunk {
+    Chunk::from(ToolInputDelta {
+        tool_call_id: call.id.to_string(),
+        input_text_delta: without_refused_keys(call.input.clone()).to_string(),
+    })
+}
+
+pub(crate) fn input_available(call: &Call) -> Chunk {
+    Chunk::from(ToolInputAvailable {
+        tool_call_id: call.id.to_string(),
+        tool_name: call.tool.clone(),
+        input: without_refused_keys(call.input.clone()),
+        dynamic: own(call),
+        provider_executed: own(call),
+        ..ToolInputAvailable::default()
+    })
+}
+
+pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chunk {
+    let mut descriptor = json!({"question": question});
+    if let Some(expires) = gate.expires {
+        descriptor["expiresAt"] = json!(expires);
+    }
+    if let Some(input) = &gate.input {
+        // The call is shown with the model's.
+        descriptor["input"] = input.clone();
+    }
+    descriptor["digest"] = gate.digest(call).into();
+    Chunk::from(ToolApprovalRequest {
+        approval_id: gate.id.to_string(),
+        tool_call_id: gate.call.to_string(),
+        approval_descriptor: Some(Box::new(descriptor)),
+        reason: Some(question.to_owned()),
+        ..ToolApprovalRequest::default()
+    })
+}
+
+pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<Chunk> {
+    let reason = match decision {
+        Decision::Approved { reason, .. } | Decision::Denied { reason } => reason.clone(),
+        Decision::Superseded => Some(SUPERSEDED.to_owned()),
+        _ => None,
+    };
+    Some(Chunk::from(ToolApprovalResponse {
+        approval_id: gate.id.to_string(),
+        approved: decision.approved()?,
+        reason,
+        ..ToolApprovalResponse::default()
+    }))
+}
+
+/// What is told of a call that stands for one whose gate was closed so.
+pub(crate) fn answered(gate: &Gate, decision: &Decision) -> Outcome {
+    let error = |error: &str| Outcome::Error {
+        error: error.to_owned(),
+    };
+    match decision {
+        Decision::Approved { .. } => Outcome::Output {
+            output: json!({"approved": true}),
+        },
+        Decision::Output { output } => Outcome::Output {
+            output: output.clone(),
+        },
+        Decision::Failed { error } => Outcome::Error {
+            error: error.clone(),
+        },
+        Decision::Denied { reason } => Outcome::Denied {
+            reason: reason.clone(),
+        },
+        Decision::Superseded => Outcome::Denied {
+            reason: Some(SUPERSEDED.to_owned()),
+        },
+        Decision::TimedOut if gate.is_question() => error(TIMED_OUT),
+        Decision::TimedOut => error(PAGE_TIMED_OUT),
+        Decision::Cancelled => error(NOT_NEEDED),
+    }
+}
+
+/// What is told of a call that a person said no to.
+pub(crate) fn denied(call: &Call) -> Chunk {
+    let tool_call_id = call.id.to_string();
+    Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id })
+}
+
+/// What is told of a settled call.
+pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
+    let tool_call_id = call.id.to_string();
+    let error_text = match outcome {
+        Outcome::Output { output } | Outcome::Pending { output } => {
+            return Chunk::from(ToolOutputAvailable {
+                tool_call_id,
+                output: without_refused_keys(output.clone()),
+                dynamic: own(call),
+                provider_executed: own(call),
+                ..ToolOutputAvailable::default()
+            });
+        }
+        Outcome::Invalid { error } => {
+            return Chunk::from(ToolInputError {
+                tool_call_id,
+                tool_name: call.tool.clone(),
+                input: without_refused_keys(call.input.clone()),
+                error_text: error.clone(),
+                ..ToolInputError::default()
+            });
+        }
+        Outcome::Denied { reason } => denial(reason.as_deref()),
+        Outcome::Error { error } => error.clone(),
+        Outcome::Unknown => UNKNOWN.to_owned(),
+    };
+    Chunk::from(ToolOutputError {
+        tool_call_id,
+        error_text,
+        dynamic: own(call),
+        provider_executed: own(call),
+        ..ToolOutputError::default()
+    })
+}
+
+pub(crate) fn progress(call: &Call, output: &Value) -> Chunk {
+    Chunk::from(ToolOutputAvailable {
+        tool_call_id: call.id.to_string(),
+        output: without_refused_keys(output.clone()),
+        preliminary: Some(true),
+        ..ToolOutputAvailable::default()
+    })
+}

@@ -1,0 +1,238 @@
+//! Where clients are shown what is asked.
+//!
+//! A client looks at its last step alone to see whether it has something to send. So an answer is sent
+//! only if its question stands there; and a page's output that stands there is sent again and again,
+//! until another step begins or something beside it is open, of which what runs at the agent counts for
+//! nothing. A question stands at its call as long as that is in the last step. One that is left behind
+//! is asked once more, by a call that stands for its own in a step of its own, when nothing else moves.
+
+use serde_json::json;
+use turn::CallId;
+use turn::call::{Outcome, Place};
+use turn::gate::{Decision, Gate, GateKind};
+
+use super::transcript::{ShownCall, ShownGate, Transcript};
+use super::{chunks, proxy};
+
+impl Transcript {
+    /// Shows a gate at its call, if clients would send its answer from there.
+    pub(super) fn show_at_call(&mut self, gate: &Gate) {
+        let Some(state) = self.shown(&gate.call) else {
+            return;
+        };
+        if gate.refusal(&state.call).is_some() {
+            return;
+        }
+        let is_nested = state.call.parent.is_some();
+        let is_page = gate.kind == GateKind::ClientCall;
+        if is_page && (is_nested || self.is_agent_waiting(state.step)) || !self.is_at_hand(state) {
+            return;
+        }
+        self.show(&gate.call);
+        match gate.kind.question() {
+            None => self.announce(&gate.call),
+            Some(question) => {
+                // A held call is shown with its input, and yet no page takes it for announced.
+                let state = self.shown(&gate.call);
+                let held = state.filter(|state| state.is_held && !state.is_announced);
+                let delta = held.map(|state| chunks::input_delta(&state.call));
+                let request = self.call(&gate.call);
+                let request = request.map(|call| chunks::approval_request(gate, call, question));
+                self.say_all(delta);
+                self.say_all(request);
+            }
+        }
+        self.note_shown(gate, |state| state.is_at_call = true);
+    }
+
+    /// Whether clients would send what is answered at a call: it is in their last step, and not beside
+    /// a page's call where it runs at the agent.
+    fn is_at_hand(&self, state: &ShownCall) -> bool {
+        let is_last = |state: &ShownCall| state.is_hidden || state.shown_in == self.steps;
+        let mut calls = self.calls.iter();
+        let is_beside_page = calls.any(|other| {
+            let is_page = other.call.place == Place::Client && other.is_announced;
+            is_page && is_last(other)
+        });
+        is_last(state) && !(state.call.place == Place::Agent && is_beside_page)
+    }
+
+    /// Shows what could not be shown at its call: pages' calls one after another, and questions when
+    /// nothing else moves.
+    pub(super) fn show_rest(&mut self) {
+        if self.is_page_called() {
+            return;
+        }
+        if let Some(page) = self.next_page() {
+            self.enter_step();
+            let call = self.call(&page.call);
+            if call.is_some_and(|call| call.parent.is_some()) {
+                self.announce(&page.call);
+                self.note_shown(&page, |state| state.is_at_call = true);
+            } else {
+                self.stand_in(&page);
+            }
+        } else if self.is_parked && self.is_question_left_behind() {
+            let questions = self.open_questions();
+            let questions: Vec<Gate> = questions.map(|state| state.gate.clone()).collect();
+            self.enter_step();
+            for question in questions {
+                self.stand_in(&question);
+            }
+        }
+    }
+
+    /// Whether the agent waits for somebody to say whether it may run a call of a step. As long as it
+    /// does, no page is shown what it is to run: its client would send the output at once, and again
+    /// and again, since it takes no notice of what runs at the agent.
+    fn is_agent_waiting(&self, step: Option<usize>) -> bool {
+        let mut gates = self.open_gates();
+        gates.any(|open| {
+            let call = self.shown(&open.gate.call);
+            call.is_some_and(|shown| shown.step == step && shown.call.place == Place::Agent)
+        })
+    }
+
+    /// Shows what a page is to run of a gate's step, once the agent waits for nobody.
+    pub(super) fn show_pages_beside(&mut self, gate: &Gate) {
+        let step = self.shown(&gate.call).and_then(|shown| shown.step);
+        let is_of_step = |open: &&ShownGate| {
+            let call = self.shown(&open.gate.call);
+            let is_page = open.gate.kind == GateKind::ClientCall;
+            is_page && call.is_some_and(|shown| shown.step == step)
+        };
+        let pages = self.open_gates().filter(is_of_step);
+        let pages: Vec<Gate> = pages.map(|open| open.gate.clone()).collect();
+        for page in pages {
+            self.show_at_call(&page);
+        }
+    }
+
+    /// Whether a page was shown what it is to run, and has not run it.
+    fn is_page_called(&self) -> bool {
+        let mut gates = self.open_gates();
+        gates.any(|state| state.gate.kind == GateKind::ClientCall && state.shown_in.is_some())
+    }
+
+    /// What a page is to run next.
+    fn next_page(&self) -> Option<Gate> {
+        let mut gates = self.open_gates();
+        let next = gates.find(|open| {
+            let call = self.shown(&open.gate.call);
+            let may_run = call.is_some_and(|shown| !self.is_agent_waiting(shown.step));
+            open.gate.kind == GateKind::ClientCall && may_run
+        });
+        next.map(|open| open.gate.clone())
+    }
+
+    /// Whether a question is not to be seen in the last step.
+    fn is_question_left_behind(&self) -> bool {
+        let mut questions = self.open_questions();
+        questions.any(|state| state.shown_in != Some(self.steps))
+    }
+
+    fn open_questions(&self) -> impl Iterator<Item = &ShownGate> {
+        self.open_gates().filter(|state| {
+            let call = self.call(&state.gate.call);
+            let is_refused = call.is_some_and(|call| state.gate.refusal(call).is_some());
+            state.gate.is_question() && !is_refused
+        })
+    }
+
+    fn open_gates(&self) -> impl Iterator<Item = &ShownGate> {
+        self.gates.iter().filter(|state| state.decision.is_none())
+    }
+
+    /// Shows a gate at a call that stands for its own.
+    fn stand_in(&mut self, gate: &Gate) {
+        let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
+        let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
+            return;
+        };
+        let call = proxy::of(call, gate, shown.stand_ins + 1);
+        match gate.kind.question() {
+            None => {
+                self.leave_behind(&gate.call);
+                self.say(chunks::input_start(&call));
+                self.say(chunks::input_available(&call));
+            }
+            Some(question) => {
+                self.say(chunks::input_start(&call));
+                let input = match call.place {
+                    Place::Client => chunks::input_delta(&call),
+                    _ => chunks::input_available(&call),
+                };
+                self.say(input);
+                let request = Gate {
+                    call: call.id.clone(),
+                    ..gate.clone()
+                };
+                self.say(chunks::approval_request(&request, &call, question));
+            }
+        }
+        self.note_shown(gate, |state| state.stand_ins += 1);
+    }
+
+    /// Leaves a call behind that was held until its approval: what stands for it is run in its place.
+    fn leave_behind(&mut self, id: &CallId) {
+        let Some(state) = self.shown_mut(id) else {
+            return;
+        };
+        state.is_left_behind = true;
+        let approved = json!({"approved": true});
+        let told = Outcome::Output { output: approved };
+        let chunk = chunks::outcome(&state.call, &told);
+        self.say(chunk);
+    }
+
+    fn note_shown(&mut self, gate: &Gate, how: impl FnOnce(&mut ShownGate)) {
+        let last = self.steps;
+        let mut gates = self.gates.iter_mut();
+        if let Some(state) = gates.find(|state| state.gate.id == gate.id) {
+            state.shown_in = Some(last);
+            how(state);
+        }
+    }
+
+    /// Says what became of the calls that stood for a gate's own.
+    pub(super) fn settle_stand_ins(&mut self, gate: &Gate, decision: &Decision) {
+        let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
+        let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
+            return;
+        };
+        let stand_ins = (1..=shown.stand_ins).map(|n| proxy::of(call, gate, n));
+        let outcome = chunks::answered(gate, decision);
+        let told = stand_ins.map(|call| chunks::outcome(&call, &outcome));
+        let told: Vec<_> = told.collect();
+        self.say_all(told);
+    }
+
+    /// Shows a call without which its step was shown, in a step of its own if that is over.
+    pub(super) fn show(&mut self, id: &CallId) {
+        let Some(state) = self.shown_mut(id).filter(|state| state.is_hidden) else {
+            return;
+        };
+        state.is_hidden = false;
+        let start = chunks::input_start(&state.call);
+        if !self.is_in_step() {
+            self.enter_step();
+        }
+        let shown_in = self.steps;
+        if let Some(state) = self.shown_mut(id) {
+            state.shown_in = shown_in;
+        }
+        self.say(start);
+    }
+
+    /// Shows a call with its whole input, at which a page's tool runs.
+    pub(super) fn announce(&mut self, id: &CallId) {
+        self.show(id);
+        let state = self.shown_mut(id);
+        let Some(state) = state.filter(|state| !state.is_announced) else {
+            return;
+        };
+        state.is_announced = true;
+        let chunk = chunks::input_available(&state.call);
+        self.say(chunk);
+    }
+}

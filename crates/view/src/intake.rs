@@ -1,0 +1,404 @@
+//! Intake: what is new in what a client sends, and what is refused.
+//!
+//! The journal is the truth, the client is not. From a request the server takes a new user message,
+//! answers to gates that are open, and outputs of page calls that are open. What contradicts the
+//! journal is refused with a code; the rest is old news.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turn::answer::Reception;
+use turn::gate::{Decision, GateKind};
+use turn::refusal::Refusal;
+use turn::{At, CallId, GateId, Turn, TurnId};
+use wire::answer::Gate as Named;
+use wire::prototype::without_refused_keys;
+use wire::{Answer, Message, Role, Trigger};
+
+use crate::ai_sdk::{self, proxy};
+use crate::shown::ShownChat;
+
+/// What was said no longer ago than this a page may not have seen, and so has not cut off.
+const JUST_NOW: Duration = Duration::from_secs(2);
+
+/// What is new in a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Intake {
+    /// A user message that opens a turn.
+    Open {
+        /// The message.
+        message: Message,
+        /// The turn to follow.
+        after: Option<TurnId>,
+        /// What was decided at gates of the turn that is open, before the message was written.
+        answers: Vec<(GateId, Decision)>,
+    },
+    /// Answers, maybe none, to gates of a turn; and how far the client has come in it.
+    Continue {
+        /// The turn.
+        turn: TurnId,
+        /// What was decided.
+        answers: Vec<(GateId, Decision)>,
+        /// The client's own copy of the turn's message, with the position in the transcript up to which
+        /// it has seen it; nothing, if it has none.
+        seen: Option<(usize, Message)>,
+    },
+}
+
+impl ShownChat {
+    /// What is new in a client's request.
+    pub fn take(
+        &self,
+        trigger: Trigger,
+        message_id: Option<&str>,
+        messages: &[Message],
+        now: At,
+    ) -> Result<Intake, Refusal> {
+        let invented = messages
+            .iter()
+            .find_map(|message| self.invented_call(message));
+        if let Some(call) = invented {
+            let message = format!("The journal knows no call {call}.");
+            return Err(Refusal::new("unknown_call", message));
+        }
+        if trigger == Trigger::RegenerateMessage {
+            return self.regenerate(message_id, messages, now);
+        }
+        let is_about =
+            |message: &Message| message_id.is_some() && message.id.as_deref() == message_id;
+        let place = messages.iter().position(is_about);
+        let Some(place) = place.or(messages.len().checked_sub(1)) else {
+            let message = "The request has no message.";
+            return Err(Refusal::new("bad_request", message));
+        };
+        let (before, last) = (&messages[..place], &messages[place]);
+        let answers = self.answers(last)?;
+        match last.role {
+            Role::Assistant => self.continue_with(last, answers),
+            // Pages of the seeds answer in a user message that says nothing else.
+            Role::User if !answers.is_empty() || self.is_old_answer(last) => {
+                self.continue_with(last, answers)
+            }
+            Role::User => self.say(before, last, message_id, now),
+            Role::System => {
+                let message = "A system message opens no turn.";
+                Err(Refusal::new("bad_request", message))
+            }
+        }
+    }
+
+    /// A call that a message of the client's holds and that nobody made.
+    fn invented_call(&self, message: &Message) -> Option<String> {
+        let mut calls = message.parts.iter().filter_map(wire::Part::as_tool);
+        let is_known = |id: &str| {
+            let stood_for = proxy::gate_of(id);
+            let is_gate = |id: GateId| self.gate(&id).is_some();
+            self.call(&CallId::from(id)).is_some()
+                || is_gate(id.into())
+                || stood_for.is_some_and(is_gate)
+        };
+        let invented = calls.find(|part| {
+            // A confirmation of the seeds is named by its gate.
+            let gate = part.approval.as_ref().map(|approval| &approval.id);
+            !is_known(&part.tool_call_id)
+                && part.tool_name != wire::answer::CONFIRMATION_TOOL
+                && gate.is_none_or(|gate| !is_known(gate))
+        });
+        invented.map(|part| part.tool_call_id.clone())
+    }
+
+    fn is_old_answer(&self, message: &Message) -> bool {
+        !message.answers().is_empty() && message.text().is_empty()
+    }
+
+    /// A user message behind others: a new one, an edit, or one that came before.
+    fn say(
+        &self,
+        before: &[Message],
+        message: &Message,
+        message_id: Option<&str>,
+        now: At,
+    ) -> Result<Intake, Refusal> {
+        let message = named(message, before.len());
+        let known = message.id.as_deref().and_then(|id| self.asked(id));
+        let known = known.and_then(|index| Some((index, self.turn_at(index)?)));
+        let follow = |turn: Option<&Turn>| turn.map(|turn| turn.id().clone());
+        let mut answers = Vec::new();
+        let after = match known {
+            None => {
+                // It may have come before, and have been cut off since.
+                let cut_off = self.turns().rev().find(|turn| {
+                    let known = turn.user_message();
+                    known
+                        .is_some_and(|known| known.id == message.id && known.parts == message.parts)
+                });
+                if let (Some(turn), None) = (cut_off, message_id) {
+                    return Ok(Intake::Continue {
+                        turn: turn.id().clone(),
+                        answers,
+                        seen: None,
+                    });
+                }
+                answers = self.answers_before(before)?;
+                follow(self.parent(before, now).or(self.current()))
+            }
+            Some((index, turn)) => {
+                let same = turn
+                    .user_message()
+                    .is_some_and(|known| known.parts == message.parts);
+                if same && message_id.is_none() {
+                    // The same request again, maybe one that comes late: the same turn. An edit says
+                    // which message it edits.
+                    return Ok(Intake::Continue {
+                        turn: turn.id().clone(),
+                        answers: Vec::new(),
+                        seen: None,
+                    });
+                }
+                index
+                    .checked_sub(1)
+                    .and_then(|index| follow(self.turn_at(index)))
+            }
+        };
+        Ok(Intake::Open {
+            message,
+            after,
+            answers,
+        })
+    }
+
+    /// The answers to what is open that travel with a new message, in the assistant's message before it.
+    fn answers_before(&self, before: &[Message]) -> Result<Vec<(GateId, Decision)>, Refusal> {
+        let last = before.last().filter(|last| last.role == Role::Assistant);
+        let open = self.current().filter(|turn| turn.end().is_none());
+        match (last, open) {
+            (Some(last), Some(open)) if last.id.as_deref() == Some(open.message_id()) => {
+                self.answers(last)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The turn that a new message follows by the history that comes with it. A page that cuts its
+    /// history off edits, whether it says so or not. One that lacks only what came by itself, as the
+    /// result of a long-running call does, or what was said just now, in another tab, has cut nothing
+    /// off.
+    fn parent(&self, before: &[Message], now: At) -> Option<&Turn> {
+        let last = before.last().filter(|last| last.role == Role::Assistant);
+        let parent = self.turn_of(last?.id.as_deref()?)?;
+        let mut later = self
+            .path()
+            .rev()
+            .take_while(|turn| turn.id() != parent.id());
+        later
+            .any(|turn| turn.user_message().is_some() && turn.opened() + JUST_NOW < now)
+            .then_some(parent)
+    }
+
+    /// The turn of an assistant message, cut off or not.
+    fn turn_of(&self, message_id: &str) -> Option<&Turn> {
+        let mut turns = self.turns().rev();
+        turns.find(|turn| turn.message_id() == message_id)
+    }
+
+    /// The last answer, or one of an id, is to be given again.
+    fn regenerate(
+        &self,
+        message_id: Option<&str>,
+        messages: &[Message],
+        now: At,
+    ) -> Result<Intake, Refusal> {
+        let path: Vec<_> = self.path().collect();
+        let is_meant = |turn: &&Turn| {
+            let user = turn
+                .user_message()
+                .and_then(|message| message.id.as_deref());
+            message_id == Some(turn.message_id()) || message_id.is_some() && message_id == user
+        };
+        // Without an id, the client's last message says which answer it lacks.
+        let last = messages.last().and_then(|message| message.id.as_deref());
+        let answers_last = |turn: &&Turn| {
+            let user = turn
+                .user_message()
+                .and_then(|message| message.id.as_deref());
+            message_id.is_none() && last.is_some() && user == last
+        };
+        let index = path.iter().rposition(is_meant);
+        let index = index.or_else(|| path.iter().rposition(answers_last));
+        let Some(index) = index else {
+            // A page whose message never arrived tries again in this way.
+            if let Some(unheard) = messages.last().filter(|last| last.role == Role::User)
+                && message_id.is_none_or(|id| unheard.id.as_deref() == Some(id))
+            {
+                return self.say(&messages[..messages.len() - 1], unheard, None, now);
+            }
+            let message = "There is no such message to give again.";
+            return Err(Refusal::new("unknown_message", message));
+        };
+        let Some(message) = path[index].user_message().cloned() else {
+            let message = "This message answers no user message.";
+            return Err(Refusal::new("unknown_message", message));
+        };
+        let after = index.checked_sub(1).map(|index| path[index].id().clone());
+        Ok(Intake::Open {
+            message,
+            after,
+            answers: Vec::new(),
+        })
+    }
+
+    fn continue_with(
+        &self,
+        message: &Message,
+        answers: Vec<(GateId, Decision)>,
+    ) -> Result<Intake, Refusal> {
+        // A client may go on with a message that is not the last: one that was typed over, or cut off.
+        let own = message.id.as_deref().and_then(|id| self.turn_of(id));
+        let Some(turn) = own.or(self.current()) else {
+            let message = "The journal has no turn to go on with.";
+            return Err(Refusal::new("unknown_message", message));
+        };
+        let seen = own.and_then(|turn| self.transcript(turn.id()));
+        let seen = seen.map(|shown| (ai_sdk::seen(shown.lines(), message), message.clone()));
+        let turn = turn.id().clone();
+        Ok(Intake::Continue {
+            turn,
+            answers,
+            seen,
+        })
+    }
+
+    /// The answers of a message that are news.
+    fn answers(&self, message: &Message) -> Result<Vec<(GateId, Decision)>, Refusal> {
+        let mut news: Vec<(GateId, Decision)> = Vec::new();
+        for answer in message.answers() {
+            let found = match answer {
+                Answer::Approval {
+                    gate,
+                    approved,
+                    reason,
+                    input,
+                    digest,
+                } => self.approval(&gate, approved, reason, input.as_ref(), digest.as_deref())?,
+                // The page was told so itself: it runs what stands for the call.
+                Answer::Output { tool_call_id, .. } if self.is_left_behind(&tool_call_id) => None,
+                Answer::Output {
+                    tool_call_id,
+                    output,
+                    ..
+                } => self.output(&tool_call_id, output, &news)?,
+            };
+            news.extend(found);
+        }
+        Ok(news)
+    }
+
+    fn is_left_behind(&self, call: &str) -> bool {
+        let id = CallId::from(call);
+        let turn = self.call(&id).map(|(turn, _)| turn.id());
+        let shown = turn.and_then(|turn| self.transcript(turn));
+        shown.is_some_and(|shown| shown.is_left_behind(&id))
+    }
+
+    fn approval(
+        &self,
+        named: &Named,
+        approved: bool,
+        reason: Option<String>,
+        input: Option<&Value>,
+        digest: Option<&str>,
+    ) -> Result<Option<(GateId, Decision)>, Refusal> {
+        let id = match named {
+            Named::Approval(id) => Some(GateId::from(id.as_str())),
+            Named::Call(call) => self.gate_of(&CallId::from(call.as_str())),
+        };
+        let found = id.as_ref().and_then(|id| self.gate(id));
+        let Some((turn, gate, decision)) = found else {
+            let message = "Nobody asked for this approval.";
+            return Err(Refusal::new("unknown_approval", message));
+        };
+        let own = turn.call(&gate.call).map(|call| call.input.clone());
+        if let (Some(input), Some(own)) = (input, own)
+            && !is_same(input, &without_refused_keys(own))
+        {
+            let message = "The approval names another input than the one that was asked about.";
+            return Err(Refusal::new("input_changed", message));
+        }
+        if decision.is_some() {
+            // Pages send their whole history: it may hold a digest of an older version.
+            return Ok(None);
+        }
+        let decision = if approved {
+            let input = None;
+            Decision::Approved { reason, input }
+        } else {
+            Decision::Denied { reason }
+        };
+        let answer = turn::answer::Answer {
+            gate: gate.id.clone(),
+            decision,
+            digest: digest.map(str::to_owned),
+        };
+        let counts = self.receive(&answer)? == Reception::Counts;
+        Ok(counts.then_some((answer.gate, answer.decision)))
+    }
+
+    /// The approval that a call waits for, or the last that it had.
+    fn gate_of(&self, call: &CallId) -> Option<GateId> {
+        let (turn, _) = self.call(call)?;
+        let mut gates = turn.gates().map(|(gate, _)| gate).rev();
+        let gate = gates.find(|gate| gate.call == *call && gate.is_question())?;
+        Some(gate.id.clone())
+    }
+
+    /// The output of a page's call, if that is news. The call may be a proxy.
+    pub fn take_output(
+        &self,
+        call: &CallId,
+        output: Result<Value, String>,
+    ) -> Result<Option<(GateId, Decision)>, Refusal> {
+        self.output(call.as_str(), output, &[])
+    }
+
+    fn output(
+        &self,
+        call: &str,
+        output: Result<Value, String>,
+        news: &[(GateId, Decision)],
+    ) -> Result<Option<(GateId, Decision)>, Refusal> {
+        let proxied = proxy::gate_of(call).and_then(|gate| self.gate(&gate));
+        let id = match proxied {
+            Some((_, gate, _)) if gate.kind == GateKind::ClientCall => gate.call.clone(),
+            // The answer to a question is the approval that stands beside it.
+            Some(_) => return Ok(None),
+            None => CallId::from(call),
+        };
+        self.receive_output(&id, output, news)
+    }
+}
+
+/// A message with an id. One that comes without gets it by its place and content, so that the same
+/// request sent twice is the same message.
+fn named(message: &Message, place: usize) -> Message {
+    let mut message = message.clone();
+    if message.id.is_none() {
+        let hash = turn::digest::hash(&json!([place, message.parts]));
+        message.id = Some(format!("user_{}", &hash[..24]));
+    }
+    message
+}
+
+/// Whether two values are the same to JavaScript, which has one kind of number.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let has = |key: &String, value| b.get(key).is_some_and(|other| is_same(value, other));
+            a.len() == b.len() && a.iter().all(|(key, value)| has(key, value))
+        }
+        (a, b) => a == b,
+    }
+}

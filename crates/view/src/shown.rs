@@ -1,0 +1,238 @@
+//! A chat together with what clients are shown of it.
+
+use std::iter::Peekable;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use turn::agent::{AgentEvent, Past, Said};
+use turn::{At, CallId, Chat, Entry, Input, Output, Turn, TurnId};
+use wire::{Message, Part};
+
+use crate::ai_sdk::{self, Line, Transcript};
+
+/// What a chat and its task take that says nothing.
+const FIXED: usize = 6_000;
+
+/// What a part of a message takes that says nothing.
+const PART: usize = 200;
+
+/// A chat, and the transcripts of its turns. It reads as the chat that it holds.
+#[derive(Debug, Clone, Default)]
+pub struct ShownChat {
+    chat: Chat,
+    /// In the order in which the turns were opened.
+    transcripts: Vec<Transcript>,
+}
+
+impl Deref for ShownChat {
+    type Target = Chat;
+
+    fn deref(&self) -> &Chat {
+        &self.chat
+    }
+}
+
+impl ShownChat {
+    /// Folds a journal from its start.
+    pub fn replay<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut shown = Self {
+            chat: Chat::replay(entries),
+            transcripts: Vec::new(),
+        };
+        shown.follow();
+        shown
+    }
+
+    /// Limits the time that pages have: see [`Chat::limit_client_calls`].
+    pub fn limit_client_calls(&mut self, timeout: Option<Duration>) {
+        self.chat.limit_client_calls(timeout);
+    }
+
+    /// Takes in one more entry.
+    pub fn append(&mut self, entry: &Entry) {
+        self.chat.append(entry);
+        self.follow();
+    }
+
+    /// Decides what follows from an input: see [`Chat::handle`].
+    pub fn handle(&mut self, input: Input, now: At) -> Output {
+        let input = match input {
+            Input::Agent {
+                event: event @ (AgentEvent::Text { .. } | AgentEvent::Reasoning { .. }),
+                ruling,
+            } => {
+                // Nearly all that an agent says is more of what is being said.
+                let mut said = std::iter::once(event.into()).peekable();
+                self.hear(&mut said);
+                let Some(first) = said.next() else {
+                    return Output {
+                        at: now,
+                        ..Output::default()
+                    };
+                };
+                let event = first.into();
+                Input::Agent { event, ruling }
+            }
+            input => input,
+        };
+        let output = self.chat.handle(input, now);
+        self.follow();
+        output
+    }
+
+    /// Takes in more words of what is being said: see [`Chat::hear`].
+    pub fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = Said>>) {
+        let Some(transcript) = self.transcripts.last_mut() else {
+            return;
+        };
+        transcript.reserve(said.size_hint().0);
+        self.chat.hear(said, |words| transcript.words(words));
+    }
+
+    /// Notes that what was decided is in the journal: see [`Chat::appended`].
+    pub fn appended(&mut self, seq: u64) {
+        self.chat.appended(seq);
+    }
+
+    /// What was said before the model speaks next: see [`Chat::shared_history`].
+    pub fn shared_history(&mut self) -> Arc<Vec<Past>> {
+        self.chat.shared_history()
+    }
+
+    /// A turn, with what it has said.
+    pub fn transcript(&self, turn: &TurnId) -> Option<ShownTurn<'_>> {
+        let place = self.chat.place(turn)?;
+        Some(ShownTurn {
+            turn: self.chat.turn(turn)?,
+            transcript: self.transcripts.get(place)?,
+        })
+    }
+
+    /// The current turn, with what it has said.
+    pub fn current_transcript(&self) -> Option<ShownTurn<'_>> {
+        Some(ShownTurn {
+            turn: self.chat.current()?,
+            transcript: self.transcripts.last()?,
+        })
+    }
+
+    /// How many bytes the chat takes, by estimate: what was said is there twice, as facts and as what
+    /// clients are told.
+    pub fn weight(&self) -> usize {
+        let asked = self.chat.turns().filter_map(Turn::user_message);
+        let asked: usize = asked.map(weight_of).sum();
+        let said: usize = self.transcripts.iter().map(Transcript::weight).sum();
+        FIXED + 2 * asked + 2 * said
+    }
+
+    /// Draws together what the current turn has said, once it is over: whoever reads along must have
+    /// been shown all of it. Says whether there was anything to do.
+    pub fn compact(&mut self) -> bool {
+        self.transcripts.last_mut().is_some_and(Transcript::compact)
+    }
+
+    /// The chat as UI messages, as a page shows it.
+    pub fn messages(&self) -> Vec<Message> {
+        self.messages_of(self.path())
+    }
+
+    /// What was cut off by edits and regenerations.
+    pub fn branches(&self) -> Vec<Branch> {
+        let branches = self.chat.branches().into_iter();
+        let branches = branches.filter_map(|turns| {
+            let first = turns.first()?;
+            let after = first.after().and_then(|id| self.turn(id));
+            Some(Branch {
+                after: after.map(|turn| turn.message_id().to_owned()),
+                opened: first.opened(),
+                messages: self.messages_of(turns.into_iter()),
+            })
+        });
+        branches.collect()
+    }
+
+    fn messages_of<'a>(&self, turns: impl Iterator<Item = &'a Turn>) -> Vec<Message> {
+        let mut messages = Vec::new();
+        for turn in turns {
+            // Older journals have messages without ids, which no client takes.
+            messages.extend(turn.user_message().cloned().map(|mut message| {
+                message
+                    .id
+                    .get_or_insert_with(|| format!("user_{}", turn.id()));
+                message
+            }));
+            let transcript = self.transcript(turn.id());
+            let message =
+                transcript.map(|shown| ai_sdk::assemble(turn, shown.transcript).complete());
+            // A turn that was cut short before it said anything has no message to show.
+            messages.extend(message.filter(|message| !message.parts.is_empty()));
+        }
+        messages
+    }
+
+    /// Takes in what was said since.
+    fn follow(&mut self) {
+        let Self { chat, transcripts } = self;
+        chat.take_said(|place, item| {
+            if transcripts.is_empty() {
+                // Most chats that are open have one turn, and a transcript is large.
+                transcripts.reserve_exact(1);
+            }
+            if transcripts.len() <= place {
+                transcripts.resize_with(place + 1, Transcript::default);
+            }
+            transcripts[place].take(item);
+        });
+    }
+}
+
+/// Messages that an edit or a regeneration cut off.
+#[derive(Debug, Clone)]
+pub struct Branch {
+    /// The id of the agent's message that they follow; nothing where they open the chat.
+    pub after: Option<String>,
+    /// When the first of them was sent.
+    pub opened: At,
+    /// The messages, in order.
+    pub messages: Vec<Message>,
+}
+
+/// How many bytes a user's message takes, by estimate.
+fn weight_of(message: &Message) -> usize {
+    let parts = message.parts.iter().map(|part| match part {
+        Part::Text(text) => text.text.len(),
+        Part::File(file) => file.url.len(),
+        _ => 0,
+    });
+    parts.map(|bytes| PART + bytes).sum()
+}
+
+/// A turn, with what it has said.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownTurn<'a> {
+    turn: &'a Turn,
+    transcript: &'a Transcript,
+}
+
+impl<'a> ShownTurn<'a> {
+    /// The turn.
+    pub fn turn(self) -> &'a TurnId {
+        self.turn.id()
+    }
+
+    /// The id of its assistant message.
+    pub fn message_id(self) -> &'a str {
+        self.turn.message_id()
+    }
+
+    /// What it has said.
+    pub fn lines(self) -> &'a [Line] {
+        self.transcript.lines()
+    }
+
+    /// Whether clients run a proxy in the place of a call.
+    pub(crate) fn is_left_behind(self, call: &CallId) -> bool {
+        self.transcript.is_left_behind(call)
+    }
+}
