@@ -1,43 +1,20 @@
 /** What waits for a person, in whichever chat, and the answers to it. */
-import { ApiError, readJson } from './api-error.ts';
+import { ApiError } from './api-error.ts';
+import {
+  type Approval,
+  type ApprovalAnswer,
+  ApprovalChangedError,
+  type ApprovalDecision,
+  type ApprovalRecord,
+  approvalOf,
+  bodyOf,
+  readAll,
+  readServed,
+  type Served,
+} from './approval.ts';
 import { isRecord } from './chunk.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 import { type Readable, Store } from './store.ts';
-
-/** A question that is open. */
-export type Approval = {
-  approvalId: string;
-  chatId: string;
-  toolCallId: string;
-  toolName: string;
-  input: unknown;
-  question: string;
-  /** Milliseconds since 1970. */
-  askedAt: number;
-  expiresAt?: number;
-  /** Whether another input may be put in place of the model's. An agent that runs its own tools takes none. */
-  editable?: boolean;
-};
-
-export type ApprovalAnswer = {
-  approved: boolean;
-  /** Told to the model. */
-  reason?: string;
-  /** What to run the tool with in place of what was asked; only with a yes. */
-  input?: unknown;
-};
-
-/** What was decided, by whom and when. */
-export type ApprovalDecision = {
-  approvalId: string;
-  /** Missing where nobody answered: then `decision` says what became of it. */
-  approved?: boolean;
-  decision?: 'timed-out' | 'superseded' | 'cancelled';
-  reason?: string;
-  input?: unknown;
-  decidedBy?: string;
-  decidedAt: number;
-};
 
 /** `isOurs` is whether it was decided as we answered; if not, somebody else was first. */
 export type Answered = { isOurs: boolean; decision: ApprovalDecision };
@@ -62,23 +39,45 @@ export type ApprovalsOptions = {
 export type Approvals = Readable<ApprovalsState> & {
   /** Reads the list now. */
   refresh: () => Promise<void>;
-  /** Answers; throws an {@link ApiError} where the answer is refused. */
+  /** Reads one approval, open or decided; nothing where there is none for this person. */
+  read: (approvalId: string) => Promise<ApprovalRecord | undefined>;
+  /**
+   * Answers; throws an {@link ApiError} where the answer is refused, and an {@link
+   * ApprovalChangedError} where it was given to something else than what is asked now.
+   */
   answer: (approvalId: string, answer: ApprovalAnswer) => Promise<Answered>;
+  /** What was read last of an approval, for `withDigests` and `WebSocketChatTransport`. */
+  digestOf: (approvalId: string) => string | undefined;
 };
+
+/** Digests are remembered of so many approvals. */
+const MAX_DIGESTS = 1_000;
 
 /** Reads while it has subscribers, when they come back to the page, and after every answer. */
 export function approvals(options: ApprovalsOptions = {}): Approvals {
   const { api = '/api/approvals', pollMs = 5_000 } = options;
   const store = new Store<ApprovalsState>({ approvals: [], isLoaded: false, error: undefined });
   const answered = new Set<string>();
+  const digests = new Map<string, string>();
   let subscribers = 0;
   let reads = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const request = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+  const request = async (path: string, init: RequestInit = {}): Promise<Served> => {
     const { headers, fetch = globalThis.fetch } = options;
     const all = mergeHeaders(await resolve(headers), init.headers as Record<string, string>);
-    return readJson(await fetch(`${api}${path}`, { ...init, headers: all }));
+    return readServed(await fetch(`${api}${path}`, { ...init, headers: all }));
+  };
+
+  const remember = ({ approvalId, digest }: Approval): void => {
+    digests.delete(approvalId);
+    if (digest !== undefined) {
+      digests.set(approvalId, digest);
+    }
+    const oldest = digests.keys().next();
+    if (digests.size > MAX_DIGESTS && oldest.done !== true) {
+      digests.delete(oldest.value);
+    }
   };
 
   const refresh = async (): Promise<void> => {
@@ -86,10 +85,11 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     const before = store.get();
     let state: ApprovalsState;
     try {
-      const list = listOf(await request(''));
+      const list = await readAll(request);
       // A list that was on its way when an answer went out still asks the question.
       const open = list.filter(({ approvalId }) => !answered.has(approvalId));
       const approvals = isSame(open, before.approvals) ? before.approvals : open;
+      approvals.forEach(remember);
       state = { approvals, isLoaded: true, error: undefined };
     } catch (error) {
       state = { ...before, error: error instanceof Error ? error : new Error(String(error)) };
@@ -118,13 +118,19 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
   };
 
   const answer = async (approvalId: string, given: ApprovalAnswer): Promise<Answered> => {
+    const digest = given.digest ?? digests.get(approvalId);
     const told = await decided(() =>
       request(`/${encodeURIComponent(approvalId)}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(given),
+        body: bodyOf({ ...given, ...(digest !== undefined && { digest }) }),
       }),
-    );
+    ).catch((error: unknown) => {
+      if (error instanceof ApprovalChangedError) {
+        void refresh();
+      }
+      throw error;
+    });
     answered.add(approvalId);
     const state = store.get();
     const left = state.approvals.filter(open => open.approvalId !== approvalId);
@@ -133,10 +139,28 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     return told;
   };
 
+  const read = async (approvalId: string): Promise<ApprovalRecord | undefined> => {
+    try {
+      const { body, exact } = await request(`/${encodeURIComponent(approvalId)}`);
+      const record = approvalOf(body, exact);
+      if (record !== undefined) {
+        remember(record);
+      }
+      return record;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) {
+        return undefined;
+      }
+      throw error;
+    }
+  };
+
   return {
     get: store.get,
     refresh,
+    read,
     answer,
+    digestOf: approvalId => digests.get(approvalId),
     subscribe: listener => {
       const unsubscribe = store.subscribe(listener);
       if (++subscribers === 1) {
@@ -160,9 +184,9 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
 }
 
 /** An answer that came too late is not an error: it is told what was decided. */
-async function decided(request: () => Promise<unknown>): Promise<Answered> {
+async function decided(request: () => Promise<Served>): Promise<Answered> {
   try {
-    return { isOurs: true, decision: (await request()) as ApprovalDecision };
+    return { isOurs: true, decision: (await request()).body as ApprovalDecision };
   } catch (error) {
     if (error instanceof ApiError && error.status === 409 && isRecord(error.body)) {
       const { decision } = error.body;
@@ -172,10 +196,6 @@ async function decided(request: () => Promise<unknown>): Promise<Answered> {
     }
     throw error;
   }
-}
-
-function listOf(body: unknown): Approval[] {
-  return isRecord(body) && Array.isArray(body.approvals) ? (body.approvals as Approval[]) : [];
 }
 
 function isSame(a: readonly Approval[], b: readonly Approval[]): boolean {

@@ -4,7 +4,12 @@ import { isRecord } from './chunk.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 
 /** A chat as the server has it. */
-export type ServedChat = { status: string; messages: Record<string, unknown>[] };
+export type ServedChat = {
+  status: string;
+  messages: Record<string, unknown>[];
+  /** The place in its journal up to which this is true; older servers do not say it. */
+  seq: number | undefined;
+};
 
 export type ChatApiOptions = {
   api: string;
@@ -23,10 +28,11 @@ export class ChatApi {
   async view(chatId: string, signal?: AbortSignal): Promise<ServedChat | undefined> {
     try {
       const view = await this.#ask('GET', chatId, '', signal);
-      const { status, messages } = isRecord(view) ? view : {};
+      const { status, messages, seq } = isRecord(view) ? view : {};
       return {
         status: typeof status === 'string' ? status : '',
         messages: Array.isArray(messages) ? messages.filter(isRecord) : [],
+        seq: typeof seq === 'number' ? seq : undefined,
       };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {

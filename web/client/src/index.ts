@@ -1,10 +1,14 @@
 /** The client of adk-stream, for AI SDK 6 and 7. */
 export { ApiError } from './api-error.ts';
 export {
-  type Answered,
   type Approval,
   type ApprovalAnswer,
+  ApprovalChangedError,
   type ApprovalDecision,
+  type ApprovalRecord,
+} from './approval.ts';
+export {
+  type Answered,
   type Approvals,
   type ApprovalsOptions,
   type ApprovalsState,
@@ -24,10 +28,19 @@ export {
   type OutputTaker,
 } from './client-tools.ts';
 export type { ConnectionState } from './connection.ts';
+export { withDigests } from './digests.ts';
+export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 export { withoutRepeats } from './repeated.ts';
 export { sendAutomaticallyWhen } from './send-automatically.ts';
 export type { Speech } from './speech.ts';
 export type { Readable } from './store.ts';
+export {
+  type StoredChat,
+  type StoredChats,
+  type StoredChatsOptions,
+  storedChats,
+} from './stored-chats.ts';
 export { type TicketOptions, ticketFrom } from './ticket.ts';
-export { WebSocketChatTransport, type WebSocketChatTransportOptions } from './transport.ts';
+export { WebSocketChatTransport } from './transport.ts';
+export type { WebSocketChatTransportOptions } from './transport-options.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';

@@ -1,63 +1,16 @@
 /** A chat's transport over one WebSocket that may be lost at any time. */
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import type { BackoffOptions } from './backoff.ts';
 import { ChatApi } from './chat-api.ts';
 import { ChatWindow, type Question } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
+import { withDigests } from './digests.ts';
 import { type RequestFrame, readFrame } from './frame.ts';
-import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import { type HeadersLike, mergeHeaders, resolve } from './resolvable.ts';
 import { Speech } from './speech.ts';
 import { Stops } from './stops.ts';
 import type { Readable } from './store.ts';
-import { socketUrl, type WebSocketConstructor } from './web-socket.ts';
-
-export type WebSocketChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
-  /** Where the chats are served, `/api/chat` if nothing is said. */
-  api?: string;
-  /** Where the socket is served, `{api}/live` if nothing is said; `http` is taken for `ws`. */
-  url?: string;
-  /** Gives a pass for the socket each time one is opened, or none; see `ticketFrom`. */
-  ticket?: () => string | undefined | PromiseLike<string | undefined>;
-  /** Sent with every HTTP request and in every frame. */
-  headers?: Resolvable<HeadersLike>;
-  /** What the application adds to its requests. */
-  body?: Resolvable<object>;
-  /** More for the query of the socket's address. */
-  params?: Resolvable<Record<string, string>>;
-  protocols?: string | string[];
-  /**
-   * `v7` asks the server for chunks that only version 7 knows (7.0.70 or newer); only such a chat
-   * can be made to forget an answer that was begun anew.
-   */
-  profile?: 'shared' | 'v7';
-  /**
-   * Whether a chat that is stopped also stops the turn on the server. Version 7's `useChat` stops its
-   * chat when it unmounts, too: say `false` there, and let the button call {@link
-   * WebSocketChatTransport.stop}.
-   */
-  stopOnAbort?: boolean;
-  /** How a lost connection is tried again. */
-  reconnect?: BackoffOptions;
-  /** How long the server may be silent until it is asked for a sign of life; 0 is for ever. */
-  heartbeatMs?: number;
-  /** How many requests may wait for the connection. */
-  maxWaiting?: number;
-  /** The socket to use, where there is none in the environment. */
-  webSocket?: WebSocketConstructor;
-  fetch?: typeof globalThis.fetch;
-  /** Changes what is sent, as in the SDK's own transports. */
-  prepareSendMessagesRequest?: (request: {
-    id: string;
-    messages: UI_MESSAGE[];
-    requestMetadata: unknown;
-    body: object;
-    headers: Record<string, string>;
-    trigger: 'submit-message' | 'regenerate-message';
-    messageId: string | undefined;
-  }) => Prepared<UI_MESSAGE> | PromiseLike<Prepared<UI_MESSAGE>>;
-};
-
-type Prepared<UI_MESSAGE> = { messages?: UI_MESSAGE[]; body?: object; headers?: HeadersLike };
+import type { WebSocketChatTransportOptions } from './transport-options.ts';
+import { socketUrl } from './web-socket.ts';
 
 type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
   ChatTransport<UI_MESSAGE>['sendMessages']
@@ -150,7 +103,12 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   ): Promise<ReadableStream<UIMessageChunk> | null> {
     const { chatId, abortSignal } = options;
     abortSignal?.throwIfAborted();
-    const envelope = () => this.#envelope(options);
+    // As it is now: what is loaded later is not what this stream is to go on from.
+    const after = this.#options.seqOf?.(chatId);
+    const envelope = async () => {
+      const { body, ...rest } = await this.#envelope(options);
+      return { ...rest, body: after === undefined ? body : { after, ...body } };
+    };
     const window = this.#open(chatId, { kind: 'resume' }, envelope, abortSignal);
     const isThere = await window.isThere;
     return isThere ? (window.stream as ReadableStream<UIMessageChunk>) : null;
@@ -378,15 +336,15 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     options: SendOptions<UI_MESSAGE>,
   ): Promise<{ messages: UI_MESSAGE[]; envelope: Partial<Envelope> }> {
     const { chatId, messages, trigger, messageId } = options;
-    const prepare = this.#options.prepareSendMessagesRequest;
+    const { prepareSendMessagesRequest: prepare, digestOf } = this.#options;
     if (prepare === undefined) {
-      return { messages, envelope: {} };
+      return { messages: withDigests(messages, digestOf), envelope: {} };
     }
     const { headers, body, metadata } = await this.#envelope(options);
     const about = { id: chatId, messages, trigger, messageId, headers, body };
     const prepared = await prepare({ ...about, requestMetadata: metadata });
     return {
-      messages: prepared.messages ?? messages,
+      messages: withDigests(prepared.messages ?? messages, digestOf),
       envelope: {
         ...(prepared.headers && { headers: mergeHeaders(prepared.headers) }),
         ...(prepared.body && { body: prepared.body }),

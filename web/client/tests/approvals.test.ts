@@ -1,7 +1,8 @@
 /** The list of what waits: when it is read, and what becomes of an answer. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../src/api-error.ts';
-import { type Approval, approvals } from '../src/approvals.ts';
+import { type Approval, ApprovalChangedError } from '../src/approval.ts';
+import { approvals } from '../src/approvals.ts';
 
 const approval = (approvalId: string): Approval => ({
   approvalId,
@@ -9,7 +10,9 @@ const approval = (approvalId: string): Approval => ({
   toolCallId: 'call',
   toolName: 'process_payment',
   input: { amount: 5 },
+  inputText: '{"amount":5}',
   question: 'Pay?',
+  digest: `digest of ${approvalId}`,
   askedAt: 1,
 });
 
@@ -57,6 +60,23 @@ describe('the list', () => {
     leaveToo();
     await vi.advanceTimersByTimeAsync(5000);
     expect(reads()).toBe(5);
+  });
+
+  test('is read to its last page', async () => {
+    const pages = new Map([
+      ['/api/approvals', { approvals: [approval('a')], nextCursor: 'c/1' }],
+      [
+        '/api/approvals?limit=200&cursor=c%2F1',
+        { approvals: [approval('a'), approval('b')], nextCursor: 'c2' },
+      ],
+      // A server that never comes to an end is not followed for ever.
+      ['/api/approvals?limit=200&cursor=c2', { approvals: [approval('c')], nextCursor: 'c2' }],
+    ]);
+    fetch.mockImplementation(async url => Response.json(pages.get(String(url))));
+    const store = approvals({ fetch });
+    await store.refresh();
+    expect(store.get().approvals.map(({ approvalId }) => approvalId)).toEqual(['a', 'b', 'c']);
+    expect(reads()).toBe(3);
   });
 
   test('tells only of changes', async () => {
@@ -125,6 +145,18 @@ describe('the list', () => {
   });
 });
 
+test('inputs come with their text, to the last digit', async () => {
+  const store = approvals({ fetch, pollMs: 0 });
+  const { input: _, inputText: __, ...rest } = approval('a');
+  const written = JSON.stringify(rest).replace('{', '{"input":{"n":9007199254740993,"d":0.10},');
+  fetch.mockImplementation(
+    async url => new Response(url === '/api/approvals' ? `{"approvals":[${written}]}` : written),
+  );
+  await store.refresh();
+  expect(store.get().approvals[0]?.inputText).toBe('{"n":9007199254740993,"d":0.10}');
+  expect((await store.read('a'))?.inputText).toBe('{"n":9007199254740993,"d":0.10}');
+});
+
 describe('an answer', () => {
   test('takes the question off the list at once', async () => {
     const store = approvals({ fetch, pollMs: 0, api: '/there' });
@@ -134,7 +166,7 @@ describe('an answer', () => {
     expect(fetch).toHaveBeenCalledWith('/there/a', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: '{"approved":true,"reason":"fine","input":{"amount":1}}',
+      body: '{"approved":true,"reason":"fine","input":{"amount":1},"digest":"digest of a"}',
     });
     expect(store.get().approvals).toEqual([approval('b')]);
     // Even if the server's list is not that far yet.
@@ -175,5 +207,39 @@ describe('an answer', () => {
     await expect(answered).rejects.toThrow(ApiError);
     await expect(answered).rejects.toMatchObject({ status: 422, code: 'invalid_input' });
     expect(store.get().approvals).toEqual(open);
+  });
+
+  test('can be given as text, which is sent as it stands', async () => {
+    const store = approvals({ fetch, pollMs: 0 });
+    await store.answer('x', { approved: true, inputText: '{"n":9007199254740993}', digest: 'd' });
+    const { body } = fetch.mock.calls[0]?.[1] ?? {};
+    expect(body).toBe('{"approved":true,"digest":"d","input":{"n":9007199254740993}}');
+  });
+
+  test('to something else than what is asked now is refused with what is asked now', async () => {
+    const store = approvals({ fetch, pollMs: 0 });
+    await store.refresh();
+    const current = { ...approval('a'), question: 'Pay more?', digest: 'other' };
+    fetch.mockResolvedValueOnce(
+      Response.json(
+        { error: { code: 'approval_changed', message: 'x' }, digest: 'other', approval: current },
+        { status: 409 },
+      ),
+    );
+    const error = await store.answer('a', { approved: true }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(ApprovalChangedError);
+    expect(error).toMatchObject({ status: 409, approval: { question: 'Pay more?' } });
+    expect(store.get().approvals, 'nothing was decided').toEqual(open);
+  });
+
+  test('that was never listed is read by its id', async () => {
+    const store = approvals({ fetch, pollMs: 0 });
+    fetch.mockResolvedValueOnce(Response.json(approval('z')));
+    expect(await store.read('z')).toMatchObject({ approvalId: 'z', digest: 'digest of z' });
+    expect(store.digestOf('z')).toBe('digest of z');
+    fetch.mockResolvedValueOnce(
+      Response.json({ error: { code: 'unknown_approval', message: 'x' } }, { status: 404 }),
+    );
+    expect(await store.read('y')).toBeUndefined();
   });
 });

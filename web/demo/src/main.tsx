@@ -1,3 +1,4 @@
+import './app/withoutEval.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Page } from './app/Page.tsx';

@@ -1,6 +1,6 @@
 /** The chat: what a person says, approves, changes and denies. */
 import { expect, test } from 'vitest';
-import { startServer, Visitor, withBrowser } from './visitor.ts';
+import { BY_TIMER, startServer, Visitor, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -31,13 +31,14 @@ test('an approver changes the input, and the journal keeps both', async () => {
   await visitor.sawTheEnd();
   await visitor.clicks('Edit');
   await page.getByLabel('amount').fill('five');
-  await visitor.clicks('Approve this');
-  await page.getByText('This is not valid JSON.').waitFor();
+  await visitor.presses(page.getByRole('button', { name: 'Approve this' }));
+  await page.getByText('This has to be a number, as in JSON.').waitFor();
   await page.getByLabel('amount').fill('5');
-  await visitor.clicks('Approve this');
+  await visitor.consents(page.getByRole('button', { name: 'Approve this' }));
 
   await visitor.seesCards('process_payment: done');
-  await visitor.reads('The input was changed by hand.');
+  await visitor.reads('Asked: Send 20 USD to Sam? The input was changed by hand.');
+  await visitor.reads('Send $5 to Sam');
   await visitor.sees('$995');
   await page.getByText('approved, with another input').waitFor();
   await page.getByText('amount 20 · recipient Sam · currency USD').waitFor();
@@ -46,36 +47,40 @@ test('an approver changes the input, and the journal keeps both', async () => {
 test('can be used with the keyboard alone', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
-  const { keyboard } = visitor.page;
-  const focused = (name: string) =>
-    visitor.page.waitForFunction(
-      wanted => document.activeElement?.getAttribute('aria-label') === wanted,
-      name,
-    );
+  const { page } = visitor;
+  const { keyboard } = page;
+  const isFocused = (name: string) =>
+    page.evaluate(wanted => document.activeElement?.textContent === wanted, name);
 
-  await visitor.page.getByRole('button', { name: /^Send \$20 to Sam/ }).focus();
+  await page.getByRole('button', { name: /^Send \$20 to Sam/ }).focus();
   await keyboard.press('Enter');
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
-  // The question has the focus; Enter says yes, once it can have been read.
-  await focused('process_payment: asked');
-  const asked = visitor.cards('process_payment: asked');
-  await keyboard.press('Enter');
-  expect(await asked.count(), 'a key that was on its way is no answer').toBe(1);
-  await asked.waitFor();
-  await visitor.page.waitForFunction(
-    from => performance.now() - from > 500,
-    await visitor.page.evaluate(() => performance.now()),
+  // The focus is in the field, and the question a few steps before it.
+  for (let step = 0; step < 12 && !(await isFocused('Approve')); step++) {
+    await keyboard.press('Shift+Tab');
+  }
+  expect(await isFocused('Approve')).toBe(true);
+  await page.waitForFunction(
+    from => performance.now() - from > 600,
+    await page.evaluate(() => performance.now()),
+    BY_TIMER,
   );
+  await visitor.cards('process_payment: asked').locator('[aria-disabled=false]').first().waitFor();
   await keyboard.press('Enter');
   await visitor.seesCards('process_payment: done');
   await visitor.sees('$980');
 
   // The focus is back in the field.
+  await page.waitForFunction(() => document.activeElement?.id === 'message', null, BY_TIMER);
+  await visitor.sawTheEnd();
   await keyboard.type('Send $7 to Ann');
   await keyboard.press('Enter');
-  await focused('process_payment: asked');
+  await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
+  for (let step = 0; step < 12 && !(await isFocused('Deny')); step++) {
+    await keyboard.press('Shift+Tab');
+  }
   await keyboard.press('Escape');
   await keyboard.type('no reason');
   await keyboard.press('Enter');
@@ -90,7 +95,7 @@ test('whoever listens is told of the question and of the answer', async () => {
   const told = visitor.page.locator('[data-announcer]');
 
   await visitor.says('Send $20 to Sam');
-  await told.getByText(/^Approval needed: Send \$20 to Sam\./).waitFor();
+  await told.getByText(/^Approval needed: Send 20 USD to Sam\?/).waitFor();
   await visitor.approves();
   await told.getByText(/^I sent \$20 to Sam/).waitFor();
 });
@@ -106,7 +111,8 @@ test('somebody who writes meanwhile keeps the focus', async () => {
   expect(await visitor.page.getByLabel('Message', { exact: true }).inputValue()).toBe(
     'And then more',
   );
-  await visitor.page.getByText('Writing something else answers what is open with no.').waitFor();
+  await visitor.page.getByText('Sending this answers the open question with no.').waitFor();
+  await visitor.page.getByRole('button', { name: 'Deny and send' }).waitFor();
 });
 
 test('asks twice about one flight, and a double click answers one question', async () => {

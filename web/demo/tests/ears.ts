@@ -1,5 +1,6 @@
 /** Hears what a page plays: an analyser beside the speakers, whoever plays. */
 import type { Page } from 'playwright-core';
+import { BY_TIMER } from './visitor.ts';
 
 export interface Ears {
   /** Waits until a tone of so many hertz is to be heard. */
@@ -8,6 +9,12 @@ export interface Ears {
   hearAnything(): Promise<void>;
   /** Waits until nothing is to be heard. */
   hearNothing(): Promise<void>;
+}
+
+/** What the page is given to hear itself with. Functions, and no text: its policy forbids `eval`. */
+interface Heard {
+  isHeard: (hertz: number) => boolean;
+  isSilent: () => boolean;
 }
 
 /** Listens from now on. */
@@ -54,13 +61,17 @@ export async function listen(page: Page): Promise<Ears> {
   });
   return {
     hear: async hertz => {
-      await page.waitForFunction(`isHeard(${hertz})`);
+      await page.waitForFunction(
+        hertz => (window as unknown as Heard).isHeard(hertz),
+        hertz,
+        BY_TIMER,
+      );
     },
     hearAnything: async () => {
-      await page.waitForFunction('!isSilent()');
+      await page.waitForFunction(() => !(window as unknown as Heard).isSilent(), null, BY_TIMER);
     },
     hearNothing: async () => {
-      await page.waitForFunction('isSilent()');
+      await page.waitForFunction(() => (window as unknown as Heard).isSilent(), null, BY_TIMER);
     },
   };
 }

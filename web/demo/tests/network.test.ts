@@ -21,21 +21,53 @@ test('a message that was never heard is sent again', async () => {
   expect(await visitor.page.getByRole('alert').count()).toBe(0);
 });
 
-test('an approval that was not heard is sent again, and pays once', async () => {
+test('an approval that was not heard is said to be so, and pays once when it is given again', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
 
   await visitor.says('Send $20 to Sam');
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
-  await visitor.page.context().setOffline(true);
+  await page.context().setOffline(true);
   await visitor.approves();
-  await visitor.seesCards('process_payment: failed');
-  await visitor.page.context().setOffline(false);
-  await visitor.clicks('Retry');
+  await page.getByText('Whether your answer reached it is not known').waitFor();
+  await visitor.seesCards('process_payment: asked');
+  expect(await page.getByText('What you wrote is kept').count()).toBe(0);
+  await page.context().setOffline(false);
+  const undelivered = page.getByText('Your answer did not reach the server.');
+  await undelivered.waitFor();
+  await page.getByText('Whether your answer reached it').waitFor({ state: 'detached' });
+  await visitor.sees('$1,000');
+  await visitor.approves();
+
+  await undelivered.waitFor({ state: 'detached' });
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$980');
+});
+
+test('an approval whose reply was lost is found out, and not given twice', async () => {
+  const server = await startServer();
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+  await visitor.says('Send $20 to Sam');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  // The server hears it, and is not heard.
+  let answers = 0;
+  await page.route('**/api/approvals/*', async route => {
+    if (route.request().method() !== 'POST') {
+      return route.continue();
+    }
+    answers += 1;
+    await route.fetch();
+    return route.abort();
+  });
+  await visitor.approves();
 
   await visitor.seesCards('process_payment: done');
   await visitor.sees('$980');
+  expect(answers).toBe(1);
 });
 
 test('an answer that was cut off is taken up again by itself', async () => {

@@ -26,7 +26,7 @@ test('speaks Japanese, to those whose browser does, or who choose it', async () 
   await visitor.seesCards('process_payment: 確認待ち');
   await visitor.photographs('asked-ja');
   expect(await barriers(page)).toEqual([]);
-  await page.getByRole('log').getByRole('button', { name: '承認' }).click();
+  await visitor.consents(page.getByRole('log').getByRole('button', { name: '承認' }));
   await visitor.seesCards('process_payment: 完了');
   await page.locator('.agent .prose[lang=ja]').waitFor();
   await page.getByText('$950').waitFor();

@@ -3,26 +3,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { blocks } from '../src/chat/blocks.ts';
+import type { Outcome } from '../src/journal/entry.ts';
 import { film } from '../src/journal/film.ts';
 import { en } from '../src/language/en.ts';
 import { ja } from '../src/language/ja.ts';
 import type { Frame } from '../src/server/api.ts';
 import { problemOf, read } from '../src/server/problem.ts';
 import type { ToolPart } from '../src/tools/toolParts.ts';
-import { toolState } from '../src/tools/toolState.ts';
+import { type Recorded, toolState } from '../src/tools/toolState.ts';
 import { projectRoot } from './server.ts';
 
-const standing = { isOpen: true, isBusy: false, isBroken: false, hasSequel: false };
+const standing = { isOpen: true, isBusy: false, isBroken: false };
 
 /** What the server says in code, so that the page and the server can't drift apart. */
 function serverWords(name: string): string {
-  const code = readFileSync(join(projectRoot, 'crates/turn/src/telling.rs'), 'utf8');
+  const code = readFileSync(join(projectRoot, 'crates/turn/src/reason.rs'), 'utf8');
   return new RegExp(`const ${name}: &str = "([^"]+)"`).exec(code)?.[1] ?? '';
 }
 
-function state(part: Partial<ToolPart>) {
+function state(part: Partial<ToolPart>, recorded: Recorded = {}) {
   const whole = { type: 'tool-x', toolCallId: 'c', input: {}, ...part } as ToolPart;
-  return toolState(whole, standing, undefined, en.tool);
+  return toolState(whole, standing, recorded, en.tool);
 }
 
 describe('how a call stands', () => {
@@ -52,6 +53,24 @@ describe('how a call stands', () => {
       word: 'failed',
       note: 'too little money',
     });
+  });
+});
+
+describe('a call that goes on by itself', () => {
+  const part = { state: 'output-available' as const, output: { status: 'pending' } };
+
+  test('is not done before its result is there', () => {
+    expect(state(part)).toEqual({ word: 'running', note: en.tool.later });
+  });
+
+  test('is what its result says', () => {
+    const result = (outcome: Outcome) => state(part, { result: outcome });
+    expect(result({ outcome: 'output', output: { pages: 3 } })).toEqual({ word: 'done' });
+    expect(result({ outcome: 'error', error: 'no ink' })).toEqual({
+      word: 'failed',
+      note: 'no ink',
+    });
+    expect(result({ outcome: 'unknown' }).word).toBe('unknown');
   });
 });
 

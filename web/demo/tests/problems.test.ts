@@ -50,7 +50,7 @@ test('says what to do about a refused key, a broken answer and a bad call', asyn
 });
 
 test.each(transports)('asks for the key that the server wants: %s', async transport => {
-  const server = await startServer({ keys: 'alice=secret-a' });
+  const server = await startServer({ keys: 'alice=a-key-of-alices-own' });
   const visitor = await Visitor.at(server.url, { transport });
   const { page } = visitor;
 
@@ -58,7 +58,7 @@ test.each(transports)('asks for the key that the server wants: %s', async transp
   await page.getByLabel('Key', { exact: true }).fill('guess');
   await visitor.clicks('Use this key');
   await page.getByText('The server does not take this key.').waitFor();
-  await page.getByLabel('Key', { exact: true }).fill('secret-a');
+  await page.getByLabel('Key', { exact: true }).fill('a-key-of-alices-own');
   await visitor.clicks('Use this key');
   await visitor.sees('$1,000');
   await visitor.says('Send $20 to Sam');

@@ -31,7 +31,7 @@ test('an answer goes on where the page was left', async () => {
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
   // The server has the answer, and the page has not yet what comes of it.
-  const heard = page.waitForResponse(response => response.url().endsWith('/api/chat'));
+  const heard = page.waitForResponse(response => response.request().method() === 'POST');
   await visitor.approves();
   await heard;
   await page.reload();
@@ -41,6 +41,27 @@ test('an answer goes on where the page was left', async () => {
   await visitor.reads(/18°C/);
   await visitor.sees('$980');
   expect(await page.getByRole('article').count()).toBe(2);
+});
+
+test('an answer that ends while the page is loading is there to its end', async () => {
+  const server = await startServer({ pace: 15 });
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+
+  await visitor.says('take your time');
+  await visitor.reads(/word-/);
+  const id = new URL(page.url()).hash.replace('#chat=', '');
+  // The chat is loaded while its turn runs, and resumed when it does not any more.
+  await page.route('**/api/chat/*/stream*', async route => {
+    await fetch(`${server.url}/api/chat/${id}/stop`, { method: 'POST' });
+    await route.continue();
+  });
+  const resumed = page.waitForResponse(/\/stream\b/);
+  await page.reload();
+
+  const response = await resumed;
+  expect(response.status()).toBe(200);
+  expect(await response.text()).toContain('"turn":"stopped"');
 });
 
 test('what was approved elsewhere goes on here, and music waits for a click', async () => {

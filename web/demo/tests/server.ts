@@ -32,6 +32,8 @@ export interface ServerOptions {
   /** Whether chats outlive the process. */
   isDurable?: boolean;
   keys?: string;
+  /** The sites that may show the page in a frame. */
+  frameAncestors?: string;
 }
 
 export class Server {
@@ -55,6 +57,7 @@ export class Server {
       sdk,
       isDurable = false,
       keys,
+      frameAncestors,
     } = options;
     const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
     const given = [
@@ -65,6 +68,7 @@ export class Server {
       ...(gemini === undefined ? [] : [['--gemini-base-url', gemini]]),
       ...(sdk === undefined ? [] : [['--page', pages[sdk]]]),
       ...(keys === undefined ? [] : [['--keys', keys]]),
+      ...(frameAncestors === undefined ? [] : [['--frame-ancestors', frameAncestors]]),
     ].flat();
     const { child, url } = await run(folder, ['serve', '--listen', '127.0.0.1:0', ...given]);
     return new Server(child, folder, given, url);
@@ -97,7 +101,7 @@ export class Server {
     this.#child = child;
   }
 
-  async approvals(): Promise<{ approvalId: string; chatId: string }[]> {
+  async approvals(): Promise<{ approvalId: string; chatId: string; digest?: string }[]> {
     return (await (await fetch(`${this.url}/api/approvals`)).json()).approvals;
   }
 

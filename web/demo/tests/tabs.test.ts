@@ -54,15 +54,15 @@ test.each([7, 6] as const)('a chat changes its transport, AI SDK %i', async sdk 
   await visitor.says('Send $20 to Sam');
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
-  // Asked over one, answered over the other.
+  // Asked over one, read on over the other.
   await visitor.clicks('BIDI');
   await visitor.approves();
   await visitor.seesCards('process_payment: done');
   await visitor.sees('$980');
-  await page.getByText('Socket is open').waitFor();
-  expect(sockets).toBe(1);
   await visitor.says('What is the weather in London?');
   await visitor.reads(/12°C/);
+  await page.getByText('Socket is open').waitFor();
+  expect(sockets).toBe(1);
 
   await visitor.sawTheEnd();
   await visitor.clicks('SSE');
@@ -90,15 +90,15 @@ test('what waits anywhere is in the inbox, and is answered there', async () => {
 
   await page.getByRole('button', { name: 'Inbox, 2 waiting' }).click();
   const panel = page.getByRole('complementary');
-  const slip = (who: string) =>
+  const card = (who: string) =>
     panel.getByRole('group', { name: 'process_payment: asked' }).filter({ hasText: who });
-  await slip('Sam?').getByRole('button', { name: 'Approve' }).click();
+  await visitor.consents(card('Sam?').getByRole('button', { name: 'Approve' }));
   await visitor.sees('$980');
   await page.getByRole('button', { name: 'Inbox, 1 waiting' }).waitFor();
   // The chat beside it goes on, too.
-  await slip('Ann?').getByRole('button', { name: 'Deny' }).click();
-  await slip('Ann?').getByLabel('Why not? The agent is told.').fill('no');
-  await slip('Ann?').getByRole('button', { name: 'Deny it' }).click();
+  await card('Ann?').getByRole('button', { name: 'Deny' }).click();
+  await card('Ann?').getByLabel('Why not? The agent is told.').fill('no');
+  await card('Ann?').getByRole('button', { name: 'Deny it' }).click();
   await visitor.seesCards('process_payment: denied');
   await visitor.reads(/^You denied/);
   await panel.getByText('Nothing waits for you, in any chat.').waitFor();

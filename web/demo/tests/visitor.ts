@@ -7,8 +7,9 @@ import {
   chromium,
   type Locator,
   type Page,
+  type Request,
 } from 'playwright-core';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { projectRoot, Server, type ServerOptions } from './server.ts';
 
 let browser: Browser;
@@ -35,6 +36,22 @@ export function withBrowser(): void {
     });
   });
   afterAll(() => browser?.close());
+  // Whatever a test is about, the page keeps to the policy that the server sends with it.
+  afterEach(() => expect(violations.splice(0)).toEqual([]));
+}
+
+/** What the page wanted to load or run against its content security policy, since the last test. */
+const violations: string[] = [];
+
+/** Has a page report what its content security policy forbids it. */
+async function reportViolations(context: BrowserContext): Promise<void> {
+  await context.exposeFunction('reportViolation', (what: string) => violations.push(what));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', event => {
+      const { reportViolation } = window as unknown as { reportViolation: (what: string) => void };
+      reportViolation(`${event.effectiveDirective}: ${event.blockedURI} at ${event.sourceFile}`);
+    });
+  });
 }
 
 /** A server of the test's own, so that nobody else spends from its wallet. */
@@ -43,6 +60,9 @@ export async function startServer(options?: ServerOptions): Promise<Server> {
   onTestFinished(() => server.remove());
   return server;
 }
+
+/** How to wait for a function in the page. Not by frames: a headless browser may draw none for a while. */
+export const BY_TIMER = { polling: 50 };
 
 export type Transport = 'sse' | 'bidi';
 
@@ -68,6 +88,7 @@ export class Visitor {
     const context = given ?? (await browser.newContext({ locale: 'en-GB', ...rest }));
     if (given === undefined) {
       onTestFinished(() => context.close());
+      await reportViolations(context);
     }
     if (transport !== undefined) {
       // As somebody who chose it the last time.
@@ -115,6 +136,11 @@ export class Visitor {
     const field = this.page.getByLabel('Message', { exact: true });
     await field.fill(text);
     await field.press('Enter');
+    // While a question is open, Enter only says what it would do.
+    const warning = this.page.getByText('Press Enter again to answer it with no and send this.');
+    if (await warning.isVisible()) {
+      await field.press('Enter');
+    }
   }
 
   /** The cards of a tool that say a word, as in `process_payment: asked`. */
@@ -157,7 +183,43 @@ export class Visitor {
 
   /** Approves the first card that asks. */
   async approves(): Promise<void> {
-    await this.page.getByRole('log').getByRole('button', { name: 'Approve' }).first().click();
+    const button = this.page.getByRole('log').getByRole('button', { name: 'Approve' });
+    await this.consents(button.first());
+  }
+
+  /** Presses a button that takes consent until the answer is on its way: some presses don't count. */
+  async consents(button: Locator): Promise<void> {
+    let isSent = false;
+    const onRequest = (request: Request) => {
+      isSent ||= request.method() === 'POST' && request.url().includes('/api/approvals/');
+    };
+    this.page.on('request', onRequest);
+    do {
+      await this.presses(button, () => isSent);
+    } while (!isSent);
+    this.page.off('request', onRequest);
+  }
+
+  /** Presses a button that takes consent, once it does. */
+  async presses(button: Locator, isLate = () => false): Promise<void> {
+    // Asked for by a timer, as a person looks: Playwright waits for frames, which a browser without a
+    // screen may stop giving while a button that can't be pressed is waited for.
+    await vi.waitUntil(
+      async () => {
+        if (isLate()) {
+          return true;
+        }
+        return button.evaluateAll(([it]) => {
+          // With its question out of sight it takes none.
+          it?.closest('.approval')?.scrollIntoView({ block: 'nearest' });
+          return it !== undefined && it.getAttribute('aria-disabled') !== 'true';
+        });
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+    if (!isLate()) {
+      await button.click();
+    }
   }
 
   /** Denies the first card that asks, and says why. */

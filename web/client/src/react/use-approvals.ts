@@ -1,4 +1,5 @@
 import { useMemo, useRef, useSyncExternalStore } from 'react';
+import type { ApprovalAnswer, ApprovalRecord } from '../approval.ts';
 import {
   type Answered,
   type ApprovalsOptions,
@@ -8,9 +9,14 @@ import {
 
 export type UseApprovals = ApprovalsState & {
   /** Says yes, with a reason or another input if there is one. */
-  approve: (approvalId: string, answer?: { reason?: string; input?: unknown }) => Promise<Answered>;
+  approve: (approvalId: string, answer?: Omit<ApprovalAnswer, 'approved'>) => Promise<Answered>;
   /** Says no; the reason is told to the model. */
-  deny: (approvalId: string, answer?: { reason?: string }) => Promise<Answered>;
+  deny: (
+    approvalId: string,
+    answer?: Pick<ApprovalAnswer, 'reason' | 'digest'>,
+  ) => Promise<Answered>;
+  /** Reads one approval, open or decided. */
+  read: (approvalId: string) => Promise<ApprovalRecord | undefined>;
   refresh: () => Promise<void>;
 };
 
@@ -39,6 +45,7 @@ export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
       ...state,
       approve: (id, answer = {}) => store.answer(id, { approved: true, ...answer }),
       deny: (id, answer = {}) => store.answer(id, { approved: false, ...answer }),
+      read: store.read,
       refresh: store.refresh,
     }),
     [state, store],

@@ -4,15 +4,17 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { clientTools } from '../../src/client-tools.ts';
 import { sendAutomaticallyWhen } from '../../src/send-automatically.ts';
 import { MemoryChat } from '../support/memory-chat.ts';
-import { serve, Visitor } from './visitor.ts';
+import { place, serve, Visitor } from './visitor.ts';
 
 const server = serve();
 let visitor: Visitor;
-const run = vi.fn((input: unknown) => ({ ran: input }));
+const run = vi.fn((_input: unknown, _context: unknown): unknown => ({ success: true }));
+const locate = vi.fn(() => place);
 
 beforeEach(async () => {
   visitor = await Visitor.come(server());
   run.mockClear();
+  locate.mockClear();
 });
 
 afterEach(async () => {
@@ -21,7 +23,7 @@ afterEach(async () => {
 
 function open(id: string): MemoryChat {
   const { headers, network } = visitor;
-  const tools = clientTools({ change_bgm: run, get_location: run });
+  const tools = clientTools({ change_bgm: run, get_location: locate });
   const transport = new DefaultChatTransport({ api: `${network.url}/api/chat`, headers });
   const chat = new MemoryChat({
     id: `sse-${id}`,
@@ -53,10 +55,10 @@ test('a tool of the page that fails', async () => {
 test('a tool of the page behind an approval', async () => {
   const chat = open('place');
   await chat.say('Where am I?');
-  expect(run).not.toHaveBeenCalled();
+  expect(locate).not.toHaveBeenCalled();
   await chat.answer(true);
   await visitor.expectServed(chat);
-  expect(run).toHaveBeenCalledTimes(1);
+  expect(locate).toHaveBeenCalledTimes(1);
 });
 
 test('a payment and a tool of the page, one denied and one approved', async () => {

@@ -2,7 +2,8 @@
 import { vi } from 'vitest';
 import { clientTools } from '../../src/client-tools.ts';
 import { sendAutomaticallyWhen } from '../../src/send-automatically.ts';
-import { WebSocketChatTransport, type WebSocketChatTransportOptions } from '../../src/transport.ts';
+import { WebSocketChatTransport } from '../../src/transport.ts';
+import type { WebSocketChatTransportOptions } from '../../src/transport-options.ts';
 import { FakeServer, type Fault } from './fake-server.ts';
 import { FakeTurn } from './fake-turn.ts';
 import type { Flow } from './flows.ts';

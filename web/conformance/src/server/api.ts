@@ -15,6 +15,8 @@ export type ServedChat = {
   id: string;
   status: ChatStatus;
   messages: UIMessage[];
+  /** The place in its journal up to which this is true. */
+  seq: number;
   error?: { code: string; message: string; retryAfterMs?: number };
 };
 
@@ -127,17 +129,30 @@ export class Api {
 
   /** What happened in a chat, as it is kept. */
   async journal(id: string): Promise<JournalEvent[]> {
-    const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}/journal`);
-    const { entries } = await this.#expect<{ entries: { events: JournalEvent[] }[] }>(
-      response,
-      200,
-    );
-    return entries.flatMap(({ events }) => events);
+    const all: JournalEvent[] = [];
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const path = `/api/chat/${encodeURIComponent(id)}/journal?after=${after}`;
+      const page: { entries: { events: JournalEvent[] }[]; next?: number } = await this.#expect(
+        await this.fetch(path),
+        200,
+      );
+      all.push(...page.entries.flatMap(({ events }) => events));
+      after = page.next;
+    }
+    return all;
   }
 
   async approvals(): Promise<OpenApproval[]> {
-    const response = await this.fetch('/api/approvals');
-    return (await this.#expect<{ approvals: OpenApproval[] }>(response, 200)).approvals;
+    const all: OpenApproval[] = [];
+    for (let query: string | undefined = 'limit=200'; query !== undefined; ) {
+      const page: { approvals: OpenApproval[]; nextCursor?: string } = await this.#expect(
+        await this.fetch(`/api/approvals?${query}`),
+        200,
+      );
+      all.push(...page.approvals);
+      query = page.nextCursor && `limit=200&cursor=${page.nextCursor}`;
+    }
+    return all;
   }
 
   /** Answers from anywhere; what came of it is for the test to judge. */

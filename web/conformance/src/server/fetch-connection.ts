@@ -10,11 +10,24 @@ export class FetchConnection extends Connection {
   readonly #api: Api;
   readonly #headers: Record<string, string>;
 
-  constructor(sdk: ChatSdk, api: Api, script: Script, headers: Record<string, string>) {
+  constructor(
+    sdk: ChatSdk,
+    api: Api,
+    script: Script,
+    headers: Record<string, string>,
+    seq?: number,
+  ) {
     super(script);
     this.#api = api;
     this.#headers = headers;
-    this.transport = new sdk.DefaultChatTransport({ fetch: this.#fetch });
+    this.transport = new sdk.DefaultChatTransport({
+      fetch: this.#fetch,
+      ...(seq !== undefined && {
+        prepareReconnectToStreamRequest: ({ api, id }) => ({
+          api: `${api}/${id}/stream?after=${seq}`,
+        }),
+      }),
+    });
   }
 
   readonly #fetch: typeof globalThis.fetch = async (url, init) => {

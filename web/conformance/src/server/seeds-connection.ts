@@ -47,6 +47,10 @@ export class SeedsConnection extends Connection {
   /** Frames that the server has not taken in yet. */
   #untaken = 0;
   #hasStarted = false;
+  /** How many messages were refused whose end has not come. */
+  #refused = 0;
+  /** What was sent last. */
+  #last: SeedsFrame['type'] | undefined;
   #current: TurnStream | undefined;
 
   constructor(api: Api, script: Script, wrapping: Wrapping, listener: SeedsListener) {
@@ -128,6 +132,7 @@ export class SeedsConnection extends Connection {
       const socket = await this.#open();
       expect();
       this.#untaken++;
+      this.#last = frame.type;
       this.#hasStarted = false;
       socket.send(frame);
       const taken = () => {
@@ -167,6 +172,11 @@ export class SeedsConnection extends Connection {
       return;
     }
     if ('done' in heard) {
+      if (this.#refused > 0) {
+        // A message that is refused is over, too.
+        this.#refused--;
+        return;
+      }
       this.#end();
       return;
     }
@@ -178,6 +188,7 @@ export class SeedsConnection extends Connection {
       // No turn says so: what was sent was not taken.
       const errorText = String(chunk.errorText);
       this.#awaited.pop();
+      this.#refused += Number(this.#last === 'message');
       this.refusals.push({ body: refusalIn({ errorText }) });
       this.#listener.onError(errorText);
       return;

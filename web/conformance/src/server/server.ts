@@ -73,7 +73,7 @@ export class Server {
     this.#mark = isAdk(options.agent) ? `${randomBytes(4).toString('hex')}-` : '';
     this.#principals = Array.from({ length: principalCount }, (_, index) => ({
       name: `person-${this.#mark}${index + 1}`,
-      key: `secret-of-${index + 1}`,
+      key: `secret-of-principal-${index + 1}`,
     }));
   }
 
@@ -198,7 +198,14 @@ export class Server {
       args.push('--approval-timeout', String(approvalTimeout));
     }
     args.push(...(this.#options.flags ?? []));
-    const env: Record<string, string> = { ...this.#options.variables };
+    // Tests ask as fast as they can until something has happened.
+    const env: Record<string, string> = {
+      ADK_STREAM_MAX_REQUESTS_PER_SECOND: 'none',
+      // A thousand sockets of one person, each with a turn, are one test's.
+      ADK_STREAM_MAX_REQUESTS_IN_FLIGHT: 'none',
+      ADK_STREAM_MAX_OPEN_CHATS: 'none',
+      ...this.#options.variables,
+    };
     if (this.#options.isOpen !== true) {
       env.ADK_STREAM_KEYS = this.#principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }

@@ -21,6 +21,8 @@ export type SocketOptions = {
   profile: Profile;
   /** Where sockets are opened, if not at the server itself. */
   origin: () => string;
+  /** Up to where the chat was loaded, if it is to be said when a stream is resumed. */
+  seq?: number;
 };
 
 /** The SDK's own transport, or that of our client package. */
@@ -41,7 +43,7 @@ export class SocketConnection extends Connection {
 
   constructor(major: Major, api: Api, script: Script, options: SocketOptions) {
     super(script);
-    const { client = major === '7' ? 'official' : 'ours', profile, origin } = options;
+    const { client = major === '7' ? 'official' : 'ours', profile, origin, seq } = options;
     this.client = client;
     const note = (socket: WebSocket) => this.#note(socket);
     const webSocket = class extends WebSocket {
@@ -64,6 +66,9 @@ export class SocketConnection extends Connection {
             // Its types are those of a browser's socket.
             webSocket: webSocket as never,
             body: profile === 'v7' ? { profile } : {},
+            prepareReconnectToStreamRequest: ({ body }) => ({
+              body: seq === undefined ? body : { ...body, after: seq },
+            }),
           })
         : (new WebSocketChatTransport<UIMessage>({
             api: `${page}/api/chat`,
@@ -71,6 +76,7 @@ export class SocketConnection extends Connection {
             webSocket: webSocket as never,
             fetch: (url, init) => api.fetch(String(url).slice(page.length), init),
             profile,
+            seqOf: () => seq,
             // Leaving a page and stopping a turn are two acts, as they are over HTTP.
             stopOnAbort: false,
             reconnect: { minDelayMs: 4, maxDelayMs: 64 },

@@ -26,6 +26,8 @@ export type TabOptions = {
   /** The chat; a new one if none is named. */
   id?: string;
   messages?: UIMessage[];
+  /** Up to where these were loaded; said when a stream is resumed. */
+  seq?: number;
   tools?: PageTools;
   profile?: Profile;
   /** `sse` if nothing is said. */
@@ -35,6 +37,8 @@ export type TabOptions = {
   /** Where its socket is opened, if not at the server itself. */
   socketOrigin?: () => string;
 };
+
+export type Another = Pick<TabOptions, 'tools'> & { knowsPlace?: boolean };
 
 /** Longer than any window stays open here; the turn of a server that died is taken over in 5 s. */
 const patienceMilliseconds = 16_000;
@@ -90,14 +94,18 @@ export class Tab {
     }
   }
 
-  /** Another tab of the same person on the same chat, with the messages that the server has. */
-  async another(options: { tools?: PageTools } = {}): Promise<Tab> {
+  /**
+   * Another tab of the same person on the same chat, with the messages that the server has; one that
+   * `knowsPlace` says when it resumes up to where it has them.
+   */
+  async another({ knowsPlace = false, ...options }: Another = {}): Promise<Tab> {
     const chat = await this.api.chat(this.id);
     return new Tab({
       ...this.#options,
       api: this.api,
       id: this.id,
       messages: chat?.messages ?? [],
+      ...(knowsPlace && chat !== undefined && { seq: chat.seq }),
       ...options,
     });
   }
@@ -284,15 +292,17 @@ export class Tab {
       transport,
       socketClient,
       socketOrigin,
+      seq,
     } = this.#options;
     if (transport !== 'socket') {
       const headers = profile === 'v7' ? { 'x-adk-stream-profile': profile } : undefined;
-      return new FetchConnection(chatSdks[major], this.api, this.#script, headers ?? {});
+      return new FetchConnection(chatSdks[major], this.api, this.#script, headers ?? {}, seq);
     }
     return new SocketConnection(major, this.api, this.#script, {
       profile,
       origin: socketOrigin ?? (() => server.url),
       ...(socketClient && { client: socketClient }),
+      ...(seq !== undefined && { seq }),
     });
   }
 

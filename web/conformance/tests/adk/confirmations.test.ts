@@ -135,7 +135,7 @@ describe.each(apps)('%s', app => {
       const [part] = tab.calls('pay');
       const edited = { approved: true, input: { to: 'Mallory' } };
       expect(await tab.api.answer(part?.approval?.id ?? '', edited)).toMatchObject({
-        status: 422,
+        status: 400,
         body: {
           error: { code: 'invalid_input', message: expect.stringMatching(/the agent runs this/) },
         },

@@ -92,15 +92,19 @@ test.each(forgeries)('%s', async (_, code, frame) => {
   plain.say('Send $20 to Sam');
   const question = await plain.question();
   const before = await plain.api.chat(plain.chat);
-  plain.socket.send(frame(question, plain.chat));
+  const forged = frame(question, plain.chat);
+  plain.socket.send(forged);
   await plain.socket.taken();
+  // A message that is refused is over.
+  const ends = Number(forged.type === 'message');
+  expect(plain.socket.ends).toBe(ends);
   expect(plain.refusals).toEqual([expect.stringMatching(new RegExp(`^${code}: \\S`))]);
   expect(await plain.api.chat(plain.chat)).toEqual(before);
   expect((await plain.api.wallet()).payments).toEqual([]);
 
   // The honest answer still counts, in the same stream.
   await plain.answer('confirmation', question, { approved: true });
-  await plain.end();
+  await plain.end(ends + 1);
   expect(plain.chunks('start')).toHaveLength(1);
   expect((await plain.api.wallet()).payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
 });

@@ -61,7 +61,7 @@ const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
 
 test('are served by one process', { timeout: 90_000 }, async () => {
   const { pid, url } = served.server;
-  const ticket = await served.meet().ticket();
+  const api = served.meet();
   const before = descriptors(pid);
   const sockets: WebSocket[] = [];
   onTestFinished(() => {
@@ -70,6 +70,8 @@ test('are served by one process', { timeout: 90_000 }, async () => {
     }
   });
   const open = async () => {
+    // Good for one socket.
+    const ticket = await api.ticket();
     const socket = new WebSocket(
       `${url.replace(/^http/, 'ws')}/api/chat/live?ticket=${encodeURIComponent(ticket)}`,
     );

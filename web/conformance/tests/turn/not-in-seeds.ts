@@ -24,6 +24,7 @@ export const notInSeeds: Cases = {
     'in the middle of a text, to its end, on both versions': noResume,
     'any number of readers see the same': noResume,
     'after it was left by the same client': noResume,
+    'a turn that ends after the page was loaded': noResume,
     'in the middle of a tool': noResume,
   },
 };

@@ -31,6 +31,9 @@ test.each(majors)('nothing is paid before the answer, on version %s', async majo
       askedAt: expect.any(Number),
       // What ADK runs it runs with the input of the model.
       editable: !agent.startsWith('adk'),
+      // In live mode, ADK's tool runs already, and asks in the middle of its work.
+      within: agent === 'adk-live',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     },
   ]);
 });

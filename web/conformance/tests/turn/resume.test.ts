@@ -72,6 +72,20 @@ test.each(majors)('after it was left by the same client, on version %s', async m
   await expectServed(tab, 'stopped');
 });
 
+test.each(majors)('a turn that ends after the page was loaded, on version %s', async major => {
+  const tab = served.open(major);
+  tab.begin('take your time');
+  await untilWordsCame(tab);
+  const other = await served.reopen(tab, { knowsPlace: true });
+  await tab.api.stop(tab.id);
+  await tab.quiet();
+  await other.resume();
+
+  await expectSound(other, { posts: 0 });
+  expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
+  await expectServed(other, 'stopped');
+});
+
 test.each(majors)('in the middle of a tool, on version %s', async major => {
   const tab = served.open(major);
   tab.begin('first the weather in Tokyo, then pay Ann $5');
@@ -189,7 +203,7 @@ test.each(majors)(
   async major => {
     const tab = served.open(major);
     await tab.say('What is the weather in Oslo?');
-    const other = await served.reopen(tab);
+    const other = await served.reopen(tab, { knowsPlace: true });
     await other.resume();
 
     expect(other.connection.nothingToResume).toBe(1);

@@ -15,7 +15,7 @@ const weather = (id: string) => ({
 describe('a window', () => {
   test.each(['/api/chat', '/stream'])('has the official headers: %s', async path => {
     const api = served.meet();
-    const response = await api.post(weather(`headers-${path}`), path);
+    const response = await api.post(weather(`headers-${path.length}`), path);
     const chunks = chunksOf(await response.text());
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -43,11 +43,17 @@ describe('a chat', () => {
     expect((await tab.api.wallet()).payments).toEqual([]);
   });
 
-  test('may have any id', async () => {
+  test('may have any id that a path can hold', async () => {
     const api = served.meet();
-    const id = 'チャット/1?#%2F';
+    const id = 'チャット 1: a+b@c';
     await (await api.post(weather(id))).text();
     expect((await api.chat(id))?.id).toBe(id);
     expect((await api.fetch(`/api/chat/${encodeURIComponent(id)}/stream`)).status).toBe(204);
+  });
+
+  test.each(['a/b', '50%', 'what?', '#1', '..', 'live'])('is not opened as %s', async id => {
+    const response = await served.meet().post(weather(id));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_chat_id' } });
   });
 });

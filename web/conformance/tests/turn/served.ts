@@ -5,7 +5,7 @@ import type { AdkPlace } from '../../src/server/adk.ts';
 import { Api } from '../../src/server/api.ts';
 import type { Transport } from '../../src/server/connection.ts';
 import { type Agent, Server, type ServerOptions } from '../../src/server/server.ts';
-import { Tab, type TabOptions } from '../../src/server/tab.ts';
+import { type Another, Tab, type TabOptions } from '../../src/server/tab.ts';
 import { leaveOut } from './left-out.ts';
 import { notInAdk, notInAdkLive } from './not-in-adk.ts';
 import { notInSeeds } from './not-in-seeds.ts';
@@ -47,7 +47,7 @@ export type Served = {
   /** A tab of somebody new on a new chat. */
   open(major: Major, options?: Omit<TabOptions, 'server' | 'major'>): Tab;
   /** Another tab on the chat of a tab, with the messages that the server has. */
-  reopen(tab: Tab, options?: Pick<TabOptions, 'tools'>): Promise<Tab>;
+  reopen(tab: Tab, options?: Another): Promise<Tab>;
 };
 
 export function serve(options: ServerOptions = {}): Served {

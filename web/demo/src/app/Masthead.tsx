@@ -33,7 +33,7 @@ export function Masthead({ wallet, waiting, panel, onPanel, onNewChat, children 
         <span className="wallet">
           <span className="max-sm:sr-only">{words.wallet}</span>
           <output aria-label={words.walletBalance} className="tabular-nums">
-            {wallet === undefined ? '–' : money(wallet.balance, wallet.currency, language)}
+            {wallet === undefined ? '–' : money(String(wallet.balance), wallet.currency, language)}
           </output>
         </span>
       )}

@@ -1,6 +1,6 @@
 import { useApprovals } from '@adk-stream/client/react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
-import { MESSAGE_FIELD } from '../chat/Composer.tsx';
+import { MESSAGE_FIELD } from '../chat/messageField.ts';
 import { StoredChat } from '../chat/StoredChat.tsx';
 import { Inbox } from '../inbox/Inbox.tsx';
 import { Journal, JournalContext } from '../journal/journal.ts';

@@ -3,12 +3,22 @@ import { useSyncExternalStore } from 'react';
 
 let said = '';
 const listeners = new Set<() => void>();
+/** What was said under a name. */
+const once = new Set<string>();
 
 export function announce(text: string): void {
   // The same words twice in a row are news, too; a live region sees only what changes.
   said = text === said ? `${text}\u00a0` : text;
   for (const listener of listeners) {
     listener();
+  }
+}
+
+/** Says it, unless something was said under this name: a question may be shown in two places. */
+export function announceOnce(name: string, text: string): void {
+  if (!once.has(name)) {
+    once.add(name);
+    announce(text);
   }
 }
 

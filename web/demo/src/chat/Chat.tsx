@@ -3,7 +3,7 @@ import { useClientTools } from '@adk-stream/client/react';
 import { useChat } from '@ai-sdk/react';
 import type { FileUIPart } from 'ai';
 import { ArrowDown } from 'lucide-react';
-import { useContext, useState } from 'react';
+import { useContext, useEffect, useRef, useState } from 'react';
 import { useStickToBottom } from 'use-stick-to-bottom';
 import { Scrolling } from '../app/Scrolling.tsx';
 import { useSetting } from '../app/setting.ts';
@@ -20,14 +20,14 @@ import { hearData, hush, silence } from '../speech/voice.ts';
 import { inOneTab } from '../tools/oneTab.ts';
 import { pageTools } from '../tools/pageTools.ts';
 import { toolParts } from '../tools/toolParts.ts';
-import { Composer, MESSAGE_FIELD } from './Composer.tsx';
+import { Composer } from './Composer.tsx';
 import { Conversation } from './Conversation.tsx';
 import { Intro } from './Intro.tsx';
+import { MESSAGE_FIELD } from './messageField.ts';
 import { ProblemCard } from './ProblemCard.tsx';
 import { tryAgain } from './tryAgain.ts';
 import { useAnnouncements } from './useAnnouncements.ts';
 import { useAnswer } from './useAnswer.ts';
-import { useCardFocus } from './useCardFocus.ts';
 import { useFollow } from './useFollow.ts';
 import { useSteadyMessages } from './useSteadyMessages.ts';
 
@@ -79,19 +79,23 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
   const asked = last === undefined ? [] : toolParts(last).flatMap(askedId);
 
   const follow = useFollow(chat);
-  const answer = useAnswer(chat, follow);
-  useCardFocus(asked.join(' '));
+  const answer = useAnswer(id, follow);
   useAnnouncements(messages, isBusy);
   const { scrollRef, contentRef, isAtBottom, scrollToBottom } = useStickToBottom({
     initial: 'instant',
     resize: 'instant',
   });
 
+  const hearAgain = useRef<() => void>(undefined);
+  useEffect(() => () => hearAgain.current?.(), []);
+
   const begin = () => {
     if (isEmpty) {
       onFirstMessage();
     }
     setStopProblem(undefined);
+    hearAgain.current?.();
+    hearAgain.current = undefined;
     hush();
     void scrollToBottom('instant');
   };
@@ -112,7 +116,8 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
   };
 
   const stop = async () => {
-    const hearAgain = silence();
+    // Sound of the stopped answer may be on its way still: only what is asked next is heard.
+    hearAgain.current ??= silence();
     try {
       const isStopped = await stopTurn(id);
       await chat.stop();
@@ -123,8 +128,6 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
     } catch (problem) {
       setStopProblem(problemOf(problem));
       await chat.stop();
-    } finally {
-      hearAgain();
     }
     spread(id);
   };
@@ -142,6 +145,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
               // Another one counts anew.
               key={error.message}
               problem={problemOf(error)}
+              isUnsent={last?.role === 'user'}
               onRetry={() => void tryAgain(chat)}
               onReload={onReload}
             />

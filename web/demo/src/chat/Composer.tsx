@@ -11,10 +11,8 @@ import {
 import { useWords } from '../language/language.ts';
 import { MusicLine } from '../music/MusicLine.tsx';
 import { attach, MOST_FILES, TooLarge } from './attachments.ts';
+import { MESSAGE_FIELD } from './messageField.ts';
 import { TransportSwitch } from './TransportSwitch.tsx';
-
-/** The id of the field, which others may give the focus to. */
-export const MESSAGE_FIELD = 'message';
 
 interface Props {
   isBusy: boolean;
@@ -36,9 +34,16 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const isEmpty = text.trim() === '' && files.length === 0;
+  // What is sent while a question is open answers it with no.
+  const denies = isAsking && !isEmpty;
+  const [isWarned, setIsWarned] = useState(false);
+  if (isWarned && !denies) {
+    setIsWarned(false);
+  }
 
   const send = () => {
     if (!isBusy && !isEmpty) {
+      setIsWarned(false);
       onSend(text.trim(), files);
       setText('');
       setFiles([]);
@@ -74,7 +79,12 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
     // While an input method composes, Enter chooses a word.
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault();
-      send();
+      // The question may have come up while this was written: the first Enter says so.
+      if (denies && (!isWarned || event.repeat)) {
+        setIsWarned(!isBusy);
+      } else {
+        send();
+      }
     }
   };
 
@@ -160,6 +170,10 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
             >
               <Square aria-hidden="true" fill="currentColor" />
             </button>
+          ) : denies ? (
+            <button type="submit" className="button danger">
+              {words.composer.denyAndSend}
+            </button>
           ) : (
             <button
               type="submit"
@@ -172,8 +186,11 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
           )}
         </div>
       </div>
-      <p className="min-h-5 px-1 text-sm text-soft empty:hidden" role="status">
-        {problem ?? (isAsking && text !== '' ? words.composer.typedOver : '')}
+      <p
+        className={`min-h-5 px-1 text-sm empty:hidden ${isWarned ? 'text-seal' : 'text-soft'}`}
+        role="status"
+      >
+        {problem ?? (isWarned ? words.composer.enterAgain : denies ? words.composer.typedOver : '')}
       </p>
       <div className="flex min-h-9 items-center justify-between gap-3">
         <TransportSwitch />

@@ -29,7 +29,7 @@ export function Conversation({ messages, status, onAnswer }: Props) {
       aria-busy={isBusy}
       aria-live="off"
     >
-      {messages.map((message, index) => (
+      {messages.map(message => (
         <MessageView
           key={message.id}
           message={message}
@@ -37,7 +37,6 @@ export function Conversation({ messages, status, onAnswer }: Props) {
           isBusy={message === last && isBusy}
           isBroken={message === last && status === 'error'}
           isParked={message === last && isWaiting}
-          hasSequel={messages[index + 1]?.role === 'assistant'}
           onAnswer={onAnswer}
         />
       ))}

@@ -1,11 +1,13 @@
 import { type ApprovalAnswer, withoutRepeats } from '@adk-stream/client';
-import { type FileUIPart, isToolUIPart } from 'ai';
+import { type FileUIPart, getToolName, isToolUIPart } from 'ai';
 import { Ear, Mic } from 'lucide-react';
 import { memo } from 'react';
+import { Boundary } from '../app/Boundary.tsx';
 import { useWords } from '../language/language.ts';
 import type { Message } from '../server/api.ts';
 import { ToolCard } from '../tools/ToolCard.tsx';
 import type { Standing } from '../tools/toolState.ts';
+import { UnshownApproval } from '../tools/UnshownApproval.tsx';
 import { FileView } from './FileView.tsx';
 import { Prose } from './Prose.tsx';
 import { Reasoning } from './Reasoning.tsx';
@@ -19,12 +21,26 @@ interface Props extends Standing {
 
 /** One message: words, thoughts and calls in their order. */
 export const MessageView = memo(function MessageView({ message, ...rest }: Props) {
-  return message.role === 'user' ? (
-    <UserMessage message={message} />
-  ) : (
-    <AgentMessage message={message} {...rest} />
+  return (
+    <Boundary of={message} instead={() => <Unshown />}>
+      {message.role === 'user' ? (
+        <UserMessage message={message} />
+      ) : (
+        <AgentMessage message={message} {...rest} />
+      )}
+    </Boundary>
   );
 });
+
+/** In place of what can't be shown. */
+function Unshown() {
+  const words = useWords();
+  return (
+    <p className="problem" role="alert">
+      {words.unshown}
+    </p>
+  );
+}
 
 function UserMessage({ message }: { message: Message }) {
   const words = useWords();
@@ -57,34 +73,58 @@ function AgentMessage({ message, isParked, onAnswer, ...standing }: Props) {
   const rail = isBusy ? 'streaming' : isParked ? 'parked' : 'settled';
   return (
     <article className={`message agent ${rail}`} aria-label={words.agent}>
-      {withoutRepeats(message.parts).map((part, index) => {
+      {withoutRepeats(message.parts).map((part, index) => (
         // Parts are only ever added at the end, so their place names them.
-        const key = index;
-        if (isToolUIPart(part)) {
-          return <ToolCard key={part.toolCallId} part={part} {...standing} onAnswer={onAnswer} />;
-        }
-        switch (part.type) {
-          case 'text':
-            if (isHeard(part.providerMetadata)) {
-              return <Heard key={key} text={part.text} />;
-            }
-            return part.text === '' ? null : (
-              <Prose key={key} text={part.text} isStreaming={isBusy && part.state !== 'done'} />
-            );
-          case 'reasoning':
-            return part.text === '' ? null : (
-              <Reasoning key={key} text={part.text} isStreaming={isBusy && part.state !== 'done'} />
-            );
-          case 'file':
-            return <FileView key={key} file={part} />;
-          default:
-            return null;
-        }
-      })}
+        <Boundary
+          key={isToolUIPart(part) ? part.toolCallId : index}
+          of={part}
+          instead={() => <UnshownPart part={part} onAnswer={onAnswer} />}
+        >
+          <Part part={part} {...standing} onAnswer={onAnswer} />
+        </Boundary>
+      ))}
       {isParked && <p className="text-sm text-amber">{words.waits}</p>}
       {!isBusy && !isBroken && !(isOpen && isParked) && <Ending message={message} />}
     </article>
   );
+}
+
+/** In place of a part that can't be shown: a question among them can be denied, and nothing else. */
+function UnshownPart({ part, onAnswer }: Pick<PartProps, 'part' | 'onAnswer'>) {
+  return isToolUIPart(part) && part.state === 'approval-requested' ? (
+    <UnshownApproval
+      tool={getToolName(part)}
+      onDeny={() => onAnswer(part.approval.id, { approved: false })}
+    />
+  ) : (
+    <Unshown />
+  );
+}
+
+type PartProps = Standing & { part: Message['parts'][number]; onAnswer: Props['onAnswer'] };
+
+function Part({ part, onAnswer, ...standing }: PartProps) {
+  const { isBusy } = standing;
+  if (isToolUIPart(part)) {
+    return <ToolCard part={part} {...standing} onAnswer={onAnswer} />;
+  }
+  switch (part.type) {
+    case 'text':
+      if (isHeard(part.providerMetadata)) {
+        return <Heard text={part.text} />;
+      }
+      return part.text === '' ? null : (
+        <Prose text={part.text} isStreaming={isBusy && part.state !== 'done'} />
+      );
+    case 'reasoning':
+      return part.text === '' ? null : (
+        <Reasoning text={part.text} isStreaming={isBusy && part.state !== 'done'} />
+      );
+    case 'file':
+      return <FileView file={part} />;
+    default:
+      return null;
+  }
 }
 
 /** What the person said, as the model heard it. */

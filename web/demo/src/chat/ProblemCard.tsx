@@ -6,12 +6,14 @@ import { needsReload, problemWords } from '../server/problemWords.ts';
 
 interface Props {
   problem: Problem;
+  /** Whether it kept a message of the person from the server. */
+  isUnsent?: boolean;
   onRetry: () => void;
   onReload: () => void;
 }
 
 /** What went wrong, and what to do about it. */
-export function ProblemCard({ problem, onRetry, onReload }: Props) {
+export function ProblemCard({ problem, isUnsent = false, onRetry, onReload }: Props) {
   const words = useWords().problem;
   const left = useCountdown(problem.retryAfter ?? 0);
   const isLimited = problem.code === 'rate_limited' && left > 0;
@@ -21,7 +23,10 @@ export function ProblemCard({ problem, onRetry, onReload }: Props) {
       <TriangleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0 text-seal" />
       <div className="min-w-0 flex-1">
         {/* Read out once, and not with every second. */}
-        <p aria-live="off">{isLimited ? words.rate(left) : problemWords(problem, words)}</p>
+        <p aria-live="off">
+          {isLimited ? words.rate(left) : problemWords(problem, words)}
+          {problem.code === 'network' && ` ${isUnsent ? words.unsent : words.unread}`}
+        </p>
         {isOutdated ? (
           <button type="button" className="button mt-2" onClick={onReload}>
             <RotateCcw aria-hidden="true" />

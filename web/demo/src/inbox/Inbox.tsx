@@ -1,12 +1,16 @@
-import type { Approval, ApprovalAnswer } from '@adk-stream/client';
+import type { Approval } from '@adk-stream/client';
 import type { UseApprovals } from '@adk-stream/client/react';
 import { ArrowRight, Inbox as InboxIcon } from 'lucide-react';
-import { useContext } from 'react';
+import { useContext, useMemo, useState } from 'react';
+import { Boundary } from '../app/Boundary.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
 import { InfoContext } from '../server/info.ts';
 import { spread } from '../server/news.ts';
-import { Slip } from '../tools/Slip.tsx';
+import { ApprovalCard } from '../tools/ApprovalCard.tsx';
+import { exactInput } from '../tools/exactValue.ts';
+import { UnshownApproval } from '../tools/UnshownApproval.tsx';
+import { useDelivery } from '../tools/useDelivery.ts';
 
 interface Props {
   inbox: UseApprovals;
@@ -15,27 +19,18 @@ interface Props {
   onOpen: (chatId: string) => void;
 }
 
+/** The heading, which the focus goes to when what had it is gone. */
+const HEADING = 'inbox-heading';
+
 /** Everything that waits for this person, over all chats, to be answered here or where it was asked. */
 export function Inbox({ inbox, chatId, onOpen }: Props) {
   const words = useWords();
-  const language = useContext(LanguageContext);
-  const { agent } = useContext(InfoContext);
-
-  const answer = async (
-    { approvalId, chatId }: Approval,
-    { approved, reason, input }: ApprovalAnswer,
-  ) => {
-    const why = reason === undefined ? {} : { reason };
-    const { isOurs, decision } = approved
-      ? await inbox.approve(approvalId, { ...why, ...(input !== undefined && { input }) })
-      : await inbox.deny(approvalId, why);
-    spread(chatId);
-    return isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?');
-  };
-
+  const [changed, setChanged] = useState<readonly string[]>([]);
   return (
     <div className="flex flex-col gap-4">
-      <h2 className="font-display text-lg">{words.inbox.title}</h2>
+      <h2 id={HEADING} tabIndex={-1} className="font-display text-lg">
+        {words.inbox.title}
+      </h2>
       {inbox.error !== undefined && <p className="text-sm text-seal">{words.inbox.error}</p>}
       {inbox.isLoaded && inbox.approvals.length === 0 && (
         <p className="empty-note">
@@ -44,35 +39,97 @@ export function Inbox({ inbox, chatId, onOpen }: Props) {
         </p>
       )}
       {inbox.approvals.map(approval => (
-        <Slip
+        <Boundary
           key={approval.approvalId}
-          tool={approval.toolName}
-          input={approval.input}
-          question={approval.question}
-          asker={agent}
-          askedAt={approval.askedAt}
-          expiresAt={approval.expiresAt}
-          isWithin={false}
-          isEditable={approval.editable !== false}
-          onAnswer={given => answer(approval, given)}
+          of={approval}
+          instead={() => (
+            <UnshownApproval
+              tool={approval.toolName}
+              onDeny={async () => {
+                await inbox.deny(approval.approvalId);
+                return undefined;
+              }}
+            />
+          )}
         >
-          <p className="flex items-center justify-between gap-2 text-sm text-soft">
-            {words.inbox.asked(timeOf(approval.askedAt, language))}
-            {approval.chatId === chatId ? (
-              <span>{words.inbox.here}</span>
-            ) : (
-              <button
-                type="button"
-                className="button quiet small"
-                onClick={() => onOpen(approval.chatId)}
-              >
-                {words.inbox.open}
-                <ArrowRight aria-hidden="true" />
-              </button>
-            )}
-          </p>
-        </Slip>
+          <Waiting
+            // Another question under the same number is another card.
+            key={approval.digest}
+            approval={approval}
+            inbox={inbox}
+            isHere={approval.chatId === chatId}
+            hasChanged={changed.includes(approval.approvalId)}
+            onChanged={() => setChanged(ids => [...ids, approval.approvalId])}
+            onOpen={onOpen}
+          />
+        </Boundary>
       ))}
     </div>
+  );
+}
+
+interface WaitingProps {
+  approval: Approval;
+  inbox: UseApprovals;
+  isHere: boolean;
+  hasChanged: boolean;
+  onChanged: () => void;
+  onOpen: (chatId: string) => void;
+}
+
+function Waiting({ approval, inbox, isHere, hasChanged, onChanged, onOpen }: WaitingProps) {
+  const words = useWords();
+  const language = useContext(LanguageContext);
+  const { agent } = useContext(InfoContext);
+  const { approvalId, digest } = approval;
+  const input = useMemo(() => exactInput(approval), [approval]);
+
+  const { delivery, answer } = useDelivery({
+    approvalId,
+    onAnswer: async ({ approved, ...rest }) => {
+      const { isOurs, decision } = approved
+        ? await inbox.approve(approvalId, rest)
+        : await inbox.deny(approvalId, rest);
+      spread(approval.chatId);
+      return isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?');
+    },
+    // The list is read anew by itself, and shows what is asked now.
+    onChanged,
+    onDecided: () => void inbox.refresh(),
+  });
+
+  return (
+    <ApprovalCard
+      tool={approval.toolName}
+      input={input}
+      question={approval.question}
+      isShown
+      shown={JSON.stringify([approval.question, input.text, digest])}
+      hasChanged={hasChanged}
+      asker={agent}
+      askedAt={approval.askedAt}
+      expiresAt={approval.expiresAt}
+      isWithin={approval.within === true}
+      isEditable={approval.editable !== false}
+      delivery={delivery}
+      focusAfter={HEADING}
+      onAnswer={given => void answer(digest === undefined ? given : { ...given, digest })}
+    >
+      <p className="flex items-center justify-between gap-2 text-sm text-soft">
+        {words.inbox.asked(timeOf(approval.askedAt, language))}
+        {isHere ? (
+          <span>{words.inbox.here}</span>
+        ) : (
+          <button
+            type="button"
+            className="button quiet small"
+            onClick={() => onOpen(approval.chatId)}
+          >
+            {words.inbox.open}
+            <ArrowRight aria-hidden="true" />
+          </button>
+        )}
+      </p>
+    </ApprovalCard>
   );
 }

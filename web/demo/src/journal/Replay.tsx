@@ -108,7 +108,7 @@ function Screen({ projector, onEntry }: ScreenProps) {
         <section className="conversation replayed" role="log" aria-live="off" inert>
           <JournalContext value={past}>
             <ClockContext value={past.get().entries.at(-1)?.at}>
-              {messages.map((message, index) => (
+              {messages.map(message => (
                 <MessageView
                   key={message.id}
                   message={message}
@@ -116,7 +116,6 @@ function Screen({ projector, onEntry }: ScreenProps) {
                   isBusy={message === last && message.role === 'assistant' && !isOver}
                   isBroken={false}
                   isParked={false}
-                  hasSequel={messages[index + 1]?.role === 'assistant'}
                   onAnswer={noAnswer}
                 />
               ))}

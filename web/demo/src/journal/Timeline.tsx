@@ -4,6 +4,7 @@ import { Raw } from '../app/Raw.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
 import { InfoContext } from '../server/info.ts';
+import { escaped } from '../tools/spoofing.ts';
 import type { Entry, Gate } from './entry.ts';
 import { JournalContext, useJournal } from './journal.ts';
 import { type Line, lines } from './telling.ts';
@@ -117,11 +118,11 @@ const EntryView = memo(function EntryView({ entry, lines, place }: EntryProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: what is in the journal stays as it is
           <div key={index} className={`line ${line.kind}`}>
             <p>
-              {line.who !== '' && <span className="who">{line.who} </span>}
-              {line.what}
+              {line.who !== '' && <span className="who">{escaped(line.who)} </span>}
+              {escaped(line.what)}
             </p>
             {line.detail !== undefined && line.detail !== '' && (
-              <p className="detail">{line.detail}</p>
+              <p className="detail">{escaped(line.detail)}</p>
             )}
           </div>
         ))}

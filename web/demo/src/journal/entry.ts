@@ -3,8 +3,20 @@
 export interface Entry {
   seq: number;
   at: number;
+  /** Who caused it: a principal's name, `@agent`, `@tool/NAME`, `@clock` or `@server`. */
   actor: string;
   events: JournalEvent[];
+}
+
+/** The name to show of whoever caused an entry; none where it was nobody. */
+export function nameOf(actor: string, agent: string): string {
+  if (actor === '@clock' || actor === '@server') {
+    return '';
+  }
+  if (actor === '@agent') {
+    return agent;
+  }
+  return actor.startsWith('@tool/') ? actor.slice('@tool/'.length) : actor.replace(/^@@/, '@');
 }
 
 export interface Call {
@@ -52,7 +64,7 @@ export type JournalEvent =
       messageId: string;
       cause:
         | { cause: 'message'; message: { parts: { type: string; text?: string }[] } }
-        | { cause: 'result'; tool: string };
+        | ({ cause: 'result'; call: string; tool: string } & { outcome: Outcome });
     }
   | { event: 'step-ended'; turn: string; parts: StepPart[] }
   | { event: 'call-nested'; turn: string; call: Call }

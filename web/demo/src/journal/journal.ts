@@ -1,7 +1,7 @@
 /** A chat's journal as far as it was read, and what it says of calls and questions. */
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import { readJournal } from '../server/api.ts';
-import type { Call, Decision, Entry, Gate } from './entry.ts';
+import type { Call, Decision, Entry, Gate, Outcome } from './entry.ts';
 
 /** What was asked about a call, and what was decided. */
 export interface Question {
@@ -16,9 +16,16 @@ export interface JournalState {
   calls: ReadonlyMap<string, Call>;
   /** By call, the newest question last. */
   questions: ReadonlyMap<string, readonly Question[]>;
+  /** By call, what came of those that went on by themselves. */
+  results: ReadonlyMap<string, Outcome>;
 }
 
-const nothing: JournalState = { entries: [], calls: new Map(), questions: new Map() };
+const nothing: JournalState = {
+  entries: [],
+  calls: new Map(),
+  questions: new Map(),
+  results: new Map(),
+};
 
 export class Journal {
   #state = nothing;
@@ -66,9 +73,15 @@ export class Journal {
 function folded(before: JournalState, news: readonly Entry[]): JournalState {
   const calls = new Map(before.calls);
   const questions = new Map(before.questions);
+  const results = new Map(before.results);
   for (const { actor, at, events } of news) {
     for (const event of events) {
       switch (event.event) {
+        case 'turn-opened':
+          if (event.cause.cause === 'result') {
+            results.set(event.cause.call, event.cause.outcome);
+          }
+          break;
         case 'step-ended':
           for (const part of event.parts) {
             if (part.part === 'call') {
@@ -100,7 +113,7 @@ function folded(before: JournalState, news: readonly Entry[]): JournalState {
       }
     }
   }
-  return { entries: [...before.entries, ...news], calls, questions };
+  return { entries: [...before.entries, ...news], calls, questions, results };
 }
 
 export const JournalContext = createContext<Journal>(new Journal(''));
@@ -117,4 +130,16 @@ export function useQuestions(callId: string): readonly Question[] {
   const journal = useContext(JournalContext);
   const of = () => journal.get().questions.get(callId) ?? none;
   return useSyncExternalStore(journal.subscribe, of);
+}
+
+/** A call as the journal has it: its input to the last digit. */
+export function useCall(callId: string): Call | undefined {
+  const journal = useContext(JournalContext);
+  return useSyncExternalStore(journal.subscribe, () => journal.get().calls.get(callId));
+}
+
+/** What came of a call that went on by itself; nothing until then. */
+export function useResult(callId: string): Outcome | undefined {
+  const journal = useContext(JournalContext);
+  return useSyncExternalStore(journal.subscribe, () => journal.get().results.get(callId));
 }

@@ -1,7 +1,16 @@
 /** The journal in words: who did what. */
 import type { Words } from '../language/en.ts';
-import { isRecord, label, shown } from '../tools/output.ts';
-import type { Call, Decision, Entry, Gate, JournalEvent, Outcome } from './entry.ts';
+import { wordFor } from '../tools/FieldName.tsx';
+import { failure, isPlain, isRecord, label, shown } from '../tools/output.ts';
+import {
+  type Call,
+  type Decision,
+  type Entry,
+  type Gate,
+  type JournalEvent,
+  nameOf,
+  type Outcome,
+} from './entry.ts';
 
 export type Kind = 'said' | 'step' | 'asked' | 'yes' | 'no' | 'ran' | 'trouble' | 'end';
 
@@ -26,7 +35,8 @@ interface Known {
 
 /** What the page itself does under the name of whoever sits before it. */
 export function lines(entry: Entry, known: Known): Line[] {
-  return entry.events.flatMap(event => line(event, entry.actor, known) ?? []);
+  const actor = nameOf(entry.actor, known.agent);
+  return entry.events.flatMap(event => line(event, actor, known) ?? []);
 }
 
 function line(event: JournalEvent, actor: string, known: Known): Line | Line[] | undefined {
@@ -126,7 +136,9 @@ function settled(
 ): Line {
   switch (outcome) {
     case 'output':
-      return { kind: 'ran', who: '', what: words.settled(tool), detail: short(fields, output) };
+      return failure(output) === undefined
+        ? { kind: 'ran', who: '', what: words.settled(tool), detail: short(fields, output) }
+        : { kind: 'trouble', who: '', what: words.failed(tool), detail: short(fields, output) };
     case 'pending':
       return { kind: 'ran', who: '', what: words.pending(tool) };
     case 'denied':
@@ -144,6 +156,8 @@ function short(fields: Words['fields'], value: unknown): string | undefined {
   if (!isRecord(value)) {
     return shown(value);
   }
-  const plain = Object.entries(value).filter(([, it]) => it !== '' && typeof it !== 'object');
-  return plain.map(([name, it]) => `${fields[name] ?? label(name)} ${shown(it)}`).join(' · ');
+  const plain = Object.entries(value).filter(([, it]) => it !== '' && isPlain(it));
+  return plain
+    .map(([name, it]) => `${wordFor(fields, name) ?? label(name)} ${shown(it)}`)
+    .join(' · ');
 }

@@ -56,6 +56,7 @@ export const en = {
   thinking: 'Thinking…',
   stopped: 'Stopped.',
   silent: 'The agent said nothing.',
+  unshown: 'A part of this conversation can’t be shown.',
   waits: 'This turn waits. No window is open on it.',
   heard: 'Heard',
   file: 'File',
@@ -72,7 +73,9 @@ export const en = {
     drop: 'Drop it here',
     tooLarge: (name: string) => `${name} is too large: 2 MB at most.`,
     tooMany: 'No more than four files at once.',
-    typedOver: 'Writing something else answers what is open with no.',
+    typedOver: 'Sending this answers the open question with no.',
+    enterAgain: 'A question is open. Press Enter again to answer it with no and send this.',
+    denyAndSend: 'Deny and send',
   },
 
   transport: {
@@ -109,13 +112,36 @@ export const en = {
     notHeard: 'Your answer may not have reached the server.',
     later: 'It goes on by itself. The result comes as another message.',
     held: 'Answered. It goes on with the rest.',
-    by: (who: string, time: string) => `${who}, ${time}`,
+    decided: {
+      approved: (who: string, time: string) => `approved by ${who}, ${time}`,
+      denied: (who: string, time: string) => `denied by ${who}, ${time}`,
+      'timed-out': (_who: string, time: string) => `nobody answered in time, ${time}`,
+      superseded: (who: string, time: string) => `${who} wrote something else instead, ${time}`,
+      cancelled: (_who: string, time: string) => `the question was taken back, ${time}`,
+    },
+    askedAbout: (question: string) => `Asked: ${question} The input was changed by hand.`,
     edited: 'The input was changed by hand.',
   },
 
   approval: {
     asks: (agent: string) => `${agent} asks`,
-    ask: (intent: string) => `${intent}?`,
+    question: 'Question',
+    reading: 'Reading the question…',
+    readingHelp: (intent: string) => `In other words: ${intent}`,
+    changed:
+      'The question has changed since you were shown it. Nothing was decided: read it again.',
+    fields: 'Input',
+    noInput: 'No input (empty)',
+    empty: (written: string) => `(empty: ${written})`,
+    whole: 'The whole value',
+    showAll: (size: string) => `Show all, ${size}`,
+    showLess: 'Show less',
+    unshown: 'This question can’t be shown, so it can’t be approved here. It can be denied.',
+    tooSoon:
+      'That was too soon to be an answer. Read the question and the fields to their end, then press again.',
+    unsure:
+      'The server does not answer. Whether your answer reached it is not known, and it is not sent again by itself. Asking the server…',
+    undelivered: 'Your answer did not reach the server. Nothing was decided: answer again.',
     within: 'asks in the middle of its work',
     expires: (left: number) => `${span(left)} left`,
     forever: 'waits as long as it takes',
@@ -126,13 +152,30 @@ export const en = {
     denyNow: 'Deny it',
     back: 'Back',
     approveEdited: 'Approve this',
-    keys: 'Enter approves, Esc denies',
     elsewhere: (who: string) => `${who} has answered this already.`,
-    badInput: 'This is not valid JSON.',
+    badField: {
+      string: 'This has to be a text.',
+      number: 'This has to be a number, as in JSON.',
+      boolean: 'This has to be true or false.',
+      null: 'This has to be JSON.',
+      object: 'This has to be a JSON object.',
+      array: 'This has to be a JSON array.',
+    },
     sending: 'Sending…',
-    announced: (question: string) =>
-      `Approval needed: ${question} Enter approves, Escape denies with a reason.`,
-    seal: { approved: 'APPROVED', denied: 'DENIED', expired: 'EXPIRED', unknown: 'UNKNOWN' },
+    announced: (question: string) => `Approval needed: ${question} It waits in the conversation.`,
+    seal: {
+      approved: 'APPROVED',
+      denied: 'DENIED',
+      expired: 'EXPIRED',
+      failed: 'FAILED',
+      unknown: 'UNKNOWN',
+    },
+  },
+
+  marks: {
+    hidden: 'A character that is not to be seen',
+    mixed: (scripts: string[]) => `mixed scripts: ${scripts.join(', ')}`,
+    lookalike: 'looks like Latin letters, and is not',
   },
 
   intent: {
@@ -169,7 +212,9 @@ export const en = {
     rate: (left: number) =>
       `The agent is asked too often. It takes questions again in ${seconds(left)}.`,
     rateOver: 'The agent was asked too often. It may take questions again now.',
-    network: 'The server can’t be reached. What you wrote is kept: send it again when it is back.',
+    network: 'The server can’t be reached.',
+    unsent: 'What you wrote is kept: send it again when it is back.',
+    unread: 'Retry when it is back, to go on where this was.',
     refusedKey:
       'The agent’s provider does not accept the server’s key. Give the server a good one, start it again, and retry.',
     cut: 'The answer broke off in the middle. Ask for it again.',

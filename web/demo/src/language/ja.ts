@@ -45,6 +45,7 @@ export const ja: Words = {
   thinking: '考え中…',
   stopped: '停止しました。',
   silent: 'エージェントは何も言いませんでした。',
+  unshown: 'この会話の一部を表示できません。',
   waits: 'このターンは待機中です。窓は開いていません。',
   heard: '聞き取り',
   file: 'ファイル',
@@ -61,7 +62,9 @@ export const ja: Words = {
     drop: 'ここにドロップ',
     tooLarge: name => `${name} は大きすぎます。上限は2 MBです。`,
     tooMany: '一度に添付できるのは4件までです。',
-    typedOver: '別のことを書くと、未回答の確認は拒否になります。',
+    typedOver: '送信すると、未回答の確認は拒否になります。',
+    enterAgain: '未回答の確認があります。もう一度Enterを押すと、拒否して送信します。',
+    denyAndSend: '拒否して送信',
   },
 
   transport: {
@@ -98,13 +101,37 @@ export const ja: Words = {
     notHeard: '回答がサーバーに届いていない可能性があります。',
     later: '裏で続いています。結果は別のメッセージで届きます。',
     held: '回答しました。残りと一緒に進みます。',
-    by: (who, time) => `${who}、${time}`,
+    decided: {
+      approved: (who, time) => `${who} が承認、${time}`,
+      denied: (who, time) => `${who} が拒否、${time}`,
+      'timed-out': (_who, time) => `時間内に回答なし、${time}`,
+      superseded: (who, time) => `${who} が別のことを書きました、${time}`,
+      cancelled: (_who, time) => `確認は取り下げられました、${time}`,
+    },
+    askedAbout: question => `確認の内容: ${question} 入力は手で変更されました。`,
     edited: '入力は手で変更されました。',
   },
 
   approval: {
     asks: agent => `${agent} からの確認`,
-    ask: intent => `${intent}。よろしいですか?`,
+    question: '確認の内容',
+    reading: '確認の内容を読み込み中…',
+    readingHelp: intent => `参考訳: ${intent}`,
+    changed:
+      '表示後に確認の内容が変わりました。まだ何も決定されていません。もう一度お読みください。',
+    fields: '入力',
+    noInput: '入力なし(空)',
+    empty: written => `(空: ${written})`,
+    whole: '値の全体',
+    showAll: size => `すべて表示、${size}`,
+    showLess: '折りたたむ',
+    unshown: 'この確認は表示できないため、ここでは承認できません。拒否はできます。',
+    tooSoon:
+      '早すぎるため回答とみなしません。確認の内容と入力を最後まで読んでから、もう一度押してください。',
+    unsure:
+      'サーバーが応答しません。回答が届いたかどうか分かりません。自動で送り直すことはありません。サーバーに確認中…',
+    undelivered:
+      '回答はサーバーに届きませんでした。まだ何も決定されていません。もう一度回答してください。',
     within: '作業の途中での確認です',
     expires: left => `残り${span(left)}`,
     forever: '期限はありません',
@@ -115,13 +142,24 @@ export const ja: Words = {
     denyNow: '拒否する',
     back: '戻る',
     approveEdited: 'この内容で承認',
-    keys: 'Enterで承認、Escで拒否',
     elsewhere: who => `${who} がすでに回答しました。`,
-    badInput: '正しいJSONではありません。',
+    badField: {
+      string: '文字列が必要です。',
+      number: 'JSONの数値が必要です。',
+      boolean: 'true か false が必要です。',
+      null: 'JSONが必要です。',
+      object: 'JSONのオブジェクトが必要です。',
+      array: 'JSONの配列が必要です。',
+    },
     sending: '送信中…',
-    announced: question =>
-      `承認が必要です。${question} Enterで承認、Escapeで理由を添えて拒否します。`,
-    seal: { approved: '承認', denied: '却下', expired: '失効', unknown: '不明' },
+    announced: question => `承認が必要です。${question} 会話の中で回答を待っています。`,
+    seal: { approved: '承認', denied: '却下', expired: '失効', failed: '失敗', unknown: '不明' },
+  },
+
+  marks: {
+    hidden: '目に見えない文字',
+    mixed: scripts => `文字体系の混在: ${scripts.join('、')}`,
+    lookalike: 'ラテン文字に似た別の文字',
   },
 
   intent: {
@@ -176,7 +214,9 @@ export const ja: Words = {
     load: 'チャットを読み込み直す',
     rate: left => `エージェントへの要求が多すぎます。${left}秒後にまた受け付けます。`,
     rateOver: 'エージェントへの要求が多すぎました。もう一度試せます。',
-    network: 'サーバーに接続できません。書いた内容は残っています。復旧したら送り直してください。',
+    network: 'サーバーに接続できません。',
+    unsent: '書いた内容は残っています。復旧したら送り直してください。',
+    unread: '復旧したら再試行すると、続きから始まります。',
     refusedKey:
       'エージェントの提供元がサーバーのキーを受け付けません。正しいキーを設定して起動し直してから、再試行してください。',
     cut: '答えが途中で切れました。もう一度頼んでください。',

@@ -1,6 +1,8 @@
 /** What the page asks the server beside the streams, which `useChat` reads. */
+import { storedChats } from '@adk-stream/client';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { Entry } from '../journal/entry.ts';
+import { parseExactly } from './exactNumber.ts';
 import { keyHeaders, keyWasRefused } from './key.ts';
 import { RequestError, read } from './problem.ts';
 
@@ -11,6 +13,7 @@ export type Message = UIMessage<{ turn?: string } | undefined>;
 export interface ServedChat {
   status: 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
   messages: Message[];
+  seq: number;
 }
 
 export interface Payment {
@@ -50,8 +53,14 @@ export const PROFILE = __AI_SDK__ === '6' ? 'shared' : 'v7';
 export const readInfo = () => ask<Info>('/api/info');
 
 /** A chat, or nothing where the server does not know it. */
-export const readChat = (id: string, signal?: AbortSignal) =>
-  ask<ServedChat>(path(id), signal && { signal });
+export async function readChat(id: string, signal?: AbortSignal): Promise<ServedChat | undefined> {
+  const chat = await ask<ServedChat>(path(id), signal && { signal });
+  loaded.note(id, chat?.seq);
+  return chat;
+}
+
+/** Up to where chats were read: who resumes one is told what happened since. */
+export const loaded = storedChats();
 
 /** Stops the turn that runs, and says whether there was one: closing its stream does not stop it. */
 export async function stopTurn(id: string): Promise<boolean> {
@@ -64,8 +73,14 @@ export const readWallet = () => ask<Wallet>('/api/wallet');
 
 /** The entries of a journal after a place; none where the server does not know the chat. */
 export async function readJournal(id: string, after: number): Promise<Entry[]> {
-  const answer = await ask<{ entries: Entry[] }>(`${path(id)}/journal?after=${after}`);
-  return answer?.entries ?? [];
+  const entries: Entry[] = [];
+  for (let next: number | undefined = after; next !== undefined; ) {
+    const url: string = `${path(id)}/journal?after=${next}`;
+    const page = await ask<{ entries: Entry[]; next?: number }>(url, {}, parseExactly);
+    entries.push(...(page?.entries ?? []));
+    next = page?.next;
+  }
+  return entries;
 }
 
 export async function readRecording(id: string): Promise<Frame[]> {
@@ -88,7 +103,11 @@ export const fetchWithKey: typeof fetch = async (input, init = {}) => {
   return response;
 };
 
-async function ask<T>(url: string, init: RequestInit = {}): Promise<T | undefined> {
+async function ask<T>(
+  url: string,
+  init: RequestInit = {},
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<T | undefined> {
   const response = await fetchWithKey(url, init);
   if (response.status === 404 || response.status === 204) {
     return undefined;
@@ -96,5 +115,5 @@ async function ask<T>(url: string, init: RequestInit = {}): Promise<T | undefine
   if (!response.ok) {
     throw new RequestError(read(await response.text()));
   }
-  return (await response.json()) as T;
+  return parse(await response.text()) as T;
 }

@@ -1,7 +1,11 @@
 /** What went wrong, as a program reads it. */
+import { ApiError } from '@adk-stream/client';
 
 export interface Problem {
-  /** A code of docs/errors.md, `network` where nobody answered, or nothing. */
+  /**
+   * A code of docs/errors.md, `network` where nobody answered, `gateway` where somebody answered in the
+   * server's place, or nothing.
+   */
   code: string;
   /** The server's own words. */
   message: string;
@@ -24,6 +28,10 @@ export class RequestError extends Error {
 export function problemOf(error: unknown): Problem {
   if (error instanceof RequestError) {
     return error.problem;
+  }
+  if (error instanceof ApiError) {
+    const isGateway = error.code === '' && error.status >= 502;
+    return { code: isGateway ? 'gateway' : error.code, message: error.message };
   }
   if (!(error instanceof Error)) {
     return { code: '', message: String(error) };

@@ -2,7 +2,7 @@
 import { ticketFrom, WebSocketChatTransport } from '@adk-stream/client';
 import { DefaultChatTransport } from 'ai';
 import { setting } from '../app/setting.ts';
-import { fetchWithKey, type Message, PROFILE } from './api.ts';
+import { fetchWithKey, loaded, type Message, PROFILE } from './api.ts';
 import { hasKey, keyHeaders } from './key.ts';
 
 export type TransportName = 'sse' | 'bidi';
@@ -27,6 +27,7 @@ const sse = new DefaultChatTransport<Message>({
   prepareSendMessagesRequest: ({ id, messages, messageId, trigger, body }) => ({
     body: { ...body, id, messages: newest(messages, messageId), trigger, messageId },
   }),
+  prepareReconnectToStreamRequest: loaded.prepareReconnectToStreamRequest,
 });
 
 export const bidi = new WebSocketChatTransport<Message>({
@@ -35,6 +36,7 @@ export const bidi = new WebSocketChatTransport<Message>({
   // Without a key none is needed, and to ask for one would cost a round trip.
   ticket: () => (hasKey() ? ticketFrom({ headers: keyHeaders })() : undefined),
   profile: PROFILE,
+  seqOf: loaded.seqOf,
   // Version 7 stops its chat when it unmounts, which is no reason to stop a turn: the button does that.
   stopOnAbort: false,
   prepareSendMessagesRequest: ({ messages, messageId }) => ({

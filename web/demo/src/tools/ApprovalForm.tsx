@@ -1,52 +1,49 @@
-import type { ApprovalAnswer } from '@adk-stream/client';
+import type { ApprovalAnswer, ExactJson } from '@adk-stream/client';
 import { Check, Pencil, X } from 'lucide-react';
-import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { useWords } from '../language/language.ts';
-import { problemOf } from '../server/problem.ts';
-import { problemWords } from '../server/problemWords.ts';
+import { ConsentButton } from './ConsentButton.tsx';
 import { Fields } from './Fields.tsx';
 import { InputEditor } from './InputEditor.tsx';
-import { isRecord } from './output.ts';
+import type { Delivery } from './useDelivery.ts';
 
 interface Props {
-  input: unknown;
+  input: ExactJson;
+  /** Whether what is asked is shown as the server has it. */
+  isShown: boolean;
+  /** Stands for what is shown. */
+  shown: string;
   /** Whether another input may be put in its place. */
   isEditable: boolean;
-  /** Resolves with something to say, where there is, or throws. */
-  onAnswer: (answer: ApprovalAnswer) => Promise<string | undefined>;
+  delivery: Delivery;
+  onAnswer: (answer: ApprovalAnswer) => void;
 }
 
 /** Yes, no and why, or yes to something else. */
-export function ApprovalForm({ input, isEditable, onAnswer }: Props) {
+export function ApprovalForm(props: Props) {
+  const { input, isShown, shown, isEditable, delivery, onAnswer } = props;
   const words = useWords();
   const [mode, setMode] = useState<'ask' | 'deny' | 'edit'>('ask');
   const [reason, setReason] = useState('');
-  const [isBusy, setIsBusy] = useState(false);
-  const [note, setNote] = useState<string>();
+  const [isTooSoon, setIsTooSoon] = useState(false);
   const denyButton = useRef<HTMLButtonElement>(null);
-  const canEdit = isEditable && isRecord(input) && Object.keys(input).length > 0;
+  const isBusy = delivery.state !== 'open';
+  const isReady = isShown && !isBusy;
+  const fields = input.kind === 'object' && input.entries.length > 0 ? input : undefined;
 
-  const answer = async (given: ApprovalAnswer) => {
-    setIsBusy(true);
-    setNote(undefined);
-    try {
-      setNote(await onAnswer(given));
-    } catch (error) {
-      setNote(problemWords(problemOf(error), words.problem));
-    }
-    setIsBusy(false);
-  };
-
-  const approve = (event: MouseEvent) => {
-    // The second half of a double click may hit the next question, which nobody has read yet.
-    if (event.detail < 2) {
-      void answer({ approved: true });
+  const answer = (given: ApprovalAnswer) => {
+    setIsTooSoon(false);
+    // Its button keeps the focus, and so stays enabled: a second press is ignored here.
+    if (!isBusy) {
+      onAnswer(given);
     }
   };
+
+  const consent = { isReady, shown, onTooSoon: () => setIsTooSoon(isReady) };
 
   const deny = () => {
     const why = reason.trim();
-    void answer({ approved: false, ...(why !== '' && { reason: why }) });
+    answer({ approved: false, ...(why !== '' && { reason: why }) });
   };
 
   const back = () => {
@@ -69,15 +66,16 @@ export function ApprovalForm({ input, isEditable, onAnswer }: Props) {
   };
 
   return (
-    <div className="flex flex-col gap-3.5">
-      {mode !== 'edit' && <Fields input={input} />}
-      {mode === 'edit' && (
+    <div className="form">
+      {mode === 'edit' && fields !== undefined ? (
         <InputEditor
-          input={input}
-          isBusy={isBusy}
+          {...consent}
+          input={fields}
           onBack={back}
-          onApprove={edited => void answer({ approved: true, input: edited })}
+          onApprove={inputText => answer({ approved: true, inputText })}
         />
+      ) : (
+        <Fields input={input} />
       )}
       {mode === 'deny' && (
         <div className="flex flex-wrap gap-2">
@@ -93,7 +91,7 @@ export function ApprovalForm({ input, isEditable, onAnswer }: Props) {
             onChange={event => setReason(event.target.value)}
             onKeyDown={onReasonKey}
           />
-          <button type="button" className="button danger" disabled={isBusy} onClick={deny}>
+          <button type="button" className="button danger" aria-disabled={isBusy} onClick={deny}>
             {words.approval.denyNow}
           </button>
           <button type="button" className="button" onClick={back}>
@@ -103,45 +101,40 @@ export function ApprovalForm({ input, isEditable, onAnswer }: Props) {
       )}
       {mode === 'ask' && (
         <div className="flex flex-wrap items-center gap-2">
-          <button
-            type="button"
-            className="button primary"
-            data-approve
-            disabled={isBusy}
-            onClick={approve}
-          >
+          <ConsentButton {...consent} onConsent={() => answer({ approved: true })}>
             <Check aria-hidden="true" />
             {words.approval.approve}
-          </button>
+          </ConsentButton>
           <button
             type="button"
             className="button"
             data-deny
             ref={denyButton}
-            disabled={isBusy}
-            onClick={() => setMode('deny')}
+            aria-disabled={isBusy}
+            onClick={() => !isBusy && setMode('deny')}
           >
             <X aria-hidden="true" />
             {words.approval.deny}
           </button>
-          {canEdit && (
+          {isEditable && fields !== undefined && (
             <button
               type="button"
               className="button quiet"
-              disabled={isBusy}
-              onClick={() => setMode('edit')}
+              aria-disabled={!isReady}
+              onClick={() => isReady && setMode('edit')}
             >
               <Pencil aria-hidden="true" />
               {words.approval.edit}
             </button>
           )}
-          <span className="ml-auto hidden text-xs text-soft @md:inline pointer-coarse:hidden">
-            {words.approval.keys}
-          </span>
         </div>
       )}
-      <p className="text-sm text-soft empty:hidden" role="status">
-        {isBusy ? words.approval.sending : note}
+      <p
+        className="text-sm text-soft empty:hidden"
+        role="status"
+        data-too-soon={isTooSoon && delivery.note === undefined}
+      >
+        {delivery.note ?? (isTooSoon ? words.approval.tooSoon : '')}
       </p>
     </div>
   );

@@ -1,31 +1,36 @@
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import type { ExactJson } from '@adk-stream/client';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { ScrollBox } from '../app/ScrollBox.tsx';
 import { useWords } from '../language/language.ts';
-import { isRecord, label, shown } from './output.ts';
+import { END } from './arming.ts';
+import { ConsentButton } from './ConsentButton.tsx';
+import { editedInput, textForEditing } from './editing.ts';
+import { FieldName } from './FieldName.tsx';
+import { piecesOf } from './spoofing.ts';
+import { UntrustedText } from './UntrustedText.tsx';
 
 interface Props {
-  input: unknown;
-  isBusy: boolean;
-  onApprove: (input: unknown) => void;
+  input: Extract<ExactJson, { kind: 'object' }>;
+  isReady: boolean;
+  shown: string;
+  onApprove: (inputText: string) => void;
+  onTooSoon: () => void;
   onBack: () => void;
 }
 
 /** The call's input, to be changed field by field before it is approved. */
-export function InputEditor({ input, isBusy, onApprove, onBack }: Props) {
+export function InputEditor({ input, isReady, shown, onApprove, onTooSoon, onBack }: Props) {
   const words = useWords();
   const id = useId();
-  const fields = isRecord(input) ? Object.entries(input) : [];
-  const [texts, setTexts] = useState(() =>
-    Object.fromEntries(fields.map(([name, value]) => [name, shown(value)])),
-  );
-  const [isBad, setIsBad] = useState(false);
+  const [texts, setTexts] = useState(() => input.entries.map(([, value]) => textForEditing(value)));
+  const [bad, setBad] = useState<number>();
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const edited = fields.map(([name, value]) => [name, parsed(texts[name] ?? '', value)]);
-      onApprove(Object.fromEntries(edited));
-    } catch {
-      setIsBad(true);
+  const approve = () => {
+    const edited = editedInput(input, texts);
+    if (typeof edited === 'number') {
+      setBad(edited);
+    } else {
+      onApprove(edited);
     }
   };
 
@@ -37,45 +42,77 @@ export function InputEditor({ input, isBusy, onApprove, onBack }: Props) {
   };
 
   return (
-    <form className="flex flex-col gap-3" onSubmit={submit} onKeyDown={onKeyDown}>
-      {fields.map(([name, value], index) => (
-        <div key={name} className="grid gap-1 sm:grid-cols-[7rem_1fr] sm:items-center">
-          <label htmlFor={`${id}-${name}`} className="text-sm text-soft">
-            {words.fields[name] ?? label(name)}
-          </label>
-          <input
-            id={`${id}-${name}`}
-            className="field"
-            inputMode={typeof value === 'number' ? 'decimal' : 'text'}
-            value={texts[name]}
-            // biome-ignore lint/a11y/noAutofocus: whoever asked to edit wants to
-            autoFocus={index === 0}
-            autoComplete="off"
-            onChange={event => {
-              setIsBad(false);
-              setTexts({ ...texts, [name]: event.target.value });
-            }}
-          />
-        </div>
-      ))}
-      {isBad && (
-        <p role="alert" className="text-sm text-seal">
-          {words.approval.badInput}
-        </p>
-      )}
+    // biome-ignore lint/a11y/useSemanticElements: a form would take Enter in a field for a yes
+    <div
+      role="group"
+      aria-label={words.approval.edit}
+      className="editor flex flex-col gap-3"
+      onKeyDown={onKeyDown}
+    >
+      <ScrollBox className="edit-fields" label={words.approval.fields}>
+        {input.entries.map(([name, value], index) => {
+          const text = texts[index] ?? '';
+          const field = {
+            id: `${id}-${index}`,
+            className: 'field w-full',
+            value: text,
+            dir: 'auto',
+            autoComplete: 'off',
+            'aria-invalid': bad === index,
+            onChange: (event: { target: { value: string } }) => {
+              setBad(undefined);
+              setTexts(texts.with(index, event.target.value));
+            },
+          };
+          // By what was there: a field that changes its kind while somebody types loses the focus.
+          const before = textForEditing(value);
+          const isLong = before.length > 60 || before.includes('\n');
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the fields stay what they are
+            <div key={index} className="grid gap-1 sm:grid-cols-[7rem_1fr] sm:items-center">
+              <label htmlFor={field.id} className="text-sm text-soft">
+                <FieldName name={name} />
+              </label>
+              <div className="min-w-0">
+                {isLong ? (
+                  <textarea {...field} rows={3} />
+                ) : (
+                  <input
+                    {...field}
+                    inputMode={value.kind === 'number' ? 'decimal' : 'text'}
+                    // biome-ignore lint/a11y/noAutofocus: whoever asked to edit wants to
+                    autoFocus={index === 0}
+                  />
+                )}
+                {piecesOf(text).some(({ kind }) => kind !== 'plain') && (
+                  <p className="folded-value text-sm">
+                    <UntrustedText text={text.slice(0, 400)} />
+                  </p>
+                )}
+                {bad === index && (
+                  <p role="alert" className="text-sm text-seal">
+                    {words.approval.badField[value.kind]}
+                  </p>
+                )}
+              </div>
+            </div>
+          );
+        })}
+        <span className={END} />
+      </ScrollBox>
       <div className="flex flex-wrap gap-2">
-        <button type="submit" className="button primary" disabled={isBusy}>
+        <ConsentButton
+          isReady={isReady}
+          shown={`${shown} edited`}
+          onConsent={approve}
+          onTooSoon={onTooSoon}
+        >
           {words.approval.approveEdited}
-        </button>
+        </ConsentButton>
         <button type="button" className="button" onClick={onBack}>
           {words.approval.back}
         </button>
       </div>
-    </form>
+    </div>
   );
-}
-
-/** Text as a value of the kind that was there. */
-function parsed(text: string, before: unknown): unknown {
-  return typeof before === 'string' ? text : JSON.parse(text);
 }

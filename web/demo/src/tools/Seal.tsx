@@ -1,7 +1,7 @@
 import { useContext } from 'react';
 import { LanguageContext, useWords } from '../language/language.ts';
 
-export type SealKind = 'open' | 'approved' | 'denied' | 'expired' | 'unknown';
+export type SealKind = 'open' | 'approved' | 'denied' | 'expired' | 'failed' | 'unknown';
 
 interface Props {
   kind: SealKind;
@@ -13,8 +13,8 @@ const RADIUS = 30;
 const ROUND = 2 * Math.PI * RADIUS;
 
 /**
- * The place for a seal on a slip, and the seal once there is one. Whoever listens hears the same from
- * the name of the slip.
+ * The place for a seal on an approval card, and the seal once there is one. Whoever listens hears the
+ * same from the name of the card.
  */
 export function Seal({ kind, left }: Props) {
   const words = useWords();

@@ -13,15 +13,19 @@ import {
 } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { Raw } from '../app/Raw.tsx';
+import { MESSAGE_FIELD } from '../chat/messageField.ts';
+import { nameOf } from '../journal/entry.ts';
 import type { Question } from '../journal/journal.ts';
-import { useQuestions } from '../journal/journal.ts';
+import { useCall, useQuestions, useResult } from '../journal/journal.ts';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
-import { InfoContext } from '../server/info.ts';
+import { exactOf } from './exactValue.ts';
+import { wordFor } from './FieldName.tsx';
 import { intent } from './intent.ts';
+import { OpenApproval } from './OpenApproval.tsx';
 import { isRecord, label, news, shown } from './output.ts';
 import { Seal, type SealKind } from './Seal.tsx';
-import { Slip } from './Slip.tsx';
+import { escaped } from './spoofing.ts';
 import { type ToolPart, toolName } from './toolParts.ts';
 import { type Standing, toolState, type Word } from './toolState.ts';
 
@@ -30,58 +34,65 @@ interface Props extends Standing {
   onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
 }
 
-const icons: Record<string, LucideIcon> = {
-  process_payment: WalletCards,
-  get_weather: CloudSun,
-  get_location: MapPin,
-  change_bgm: Music2,
-  book_flight: Plane,
-  set_mood: SwatchBook,
-  write_report: BookOpenText,
-};
+const icons = new Map<string, LucideIcon>([
+  ['process_payment', WalletCards],
+  ['get_weather', CloudSun],
+  ['get_location', MapPin],
+  ['change_bgm', Music2],
+  ['book_flight', Plane],
+  ['set_mood', SwatchBook],
+  ['write_report', BookOpenText],
+]);
 
 /** One call: what it does, how it stands, and the question that holds it, while it does. */
 export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: Props) {
   const words = useWords();
   const language = useContext(LanguageContext);
-  const { agent } = useContext(InfoContext);
   const questions = useQuestions(part.toolCallId).filter(isApproval);
+  const call = useCall(part.toolCallId);
+  const result = useResult(part.toolCallId);
   const tool = toolName(part);
-  const title = intent(tool, part.input, words.intent, language);
   const asked = 'approval' in part ? part.approval : undefined;
   const question = questions.find(({ gate }) => gate.id === asked?.id) ?? questions.at(-1);
-  const { word, note } = toolState(part, standing, question, words.tool);
+  const given = call?.input ?? part.input;
+  const { word, note } = toolState(part, standing, { question, result }, words.tool);
 
   if (word === 'asked' && asked !== undefined) {
     return (
-      <Slip
-        // Another question about the same call is another slip.
+      <OpenApproval
+        // Another question about the same call is another card.
         key={asked.id}
-        tool={tool}
-        input={part.input}
-        question={questionOf(question) ?? described(asked)}
-        asker={agent}
-        askedAt={question?.askedAt}
-        expiresAt={question?.gate.expires}
-        isWithin={question?.gate.kind.kind === 'approval' && question.gate.kind.within === true}
-        isEditable={part.providerExecuted !== true && question?.gate.token === undefined}
-        onAnswer={answer => onAnswer(asked.id, answer)}
+        approvalId={asked.id}
+        told={{
+          tool,
+          input: given,
+          question: questionOf(question) ?? described(asked),
+          askedAt: question?.askedAt,
+          expiresAt: question?.gate.expires,
+          isWithin: question?.gate.kind.kind === 'approval' && question.gate.kind.within === true,
+          isEditable: part.providerExecuted !== true && question?.gate.token === undefined,
+        }}
+        onAnswer={onAnswer}
+        focusAfter={MESSAGE_FIELD}
       />
     );
   }
 
-  const Icon = icons[tool] ?? Wrench;
-  const output = 'output' in part ? part.output : undefined;
-  const results = news(output, part.input);
+  const Icon = icons.get(tool) ?? Wrench;
+  const output = result?.output ?? ('output' in part ? part.output : undefined);
+  const results = news(output, given);
   const closed = question?.closed;
   const seal = sealOf(word, closed?.decision);
   const wasEdited = closed?.decision === 'approved' && closed.input !== undefined;
+  // What ran, where that is not what was asked about.
+  const ran = wasEdited ? closed.input : given;
+  const title = intent(tool, exactOf(ran), words.intent, language);
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups what belongs to a call, and no fields
     <div
       role="group"
       className={`call ${word.replace(' ', '-')}`}
-      aria-label={`${tool}: ${words.tool[word]}`}
+      aria-label={`${escaped(tool)}: ${words.tool[word]}`}
     >
       <span className="sign">
         {word === 'running' || word === 'answered' ? (
@@ -92,27 +103,37 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
       </span>
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-2">
-          <span className="font-medium">{title}</span>
+          <span className="min-w-0 font-medium wrap-anywhere">{title}</span>
           <span className="state">{words.tool[word]}</span>
-          {closed !== undefined && (
+          {closed !== undefined && Object.hasOwn(words.tool.decided, closed.decision) && (
             <span className="text-sm text-soft">
-              {words.tool.by(closed.by, timeOf(closed.at, language))}
+              {words.tool.decided[closed.decision as keyof typeof words.tool.decided](
+                escaped(nameOf(closed.by, '')),
+                timeOf(closed.at, language),
+              )}
             </span>
           )}
         </p>
-        {note !== undefined && <p className="text-sm text-soft">{note}</p>}
+        {note !== undefined && <p className="text-sm text-soft wrap-anywhere">{escaped(note)}</p>}
+        {wasEdited && (
+          <p className="text-sm text-soft wrap-anywhere">
+            {words.tool.askedAbout(escaped(questionOf(question) ?? ''))}
+          </p>
+        )}
         {results.length > 0 && (
           <p className="text-sm text-soft wrap-anywhere">
             {results
               .slice(0, 5)
-              .map(([name, value]) => `${words.fields[name] ?? label(name)} ${shown(value)}`)
+              .map(
+                ([name, value]) => `${wordFor(words.fields, name) ?? label(name)} ${shown(value)}`,
+              )
+              .map(escaped)
               .join(' · ')}
           </p>
         )}
-        {wasEdited && <p className="text-sm text-soft">{words.tool.edited}</p>}
         <details className="mt-1 text-sm">
           <summary className="text-soft">{words.tool.details}</summary>
-          <Field name={words.tool.input} value={part.input} />
+          <Field name={words.tool.input} value={given} />
           {wasEdited && <Field name={words.tool.edited} value={closed.input} />}
           {output !== undefined && <Field name={words.tool.output} value={output} />}
         </details>
@@ -135,9 +156,13 @@ function described(approval: object): string | undefined {
   return typeof question === 'string' ? question : undefined;
 }
 
+/** What became of it, in a word: a yes that came to nothing is not stamped as one. */
 function sealOf(word: Word, decision: string | undefined): SealKind | undefined {
   if (word === 'unknown') {
     return 'unknown';
+  }
+  if (word === 'failed') {
+    return decision === 'approved' ? 'failed' : undefined;
   }
   if (word === 'timed out' || decision === 'timed-out') {
     return 'expired';

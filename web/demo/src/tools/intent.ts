@@ -1,26 +1,33 @@
+import { type ExactJson, exactField } from '@adk-stream/client';
 import { en, type Words } from '../language/en.ts';
 import type { Language } from '../language/language.ts';
-import { isRecord } from './output.ts';
+import { escaped } from './spoofing.ts';
 
 /** Whether there are words for what a tool does. */
 export function isKnown(tool: string): boolean {
   return Object.hasOwn(en.intent, tool);
 }
 
-/** What a call does, in words. */
+/**
+ * What a call does, in the page's words. They help to read and are nothing to consent to: that is the
+ * server's question. Values are escaped, and isolated from the words around them.
+ */
 export function intent(
   tool: string,
-  input: unknown,
+  input: ExactJson,
   words: Words['intent'],
   language: Language,
 ): string {
   const field = (name: string) => {
-    const value = isRecord(input) ? input[name] : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '…';
+    const value = exactField(input, name);
+    if (value?.kind === 'string') {
+      return isolated(short(value.value));
+    }
+    return value?.kind === 'number' ? value.text : '…';
   };
   switch (tool) {
     case 'process_payment':
-      return words.process_payment(amount(input, language), field('recipient'));
+      return words.process_payment(isolated(amount(input, language)), field('recipient'));
     case 'get_weather':
       return words.get_weather(field('location'));
     case 'get_location':
@@ -34,30 +41,55 @@ export function intent(
     case 'write_report':
       return words.write_report(field('topic'));
     default:
-      return words.other(tool);
+      return words.other(isolated(short(tool)));
   }
 }
 
-function amount(input: unknown, language: Language): string {
-  if (!isRecord(input) || typeof input.amount !== 'number') {
+/** Longer values are told in the fields. */
+const LONGEST = 80;
+
+function short(value: string): string {
+  const characters = [...value.slice(0, 2 * LONGEST)];
+  const isCut = characters.length > LONGEST || value.length > 2 * LONGEST;
+  return escaped(isCut ? `${characters.slice(0, LONGEST).join('')}…` : value);
+}
+
+const ltrOnly =
+  /^[\x20-\x7e\p{Sc}…\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]*$/u;
+
+/** A value that is written from the right turns nothing but itself. */
+function isolated(value: string): string {
+  return ltrOnly.test(value) ? value : `\u2068${value}\u2069`;
+}
+
+function amount(input: ExactJson, language: Language): string {
+  const value = exactField(input, 'amount');
+  const currency = exactField(input, 'currency');
+  if (value?.kind !== 'number') {
     return '…';
   }
-  const currency = typeof input.currency === 'string' ? input.currency : 'USD';
-  return money(input.amount, currency, language);
+  return money(value.text, currency?.kind === 'string' ? currency.value : 'USD', language);
 }
 
-/** An amount as people write it. */
-export function money(amount: number, currency: string, language: Language): string {
-  try {
-    const format = new Intl.NumberFormat(language, {
-      style: 'currency',
-      currency,
-      currencyDisplay: 'narrowSymbol',
-      minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
-    });
-    return format.format(amount);
-  } catch {
-    // A model may name a currency that there is none of.
-    return `${amount} ${currency}`;
+/** Numbers that every digit of is kept of when they are formatted. */
+const plainNumber = /^-?\d{1,15}(?:\.\d{1,2})?$/;
+
+/** An amount as people write it; one that would have to be rounded as it stands. */
+export function money(amount: string, currency: string, language: Language): string {
+  const isExact = plainNumber.test(amount) && amount.replace(/[-.]/g, '').length <= 15;
+  if (isExact && /^[A-Z]{3}$/.test(currency)) {
+    try {
+      const format = new Intl.NumberFormat(language, {
+        style: 'currency',
+        currency,
+        currencyDisplay: 'narrowSymbol',
+        minimumFractionDigits: amount.includes('.') ? 2 : 0,
+        maximumFractionDigits: 2,
+      });
+      return format.format(Number(amount));
+    } catch {
+      // Some browsers know fewer currencies than others.
+    }
   }
+  return `${amount} ${short(currency)}`;
 }

@@ -1,4 +1,5 @@
 /** What outputs of tools say. The page knows their forms only roughly: they are the server's. */
+import { ExactNumber } from '../server/exactNumber.ts';
 
 /** Whether it only says that the real output comes later. */
 export function isPending(output: unknown): boolean {
@@ -22,23 +23,37 @@ export function news(output: unknown, input: unknown): [string, unknown][] {
     ([name, value]) =>
       name !== 'success' &&
       name !== 'timestamp' &&
+      !(name === 'status' && value === 'pending') &&
       value !== null &&
       value !== '' &&
-      typeof value !== 'object' &&
+      isPlain(value) &&
       !(isRecord(input) && input[name] === value),
   );
 }
 
 /** A value as people read it. */
 export function shown(value: unknown): string {
+  if (value instanceof ExactNumber) {
+    return value.text;
+  }
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** The name of a field as people read it. */
+/** Whether a value is one word: no list, and nothing with fields. */
+export function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value instanceof ExactNumber;
+}
+
+/** The name of a field as people read it; one that is not written as names are, as it is. */
 export function label(name: string): string {
-  return name.replaceAll('_', ' ');
+  return /^[a-z\d]+(?:_[a-z\d]+)*$/.test(name) ? name.replaceAll('_', ' ') : name;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof ExactNumber)
+  );
 }

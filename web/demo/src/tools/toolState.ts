@@ -1,3 +1,4 @@
+import type { Outcome } from '../journal/entry.ts';
 import type { Question } from '../journal/journal.ts';
 import type { Words } from '../language/en.ts';
 import { failure, isPending } from './output.ts';
@@ -27,8 +28,13 @@ export interface Standing {
   isBusy: boolean;
   /** Whether its last stream ended with an error. */
   isBroken: boolean;
-  /** Whether the agent said more after it, unasked. */
-  hasSequel: boolean;
+}
+
+/** What the journal says of a call. */
+export interface Recorded {
+  question?: Question | undefined;
+  /** What came of it, where it went on by itself. */
+  result?: Outcome | undefined;
 }
 
 /** What the server says of calls in words that the page knows. */
@@ -39,7 +45,7 @@ const UNKNOWN = 'The outcome is unknown';
 export function toolState(
   part: ToolPart,
   standing: Standing,
-  question: Question | undefined,
+  { question, result }: Recorded,
   words: Words['tool'],
 ): ToolState {
   switch (part.state) {
@@ -53,7 +59,7 @@ export function toolState(
     case 'output-available':
       return part.preliminary === true
         ? unfinished(standing, words)
-        : finished(part.output, standing, words);
+        : finished(part.output, result, words);
     case 'output-error':
       return errored(part.errorText, words);
     case 'output-denied':
@@ -113,10 +119,20 @@ function responded(
   return isBusy ? { word: 'running' } : { word: 'answered', note: words.held };
 }
 
-function finished(output: unknown, { hasSequel }: Standing, words: Words['tool']): ToolState {
-  if (isPending(output) && !hasSequel) {
-    return { word: 'running', note: words.later };
+function finished(output: unknown, result: Outcome | undefined, words: Words['tool']): ToolState {
+  if (!isPending(output)) {
+    const why = failure(output);
+    return why === undefined ? { word: 'done' } : { word: 'failed', note: why };
   }
-  const why = failure(output);
-  return why === undefined ? { word: 'done' } : { word: 'failed', note: why };
+  switch (result?.outcome) {
+    case undefined:
+    case 'pending':
+      return { word: 'running', note: words.later };
+    case 'output':
+      return finished(result?.output, undefined, words);
+    case 'unknown':
+      return { word: 'unknown', note: words.outcomeUnknown };
+    default:
+      return { word: 'failed', note: result?.error ?? result?.reason };
+  }
 }

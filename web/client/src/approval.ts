@@ -1,0 +1,140 @@
+/** One approval as the server gives it, and an answer as it takes it. */
+import { ApiError } from './api-error.ts';
+import { isRecord } from './chunk.ts';
+import { type ExactJson, exactField, readExactJson } from './exact-json.ts';
+
+/** A question that is open. */
+export type Approval = {
+  approvalId: string;
+  chatId: string;
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /** The input as the server wrote it, in JSON: with numbers that JavaScript would round. */
+  inputText?: string;
+  question: string;
+  /** Stands for what is asked, question and input; an answer that brings it is given to that alone. */
+  digest?: string;
+  /** Whether the tool itself asks, in the middle of its work. */
+  within?: boolean;
+  /** Milliseconds since 1970. */
+  askedAt: number;
+  expiresAt?: number;
+  /** Whether another input may be put in place of the model's. An agent that runs its own tools takes none. */
+  editable?: boolean;
+};
+
+export type ApprovalAnswer = {
+  approved: boolean;
+  /** Told to the model. */
+  reason?: string;
+  /** What to run the tool with in place of what was asked; only with a yes. */
+  input?: unknown;
+  /** The same in JSON, sent as it stands: for numbers that JavaScript would round. */
+  inputText?: string;
+  /** What was shown; if nothing is said, what was read last of this approval. */
+  digest?: string;
+};
+
+/** What was decided, by whom and when. */
+export type ApprovalDecision = {
+  approvalId: string;
+  /** Missing where nobody answered: then `decision` says what became of it. */
+  approved?: boolean;
+  decision?: 'timed-out' | 'superseded' | 'cancelled';
+  reason?: string;
+  input?: unknown;
+  decidedBy?: string;
+  decidedAt: number;
+};
+
+/** An approval that may be answered already. */
+export type ApprovalRecord = Approval & { decision?: ApprovalDecision };
+
+/** Somebody answered another question than the one that is asked now. Nothing was decided. */
+export class ApprovalChangedError extends ApiError {
+  constructor(
+    status: number,
+    body: unknown,
+    /** What is asked now, to be shown anew. */
+    readonly approval: Approval | undefined,
+  ) {
+    super(status, body);
+  }
+}
+
+/** What the server answered: as JavaScript reads it, and as it was written. */
+export type Served = { body: unknown; exact: ExactJson | undefined };
+
+export async function readServed(response: Response): Promise<Served> {
+  const text = await response.text();
+  const served = { body: parsed(text), exact: exactOf(text) };
+  if (response.ok) {
+    return served;
+  }
+  const { body, exact } = served;
+  const refusal = new ApiError(response.status, body);
+  if (refusal.code !== 'approval_changed') {
+    throw refusal;
+  }
+  const current = isRecord(body) ? body.approval : undefined;
+  const approval = approvalOf(current, exactField(exact, 'approval'));
+  throw new ApprovalChangedError(response.status, body, approval);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is nested too deeply to be read exactly is left without its text. */
+function exactOf(text: string): ExactJson | undefined {
+  try {
+    return readExactJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The whole list, page by page. An approval may move between pages while they are read. */
+export async function readAll(request: (path: string) => Promise<Served>): Promise<Approval[]> {
+  const list = new Map<string, Approval>();
+  const cursors = new Set<unknown>();
+  for (let path: string | undefined = ''; path !== undefined; ) {
+    const { body, exact } = await request(path);
+    const texts = exactField(exact, 'approvals');
+    const items = texts?.kind === 'array' ? texts.items : [];
+    const page: unknown[] = isRecord(body) && Array.isArray(body.approvals) ? body.approvals : [];
+    for (const [index, it] of page.entries()) {
+      const approval = approvalOf(it, items[index]);
+      if (approval !== undefined) {
+        list.set(approval.approvalId, approval);
+      }
+    }
+    const next = isRecord(body) ? body.nextCursor : undefined;
+    const isMore = typeof next === 'string' && !cursors.has(next);
+    cursors.add(next);
+    path = isMore ? `?limit=200&cursor=${encodeURIComponent(next)}` : undefined;
+  }
+  return [...list.values()];
+}
+
+export function approvalOf<T extends Approval>(
+  body: unknown,
+  exact: ExactJson | undefined,
+): T | undefined {
+  if (!isRecord(body) || typeof body.approvalId !== 'string') {
+    return undefined;
+  }
+  const inputText = exactField(exact, 'input')?.text;
+  return { ...body, ...(inputText !== undefined && { inputText }) } as T;
+}
+
+/** An input that was given as text is sent as it stands. */
+export function bodyOf({ inputText, ...answer }: ApprovalAnswer): string {
+  const body = JSON.stringify(answer);
+  return inputText === undefined ? body : `${body.slice(0, -1)},"input":${inputText}}`;
+}

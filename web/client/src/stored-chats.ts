@@ -1,0 +1,66 @@
+/** Chats as the server keeps them, and up to where a page has loaded each. */
+import type { UIMessage } from 'ai';
+import { ChatApi } from './chat-api.ts';
+import type { HeadersLike, Resolvable } from './resolvable.ts';
+
+export type StoredChatsOptions = {
+  /** Where the chats are served, `/api/chat` if nothing is said. */
+  api?: string;
+  /** Sent with every request. */
+  headers?: Resolvable<HeadersLike>;
+  fetch?: typeof globalThis.fetch;
+};
+
+/** A chat as it was loaded. */
+export type StoredChat<UI_MESSAGE extends UIMessage = UIMessage> = {
+  status: 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
+  messages: UI_MESSAGE[];
+  /** The place in the chat's journal up to which this is true. */
+  seq: number | undefined;
+};
+
+export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {
+  /** Loads a chat; nothing, where the server has none. */
+  load(chatId: string, signal?: AbortSignal): Promise<StoredChat<UI_MESSAGE> | undefined>;
+  /** Up to where a chat was loaded last; for the option `seqOf` of the WebSocket transport. */
+  seqOf(chatId: string): number | undefined;
+  /** Takes note of a chat that the page has loaded by itself. */
+  note(chatId: string, seq: number | undefined): void;
+  /** For the option of the same name of the SDK's `DefaultChatTransport`. */
+  prepareReconnectToStreamRequest(request: { api: string; id: string }): { api?: string };
+};
+
+/**
+ * Loads chats, and remembers up to where, so that a stream which is resumed tells what happened since:
+ * also the end of a turn that was being said when its chat was loaded.
+ */
+export function storedChats<UI_MESSAGE extends UIMessage = UIMessage>(
+  options: StoredChatsOptions = {},
+): StoredChats<UI_MESSAGE> {
+  const chats = new ChatApi({ ...options, api: options.api ?? '/api/chat' });
+  const seqs = new Map<string, number>();
+  const seqOf = (chatId: string) => seqs.get(chatId);
+  const note = (chatId: string, seq: number | undefined) => {
+    if (seq === undefined) {
+      seqs.delete(chatId);
+    } else {
+      seqs.set(chatId, seq);
+    }
+  };
+  return {
+    seqOf,
+    note,
+    load: async (chatId, signal) => {
+      const chat = await chats.view(chatId, signal);
+      note(chatId, chat?.seq);
+      // The server's word for it, as the messages of every stream are.
+      return chat as StoredChat<UI_MESSAGE> | undefined;
+    },
+    prepareReconnectToStreamRequest: ({ api, id }) => {
+      const seq = seqOf(id);
+      return seq === undefined
+        ? {}
+        : { api: `${api}/${encodeURIComponent(id)}/stream?after=${seq}` };
+    },
+  };
+}

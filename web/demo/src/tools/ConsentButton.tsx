@@ -1,0 +1,103 @@
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
+import { ARMING_MS, Arming } from './arming.ts';
+
+interface Props {
+  /** Whether what is to be consented to is shown, and no answer is on its way. */
+  isReady: boolean;
+  /** Stands for what is shown: something else has to be looked at anew. */
+  shown: string;
+  onConsent: () => void;
+  /** A press that does not count. */
+  onTooSoon: () => void;
+  children: ReactNode;
+}
+
+/**
+ * A button whose press is consent: pointer and click on it, or a key while it has the focus, and only
+ * once it is armed. It looks disabled until then, and can be reached with the keyboard all the time.
+ */
+export function ConsentButton({ isReady, shown, onConsent, onTooSoon, children }: Props) {
+  const button = useRef<HTMLButtonElement>(null);
+  const arming = useRef<Arming>(undefined);
+  const focusedAt = useRef(0);
+  /** Whether the press that is under way began on the armed button. */
+  const press = useRef<boolean>(undefined);
+  const [isArmed, setIsArmed] = useState(false);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what else is shown is looked at anew
+  useEffect(() => {
+    if (!isReady || button.current === null) {
+      return;
+    }
+    const made = new Arming(button.current, setIsArmed);
+    arming.current = made;
+    return () => {
+      made.stop();
+      arming.current = undefined;
+      press.current = undefined;
+      setIsArmed(false);
+    };
+  }, [isReady, shown]);
+
+  const isArmedAt = (time: number) => arming.current?.isArmedAt(time) === true;
+
+  const onPointerDown = (event: PointerEvent) => {
+    press.current = event.isPrimary && event.button === 0 && isArmedAt(event.timeStamp);
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' && event.key !== ' ') {
+      return;
+    }
+    const { repeat, timeStamp } = event;
+    press.current = !repeat && isArmedAt(timeStamp) && timeStamp - focusedAt.current >= ARMING_MS;
+    if (!press.current) {
+      // Before it becomes a click.
+      event.preventDefault();
+      onTooSoon();
+    }
+  };
+
+  const onClick = (event: MouseEvent) => {
+    // Without a pointer and a key it comes from an assistive technology, which says nothing earlier.
+    const isGood = press.current ?? isArmedAt(event.timeStamp);
+    press.current = undefined;
+    // The second half of a double click was meant for what was there before.
+    if (isGood && event.detail < 2) {
+      onConsent();
+    } else {
+      onTooSoon();
+    }
+  };
+
+  return (
+    <button
+      ref={button}
+      type="button"
+      className="button primary consent"
+      aria-disabled={!isArmed}
+      onFocus={event => {
+        focusedAt.current = event.timeStamp;
+      }}
+      onBlur={() => {
+        press.current = undefined;
+      }}
+      onPointerCancel={() => {
+        press.current = undefined;
+      }}
+      onPointerDown={onPointerDown}
+      onKeyDown={onKeyDown}
+      onClick={onClick}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,99 @@
+import type { ApprovalAnswer } from '@adk-stream/client';
+import { useContext, useEffect, useMemo } from 'react';
+import { announceOnce } from '../app/announcer.tsx';
+import { Boundary } from '../app/Boundary.tsx';
+import { useWords } from '../language/language.ts';
+import { InfoContext } from '../server/info.ts';
+import { ApprovalCard } from './ApprovalCard.tsx';
+import { exactInput } from './exactValue.ts';
+import { escaped } from './spoofing.ts';
+import { UnshownApproval } from './UnshownApproval.tsx';
+import { useApprovalRecord } from './useApprovalRecord.ts';
+import { useDelivery } from './useDelivery.ts';
+import { ClockContext } from './useTimeLeft.ts';
+
+interface Props {
+  approvalId: string;
+  /** What the chat knows of it, until the server's record was read. */
+  told: {
+    tool: string;
+    input: unknown;
+    question: string | undefined;
+    askedAt: number | undefined;
+    expiresAt: number | undefined;
+    isWithin: boolean;
+    isEditable: boolean;
+  };
+  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
+  focusAfter: string;
+}
+
+/** A question of the chat, as the server has it. */
+export function OpenApproval(props: Props) {
+  const { approvalId, told, onAnswer } = props;
+  return (
+    <Boundary
+      of={told.input}
+      instead={() => (
+        <UnshownApproval
+          tool={told.tool}
+          onDeny={() => onAnswer(approvalId, { approved: false })}
+        />
+      )}
+    >
+      <ShownApproval {...props} />
+    </Boundary>
+  );
+}
+
+function ShownApproval({ approvalId, told, onAnswer, focusAfter }: Props) {
+  const words = useWords();
+  const { agent } = useContext(InfoContext);
+  // What is played again has happened, and asks nobody.
+  const isLive = useContext(ClockContext) === undefined;
+  const [{ approval, decision, hasChanged }, setRecord] = useApprovalRecord(approvalId, isLive);
+  const { input: toldInput } = told;
+  const input = useMemo(() => exactInput(approval ?? { input: toldInput }), [approval, toldInput]);
+  const question = approval?.question ?? told.question;
+
+  const { delivery, answer } = useDelivery({
+    approvalId,
+    onAnswer: given => onAnswer(approvalId, given),
+    onChanged: current =>
+      current !== undefined && setRecord({ approval: current, hasChanged: true }),
+    onDecided: decision => approval !== undefined && setRecord({ approval, decision }),
+  });
+
+  useEffect(() => {
+    if (approval !== undefined && decision === undefined) {
+      announceOnce(
+        `${approvalId} ${approval.digest ?? ''}`,
+        words.approval.announced(escaped(approval.question)),
+      );
+    }
+  }, [approval, approvalId, decision, words]);
+
+  const shown = JSON.stringify([question, input.text, approval?.digest]);
+  return (
+    <ApprovalCard
+      // An answer that was begun to something else is not carried over.
+      key={hasChanged === true ? shown : 'first'}
+      tool={approval?.toolName ?? told.tool}
+      input={input}
+      question={question}
+      isShown={approval !== undefined && decision === undefined}
+      shown={shown}
+      hasChanged={hasChanged === true}
+      asker={agent}
+      askedAt={approval?.askedAt ?? told.askedAt}
+      expiresAt={approval?.expiresAt ?? told.expiresAt}
+      isWithin={approval?.within ?? told.isWithin}
+      isEditable={approval?.editable ?? told.isEditable}
+      delivery={delivery}
+      focusAfter={focusAfter}
+      onAnswer={given =>
+        void answer(approval?.digest === undefined ? given : { ...given, digest: approval.digest })
+      }
+    />
+  );
+}

@@ -1,0 +1,139 @@
+/**
+ * When a press on a button is consent. A question that comes up, or moves, under a pointer or a key
+ * that was meant for something else is not answered by it: the button has to have been in sight, whole,
+ * uncovered and unmoved, for a while before the press began, and the ends of the question and of the
+ * fields have to have been in sight, too.
+ */
+
+/** How long. Shorter, people have pressed before they could have read. */
+export const ARMING_MS = 500;
+
+/** The class of a card, and of what stands at the end of its question and of its fields. */
+export const CARD = 'approval';
+export const END = 'read-to-here';
+
+/** Between two looks at where the button is. */
+const LOOK_MS = 50;
+
+/** Rounding of a browser that scrolls by fractions. */
+const TOLERANCE_PX = 1.5;
+
+interface Place {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+export class Arming {
+  /** Where the button has been since `#since`, while it is in sight. */
+  #place: Place | undefined;
+  #since = 0;
+  #isArmed = false;
+  readonly #looking: ReturnType<typeof setInterval>;
+  /** The ends of what is to be read that were not in sight yet. */
+  readonly #unread: Set<Element>;
+  readonly #reading: IntersectionObserver;
+
+  constructor(
+    readonly button: HTMLElement,
+    readonly onChange: (isArmed: boolean) => void,
+  ) {
+    this.#unread = new Set(button.closest(`.${CARD}`)?.querySelectorAll(`.${END}`));
+    this.#reading = new IntersectionObserver(entries => {
+      for (const { target, isIntersecting } of entries) {
+        if (isIntersecting && this.#unread.delete(target)) {
+          this.#reading.unobserve(target);
+          this.#begin();
+        }
+      }
+    });
+    for (const end of this.#unread) {
+      this.#reading.observe(end);
+    }
+    // A click that brings the window to the front is meant for the window.
+    window.addEventListener('focus', this.#begin);
+    window.addEventListener('blur', this.#begin);
+    document.addEventListener('visibilitychange', this.#begin);
+    // Not by animation frames: a browser that has nothing to draw may give none for seconds, and a
+    // loop of them has it draw all the time.
+    this.#looking = setInterval(this.#look, LOOK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#looking);
+    this.#reading.disconnect();
+    window.removeEventListener('focus', this.#begin);
+    window.removeEventListener('blur', this.#begin);
+    document.removeEventListener('visibilitychange', this.#begin);
+  }
+
+  /** Whether a press that began at a time, as events tell it, counts. */
+  isArmedAt(time: number): boolean {
+    // It may have moved since the last look.
+    this.#compare(performance.now());
+    return this.#place !== undefined && this.#unread.size === 0 && time - this.#since >= ARMING_MS;
+  }
+
+  readonly #begin = (): void => {
+    this.#place = undefined;
+    this.#tell(performance.now());
+  };
+
+  readonly #look = (): void => {
+    this.#compare(performance.now());
+    this.#tell(performance.now());
+  };
+
+  #compare(now: number): void {
+    const place = placeInSight(this.button);
+    if (place === undefined || this.#place === undefined || !isSame(place, this.#place)) {
+      this.#place = place;
+      this.#since = now;
+    }
+  }
+
+  #tell(now: number): void {
+    const isArmed =
+      this.#place !== undefined && this.#unread.size === 0 && now - this.#since >= ARMING_MS;
+    if (isArmed !== this.#isArmed) {
+      this.#isArmed = isArmed;
+      this.onChange(isArmed);
+    }
+  }
+}
+
+/** Where a button is, if all of it is to be seen and nothing lies over it. */
+function placeInSight(button: HTMLElement): Place | undefined {
+  const isShown = button.checkVisibility?.({ opacityProperty: true, visibilityProperty: true });
+  if (isShown === false || document.visibilityState === 'hidden') {
+    return undefined;
+  }
+  const { left, top, width, height } = button.getBoundingClientRect();
+  const isInside =
+    left >= 0 && top >= 0 && left + width <= innerWidth && top + height <= innerHeight;
+  if (!isInside) {
+    return undefined;
+  }
+  // Its middle and points near its corners, which are round.
+  const isUncovered = [
+    [0.5, 0.5],
+    [0.1, 0.3],
+    [0.9, 0.3],
+    [0.1, 0.7],
+    [0.9, 0.7],
+  ].every(([x = 0, y = 0]) => {
+    const hit = document.elementFromPoint(left + width * x, top + height * y);
+    return hit !== null && button.contains(hit);
+  });
+  return isUncovered ? { left, top, width, height } : undefined;
+}
+
+function isSame(a: Place, b: Place): boolean {
+  return (
+    Math.abs(a.left - b.left) < TOLERANCE_PX &&
+    Math.abs(a.top - b.top) < TOLERANCE_PX &&
+    Math.abs(a.width - b.width) < TOLERANCE_PX &&
+    Math.abs(a.height - b.height) < TOLERANCE_PX
+  );
+}

