@@ -61,10 +61,13 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	if [ -f fuzz/Cargo.toml ]; then cargo fmt --manifest-path fuzz/Cargo.toml --check; fi
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace $(LOCKED) --no-deps --document-private-items --quiet
+	$(call say,Checking licences and sources of dependencies)
+	scripts/cargo-tool cargo-deny 0.20.2 --no-default-features
+	cargo deny --log-level error check licenses bans sources
 	$(call say,Checking TypeScript)
 	cd web && npm run check
 	$(call say,Checking scripts and documents)
-	for script in .ci/run scripts/* examples/adk-python/run; do bash -n "$$script"; done
+	for script in .ci/run scripts/* examples/adk-python/run examples/adk-typescript/run; do bash -n "$$script"; done
 	scripts/check-links
 
 .PHONY: test-rust
@@ -89,6 +92,14 @@ test-python: ## the emulator and the Python package, with Google's own SDK and A
 	python=$$(scripts/python-env adk) && cd python/adk_stream && "$$python" -m mypy && "$$python" -m pytest
 	$(call say,Tests with the ADK of Google)
 	python=$$(scripts/python-env adk) && "$$python" -m pytest python/adk
+	$(call say,Tests with other versions and languages of ADK)
+	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --short --kills 1
+
+.PHONY: adk-matrix
+adk-matrix: ## every flow behind every ADK, 50 (N) kills each, and the table in docs/adk.md
+	@scripts/require-tools rust python node
+	cargo build $(LOCKED) -p adk-stream
+	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --kills $(or $(N),50) --table -rP
 
 .PHONY: test-web
 test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
@@ -144,13 +155,23 @@ bench-counts: ## count the instructions of the hot paths; fails if one has grown
 	$(call say,Counting)
 	target/release/bench-counts bench/counts.json $(if $(UPDATE),--update)
 
+.PHONY: golden
+golden: $(PAGE) ## write the golden journals of this version, once, before its release (VERSION=0.2)
+	@test -n '$(VERSION)' || { echo 'Say which version: make golden VERSION=0.2'; exit 1; }
+	$(call say,Writing the golden journals of $(VERSION))
+	GOLDEN=$(VERSION) cargo test $(LOCKED) -p adk-stream --test binary golden::write -- --ignored --nocapture
+
 .PHONY: page
 page: $(PAGE) ## build the page alone
+
+.PHONY: sbom
+sbom: ## write the bills of materials of the binary and the page to target/sbom
+	@scripts/sbom
 
 .PHONY: clean
 clean: ## remove everything that was built or downloaded
 	cargo clean
-	rm -rf web/node_modules web/*/node_modules web/*/dist web/*/dist-v6 fuzz/target
+	rm -rf examples/adk-typescript/node_modules web/node_modules web/*/node_modules web/*/dist web/*/dist-v6 fuzz/target
 
 .PHONY: help
 help: ## this list

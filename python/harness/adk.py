@@ -22,8 +22,12 @@ USER = "ann"
 class Adk:
     """An ADK server."""
 
-    def __init__(self, agents, directory, emulator, sessions=None, **environment):
+    LISTENING = r"running on (http://\S+)"
+
+    def __init__(self, agents, directory, emulator, sessions=None, python=None, **environment):
         self.agents = agents
+        # Another version of ADK is in another environment.
+        self.python = python or sys.executable
         self.directory = pathlib.Path(directory)
         # A file outlives the process; memory:// does not.
         self.sessions = sessions or f"sqlite:///{self.directory}/sessions.db"
@@ -47,10 +51,8 @@ class Adk:
         # One that starts again is where it was.
         if self.url and not port:
             port = self.url.rpartition(":")[2]
-        command = [sys.executable, "-m", "google.adk.cli", "api_server", "--port", str(port)]
-        command += ["--session_service_uri", self.sessions, "--artifact_service_uri", "memory://"]
         self.process = subprocess.Popen(
-            [*command, self.agents],
+            self.command(port),
             env=self.environment,
             cwd=self.directory,
             stdout=subprocess.PIPE,
@@ -63,10 +65,15 @@ class Adk:
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout,))
         self._reader.start()
 
+    def command(self, port):
+        command = [self.python, "-m", "google.adk.cli", "api_server", "--port", str(port)]
+        command += ["--session_service_uri", self.sessions, "--artifact_service_uri", "memory://"]
+        return [*command, self.agents]
+
     def _read(self, output):
         for line in output:
             self.log.append(line)
-            if found := re.search(r"running on (http://\S+)", line):
+            if found := re.search(self.LISTENING, line):
                 self.url = found[1]
                 self._listening.set()
         self._listening.set()

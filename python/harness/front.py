@@ -72,8 +72,10 @@ class Chat:
         """Says something, and waits until the window closes: its chunks."""
         answer = self.front.request("POST", "/api/chat", json=self.body(words))
         assert answer.status_code == 200, answer.text
-        lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line]
-        return [json.loads(line) for line in lines if line != "[DONE]"]
+        # A comment comes when nothing else has come for a while.
+        lines = [line for line in answer.text.splitlines() if line.startswith("data: ")]
+        data = [line.removeprefix("data: ") for line in lines]
+        return [json.loads(line) for line in data if line != "[DONE]"]
 
     def body(self, words):
         parts = [{"type": "text", "text": words}]
@@ -85,7 +87,7 @@ class Chat:
         found = []
 
         def asked():
-            everyone = self.front.request("GET", "/api/approvals").json()["approvals"]
+            everyone = self.front.request("GET", "/api/approvals?limit=200").json()["approvals"]
             found[:] = [approval for approval in everyone if approval["chatId"] == self.id]
             return len(found) == number
 

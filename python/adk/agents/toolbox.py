@@ -33,7 +33,7 @@ def look(at: str, tool_context: ToolContext) -> dict:
         session=tool_context.session.id,
         user=tool_context.user_id,
         state=tool_context.state.to_dict(),
-        metadata=dict(tool_context.custom_metadata),
+        metadata=dict(getattr(tool_context, "custom_metadata", {})),
     )
     return {"seen": at}
 

@@ -2,6 +2,9 @@
 
 import inspect
 import logging
+import types
+import typing
+from decimal import Decimal
 
 import pytest
 from conftest import Context
@@ -165,3 +168,55 @@ def test_generators_are_refused():
 
     with pytest.raises(TypeError, match="stream is a generator"):
         requires_approval("Sure?")(stream)
+
+
+LATE = """
+from __future__ import annotations
+
+from decimal import Decimal as Money
+
+from adk_stream import requires_approval
+from conftest import Context as ToolContext
+
+
+@requires_approval()
+def pay(amount: Money, tool_context: ToolContext) -> dict[str, str]:
+    return {}
+"""
+
+
+def test_older_adks_understand_a_copy_of_a_tool_whose_types_are_names():
+    module = {"__name__": "late"}
+    exec(LATE, module)
+    pay = module["pay"]
+    # As ADK 1.x makes it.
+    copy = types.FunctionType(pay.__code__, pay.__globals__, pay.__name__, None, pay.__closure__)
+    copy.__annotations__ = pay.__annotations__
+    found = typing.get_type_hints(copy)
+    assert found == {"amount": Decimal, "tool_context": Context, "return": dict[str, str]}
+    assert inspect.signature(pay).parameters["amount"].annotation is Decimal
+
+
+HIDDEN = """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adk_stream import requires_approval
+
+if TYPE_CHECKING:
+    from nowhere import ToolContext
+
+
+@requires_approval()
+def pay(amount: float, tool_context: ToolContext) -> None:
+    pass
+"""
+
+
+def test_a_context_that_only_type_checkers_know_is_known_by_its_name():
+    module = {"__name__": "hidden"}
+    exec(HIDDEN, module)
+    pay = module["pay"]
+    assert pay.__annotations__ == {"amount": float}
+    assert list(inspect.signature(pay).parameters) == ["amount", "tool_context"]

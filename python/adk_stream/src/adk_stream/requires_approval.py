@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import logging
 import re
+import typing
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -35,7 +37,7 @@ def requires_approval(
     def decorate(tool: Tool) -> Callable[..., Awaitable[Any]]:
         if inspect.isasyncgenfunction(tool) or inspect.isgeneratorfunction(tool):
             raise TypeError(f"{tool.__name__} is a generator: ask with approve() inside of it")
-        signature = inspect.signature(tool)
+        signature = _resolved(tool)
         own = _context_of(signature)
         extended = signature if own else _with_context(signature)
         name = own or CONTEXT
@@ -63,6 +65,8 @@ def requires_approval(
                 return {"error": str(error)}
 
         approved.__signature__ = extended  # type: ignore[attr-defined]
+        # Older ADKs copy the function into this module, where the names of the tool's mean nothing.
+        approved.__annotations__ = _annotations(extended)
         return approved
 
     return decorate
@@ -74,6 +78,45 @@ def _text(question: str | Callable[..., str] | None, tool: Tool, named: dict[str
     if callable(question):
         return question(**named)
     return question.format_map(named)
+
+
+def _resolved(tool: Tool) -> inspect.Signature:
+    """The signature of a tool, with types where its module has only their names."""
+    signature = inspect.signature(tool)
+    try:
+        types = typing.get_type_hints(tool, include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        # Something is imported for type checkers alone.
+        types = {}
+    parameters = [
+        parameter.replace(annotation=_type_of(parameter, types))
+        for parameter in signature.parameters.values()
+    ]
+    returned = types.get("return", signature.return_annotation)
+    if isinstance(returned, str):
+        returned = inspect.Signature.empty
+    return signature.replace(parameters=parameters, return_annotation=returned)
+
+
+def _type_of(parameter: inspect.Parameter, types: dict[str, Any]) -> Any:
+    written = parameter.annotation
+    if parameter.name in types:
+        return types[parameter.name]
+    if not isinstance(written, str):
+        return written
+    try:
+        return vars(builtins)[written]
+    except KeyError:
+        # ADK goes by the name then; any other parameter it has to make out by itself.
+        return inspect.Parameter.empty if parameter.name == CONTEXT else written
+
+
+def _annotations(signature: inspect.Signature) -> dict[str, Any]:
+    """What the signature says, as a function says it."""
+    empty = inspect.Signature.empty
+    found = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    found["return"] = signature.return_annotation
+    return {name: written for name, written in found.items() if written is not empty}
 
 
 def _context_of(signature: inspect.Signature) -> str | None:

@@ -1,0 +1,68 @@
+"""`adk api_server` of ADK for TypeScript as a process."""
+
+import shutil
+import subprocess
+from contextlib import contextmanager
+
+from adk import Adk
+from emulator import ROOT
+from front import free_port
+
+PROJECT = ROOT / "examples/adk-typescript"
+STAMP = PROJECT / "node_modules/.stamp"
+
+
+def install():
+    """Has npm install what the lock file says, if it has not."""
+    lock = (PROJECT / "package-lock.json").read_text()
+    if not STAMP.exists() or STAMP.read_text() != lock:
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
+        subprocess.run(command, cwd=PROJECT, check=True)
+        STAMP.write_text(lock)
+
+
+class AdkTypescript(Adk):
+    """An ADK server on Node."""
+
+    LISTENING = r"access at (http://[^\s.]+(?:\.\d+)*:\d+)"
+
+    def __init__(self, agents, directory, emulator, **more):
+        install()
+        # Agents find what they import beside themselves.
+        folder = directory / "agents"
+        if not folder.exists():
+            shutil.copytree(agents, folder)
+            (directory / "node_modules").symlink_to(PROJECT / "node_modules")
+        more.setdefault("sessions", f"sqlite://{directory}/sessions.db")
+        settings = {"GOOGLE_GEMINI_BASE_URL": emulator.url, "NODE_NO_WARNINGS": "1"}
+        super().__init__(folder, directory, emulator, **{**settings, **more})
+
+    def ready(self):
+        super().ready()
+        # It builds its agents when it is first asked, which takes its time.
+        if not self.is_warm:
+            assert self.client.get(f"{self.url}/list-apps", timeout=180).status_code == 200
+            self.is_warm = True
+        return self
+
+    def begin(self, port=0):
+        self.is_warm = False
+        super().begin(port)
+
+    def command(self, port):
+        port = str(port if int(port) else free_port())
+        program = PROJECT / "node_modules/@google/adk-devtools/dist/esm/cli_entrypoint.js"
+        command = ["node", program, "api_server", "--host", "127.0.0.1", "--port", port]
+        return [*command, "--session_service_uri", self.sessions, self.agents]
+
+
+@contextmanager
+def adk_typescript(*arguments, **more):
+    """An ADK server on Node that is ended at the end."""
+    server = AdkTypescript(*arguments, **more)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.end()
+        server.client.close()

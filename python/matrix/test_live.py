@@ -1,0 +1,44 @@
+"""The live agent of the example, whose tools ask by themselves, behind every ADK that has /run_live."""
+
+import json
+
+import pytest
+
+import limits
+from desk import KEY
+from live_front import live_front, words
+
+flow = pytest.mark.flow
+
+
+@pytest.fixture
+def page(server):
+    arguments = ["--live-modality", "text"]
+    with live_front(server.front_port, server, "assistant_live", KEY, *arguments) as served:
+        with served.page() as page:
+            yield page
+
+
+@flow("live: words")
+def test_words(name, page):
+    chunks = page.ask("Hello")
+    if limits.of(name, "live: words"):
+        assert chunks[-1]["type"] == "error", chunks
+    else:
+        assert words(chunks).startswith('You said: "Hello".')
+
+
+@flow("live: tool that asks by itself")
+def test_tool_that_asks(name, server, page):
+    if limits.of(name, "live: tool that asks by itself"):
+        assert page.ask("Send $20 to Sam")[-1]["type"] == "error"
+        return
+    wallets = server.directory / "wallets"
+    wallets.unlink(missing_ok=True)
+    page.say("Send $20 to Sam")
+    approval = page.front.approval(page.chat)
+    assert approval["question"] == "Send 20 USD to Sam?"
+    page.front.answer(approval["approvalId"], True)
+    page.until("finish")
+    (paid,) = map(json.loads, wallets.read_text().splitlines())
+    assert (paid["amount"], paid["recipient"]) == (20, "Sam")
