@@ -32,8 +32,10 @@ interface Props {
 export function OpenApproval(props: Props) {
   const { approvalId, told, onAnswer } = props;
   return (
+    // One attempt for each approval: drawn again from what the journal says, the card would offer a yes until
+    // the server's record is read and fails again.
     <Boundary
-      of={told.input}
+      of={approvalId}
       instead={() => (
         <UnshownApproval
           tool={told.tool}
