@@ -1,6 +1,7 @@
 """Two adk-streams over one database, in front of one ADK: whatever races at their doors, one answer
 reaches ADK, once. ADK by itself runs the tool twice (test_loss.py)."""
 
+import os
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from emulator import PATIENCE
 from front import front
 from postgres import postgres
 
-RACES = 200
+RACES = 200 if os.environ.get("TEST_LONG") == "1" else 40
 AT_ONCE = 20
 
 # What the first server is told and what the second, at the same moment.

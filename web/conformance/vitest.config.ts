@@ -1,9 +1,32 @@
 import { defineConfig } from 'vitest/config';
 import { failures } from '../failures.ts';
+import { type Cell, type CellName, cells, isLongRun } from './src/cells.ts';
 import type {} from './tests/turn/served.ts';
 
-/** Tests of the matrix that are about HTTP alone, and play no page. */
-const httpOnly = ['tests/turn/checker.test.ts', 'tests/turn/routes.test.ts'];
+/** What every project with a server says, in a cell of the matrix. */
+function inCell(cell: CellName) {
+  const isAdk = cell.startsWith('adk');
+  return {
+    provide: { cell },
+    testTimeout: 30_000,
+    // An ADK that a file has for itself takes seconds to start.
+    ...(isAdk && { globalSetup: ['src/server/adk-setup.ts'], hookTimeout: 60_000 }),
+  };
+}
+
+const matrix = Object.entries<Cell>(cells)
+  .filter(([, { isLong }]) => isLongRun || isLong !== true)
+  .map(([name, { transport, without = [] }]) => ({
+    test: {
+      ...inCell(name as CellName),
+      name,
+      include: [
+        'tests/turn/*.test.ts',
+        ...(transport === 'seeds' ? ['tests/seeds/*.test.ts'] : []),
+      ],
+      exclude: without.map(file => `tests/turn/${file}.test.ts`),
+    },
+  }));
 
 export default defineConfig({
   test: {
@@ -13,158 +36,42 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'sse',
-          provide: { transport: 'sse', agent: 'demo' },
-          exclude: [
-            'tests/socket/**',
-            'tests/seeds/**',
-            'tests/gemini/**',
-            'tests/gemini-live/**',
-            'tests/adk/**',
-            'tests/faults/**',
-            'tests/journals.test.ts',
-          ],
-          testTimeout: 30_000,
-        },
+        test: { name: 'wire', include: ['tests/*.test.ts'], exclude: ['tests/journals.test.ts'] },
       },
+      ...matrix,
+      // Of the others, most name their transports and agents themselves.
+      { test: { ...inCell('gemini'), name: 'gemini-faults', include: ['tests/gemini/*.test.ts'] } },
       {
         test: {
-          name: 'socket',
-          include: ['tests/turn/*.test.ts'],
-          exclude: httpOnly,
-          provide: { transport: 'socket', agent: 'demo' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'live',
-          include: ['tests/turn/*.test.ts'],
-          // The other two name their agent themselves.
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
-          provide: { transport: 'socket', agent: 'demo-live' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'seeds',
-          include: ['tests/turn/*.test.ts', 'tests/seeds/*.test.ts'],
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
-          provide: { transport: 'seeds', agent: 'demo' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'seeds-live',
-          include: ['tests/turn/*.test.ts', 'tests/seeds/*.test.ts'],
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
-          provide: { transport: 'seeds', agent: 'demo-live' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'gemini',
-          include: ['tests/turn/*.test.ts'],
-          // The others name their agent themselves.
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
-          provide: { transport: 'sse', agent: 'gemini' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'gemini-live',
-          include: ['tests/turn/*.test.ts'],
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts', 'tests/turn/seeds.test.ts'],
-          provide: { transport: 'socket', agent: 'gemini-live' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'gemini-faults',
-          include: ['tests/gemini/*.test.ts'],
-          // Pages of both transports; most tests name theirs.
-          provide: { transport: 'sse', agent: 'gemini' },
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
+          ...inCell('gemini-live'),
           name: 'gemini-live-faults',
           include: ['tests/gemini-live/*.test.ts'],
-          provide: { transport: 'socket', agent: 'gemini-live' },
-          testTimeout: 30_000,
         },
       },
+      { test: { ...inCell('adk'), name: 'adk-outages', include: ['tests/adk/outages.test.ts'] } },
       {
         test: {
-          name: 'adk',
-          // Outages take their time, and have an ADK of their own.
-          include: ['tests/turn/*.test.ts', 'tests/adk/outages.test.ts'],
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
-          provide: { transport: 'sse', agent: 'adk' },
-          globalSetup: ['src/server/adk-setup.ts'],
-          testTimeout: 30_000,
-          // An ADK that a file has for itself takes seconds to start.
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
+          ...inCell('adk'),
           name: 'adk-own',
           include: ['tests/adk/*.test.ts'],
           exclude: ['tests/adk/outages.test.ts'],
-          // Pages of both transports. The tests tell the model what to say, and there is but one.
-          provide: { transport: 'sse', agent: 'adk' },
-          globalSetup: ['src/server/adk-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          // The tests tell the model what to say, and there is but one.
           fileParallelism: false,
         },
       },
       {
         test: {
-          name: 'adk-socket',
-          include: ['tests/turn/*.test.ts'],
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
-          provide: { transport: 'socket', agent: 'adk' },
-          globalSetup: ['src/server/adk-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'adk-live',
-          // Tools that ask people and pages by themselves.
-          include: ['tests/turn/*.test.ts'],
-          exclude: [...httpOnly, 'tests/turn/one-at-a-time.test.ts'],
-          provide: { transport: 'socket', agent: 'adk-live' },
-          globalSetup: ['src/server/adk-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
+          ...inCell('sse'),
           name: 'faults',
           include: ['tests/faults/*.test.ts'],
-          // Each test names its transports.
-          provide: { transport: 'sse', agent: 'demo' },
           testTimeout: 60_000,
         },
       },
       {
         test: {
+          ...inCell('socket'),
           name: 'alone',
           include: ['tests/socket/*.test.ts', 'tests/gemini-live/alone/*.test.ts'],
-          provide: { transport: 'socket', agent: 'demo' },
-          testTimeout: 30_000,
           // They measure time and memory: nothing else may run beside them.
           fileParallelism: false,
           sequence: { groupOrder: 1 },

@@ -3,7 +3,7 @@
  * union that rejects a value says what each of its members missed, and a value can see which of
  * its fields are read.
  */
-import type { SchemaSdk } from './sdk.ts';
+import type { SchemaSdk } from './schema-sdks.ts';
 
 /** The type of data chunks and data parts, whatever their name. */
 export const anyData = 'data-*';

@@ -1,7 +1,7 @@
 /** Every chunk that our code can make is accepted by the clients that it is meant for. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Profile, profiles, type SchemaSdkName, schemaSdks } from '../src/schema-sdks.ts';
 import { anyData, type ChunkShape, chunkShapes, generalType } from '../src/schema-shape.ts';
-import { type Profile, profiles, type SchemaSdkName, schemaSdks } from '../src/sdk.ts';
 import { specimens } from '../src/specimens.ts';
 import type { Chunk } from '../src/stream.ts';
 

@@ -1,7 +1,7 @@
 /** Every message that our code can make passes the official check of messages. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Profile, profiles, type SchemaSdkName, schemaSdks } from '../src/schema-sdks.ts';
 import { anyData, anyTool, generalType, isToolType, partShapes } from '../src/schema-shape.ts';
-import { type Profile, profiles, type SchemaSdkName, schemaSdks } from '../src/sdk.ts';
 import { specimens } from '../src/specimens.ts';
 
 type Part = { type: string; state?: string };

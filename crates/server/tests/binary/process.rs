@@ -33,6 +33,12 @@ pub(crate) struct Refusal {
     pub(crate) line: String,
 }
 
+/// How often a race or a kill is repeated: a few times in `make test`, many times in `make test-long`.
+pub(crate) fn repetitions(few: usize, many: usize) -> usize {
+    let is_long = std::env::var("TEST_LONG").is_ok_and(|value| value == "1");
+    if is_long { many } else { few }
+}
+
 /// `adk-stream ARGUMENTS`, in an empty folder.
 pub(crate) fn adk_stream(arguments: &[&str]) -> Start {
     let folder = tempfile::tempdir().unwrap();

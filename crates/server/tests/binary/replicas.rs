@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::process::{Server, adk_stream};
+use crate::process::{Server, adk_stream, repetitions};
 
 struct Cluster {
     url: String,
@@ -154,7 +154,7 @@ fn of_two_answers_at_two_servers_one_wins_each_time() {
         let lanes = [0, 1, 2, 3].map(|lane| {
             let race = &race;
             let races = move || {
-                (0..500)
+                (0..repetitions(50, 500))
                     .map(|n| race(format!("race-{lane}-{n}")))
                     .sum::<usize>()
             };

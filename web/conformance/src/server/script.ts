@@ -4,7 +4,8 @@
  * A window stands where it was asked for, so what a page does while a window is open follows it.
  */
 import type { UIMessage } from 'ai-7';
-import type { Major, Profile } from '../sdk.ts';
+import type { Profile } from '../schema-sdks.ts';
+import type { Major } from '../sdk.ts';
 import type { Json } from '../stream.ts';
 
 export type Act =

@@ -1,5 +1,4 @@
 /** What holds for every stream of the seeds' dialect, whatever is said in it. */
-import { profiles, schemaSdks } from '../sdk.ts';
 import type { Chunk } from '../stream.ts';
 import type { TurnStream } from './seeds-connection.ts';
 
@@ -121,6 +120,8 @@ function blocksOf(chunks: Chunk[], messageId: string): string[] {
 
 /** The chunks that one of the clients, old or new, does not know. */
 export async function unknownTo(chunks: Chunk[]): Promise<string[]> {
+  // Four releases take a while to load, and only this needs them in a run with a server.
+  const { profiles, schemaSdks } = await import('../schema-sdks.ts');
   const found: string[] = [];
   for (const name of profiles.shared) {
     const { validate } = schemaSdks[name].uiMessageChunkSchema();

@@ -1,6 +1,7 @@
 /** Servers that are killed again and again while people pay in real pages. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { isLongRun } from '../../src/cells.ts';
 import { majors } from '../../src/sdk.ts';
 import { Balancer } from '../../src/server/balancer.ts';
 import { Postgres } from '../../src/server/postgres.ts';
@@ -8,7 +9,7 @@ import { Server } from '../../src/server/server.ts';
 import { Payer } from './payer.ts';
 import { sum, tell } from './tally.ts';
 
-const kills = Number(process.env.CRASHES ?? 200);
+const kills = Number(process.env.CRASHES ?? (isLongRun ? 200 : 40));
 const timeout = 60_000 + kills * 2_500;
 
 /** Kills one server after the other, each at another moment, while people pay. */

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
-import { asksTogether, serve } from './served.ts';
+import { flow } from './flow.ts';
+import { serve } from './served.ts';
 import {
   expectLastWord,
   expectPaid,
@@ -87,7 +88,7 @@ test.each(majors)('the page says no to what was approved, on version %s', async 
   await expectPaid(tab, [sam]);
 });
 
-test.runIf(asksTogether).each(majors)(
+flow('parallel-questions', 'partial-answers').each(majors)(
   'two tabs answer a question each, on version %s',
   async major => {
     const tab = served.open(major);

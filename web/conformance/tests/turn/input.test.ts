@@ -4,6 +4,7 @@ import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
 import type { Json } from '../../src/stream.ts';
 import { toolParts } from '../../src/tool-part.ts';
+import { flow } from './flow.ts';
 import { serve } from './served.ts';
 import {
   expectLastWord,
@@ -33,7 +34,7 @@ test.each(majors)(
   },
 );
 
-test.each(majors)(
+flow('edited-input').each(majors)(
   'one that the approver changed is the one that counts, on version %s',
   async major => {
     const tab = served.open(major);
@@ -60,23 +61,26 @@ test.each(majors)(
   },
 );
 
-test.each(majors)('another change of the same input is refused, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Send $20 to Sam');
-  const { approval, input } = tab.call('process_payment');
-  const approvalId = approval?.id ?? '';
-  const change = (amount: number) => ({
-    approved: true,
-    input: { ...(input as Record<string, Json>), amount },
-  });
-  expect((await tab.api.answer(approvalId, change(15))).status).toBe(200);
-  expect(await tab.api.answer(approvalId, change(16))).toMatchObject({
-    status: 409,
-    body: { error: { code: 'already_decided' }, decision: { approvalId, input: { amount: 15 } } },
-  });
-  await servedAs(tab, 'finished');
-  await expectPaid(tab, [{ amount: 15, recipient: 'Sam' }]);
-});
+flow('edited-input').each(majors)(
+  'another change of the same input is refused, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Send $20 to Sam');
+    const { approval, input } = tab.call('process_payment');
+    const approvalId = approval?.id ?? '';
+    const change = (amount: number) => ({
+      approved: true,
+      input: { ...(input as Record<string, Json>), amount },
+    });
+    expect((await tab.api.answer(approvalId, change(15))).status).toBe(200);
+    expect(await tab.api.answer(approvalId, change(16))).toMatchObject({
+      status: 409,
+      body: { error: { code: 'already_decided' }, decision: { approvalId, input: { amount: 15 } } },
+    });
+    await servedAs(tab, 'finished');
+    await expectPaid(tab, [{ amount: 15, recipient: 'Sam' }]);
+  },
+);
 
 test.each(majors)('a change that the tool does not take is refused, on version %s', async major => {
   const tab = served.open(major);

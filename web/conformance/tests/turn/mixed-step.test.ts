@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
+import { flows } from './flow.ts';
 import { pageTools } from './page-tools.ts';
 import { asksTogether, runsBeside, sendsBeside, serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from './sound.ts';
@@ -80,7 +81,7 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
   });
 });
 
-describe.runIf(runsBeside && !sendsBeside)(
+flows('page-tool-beside-question')(
   'a payment that is denied elsewhere while the page runs its tool',
   () => {
     test.each(majors)('on version %s', async major => {

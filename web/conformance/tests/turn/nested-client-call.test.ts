@@ -1,6 +1,7 @@
 /** A server tool that asks the page to do something while it works. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
+import { flow } from './flow.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
 import { expectLastWord, expectServed, expectSound, outline } from './sound.ts';
@@ -37,11 +38,14 @@ test.each(majors)('the tool learns that the page could not, on version %s', asyn
   await expectServed(tab);
 });
 
-test.each(majors)('until the page answers, the outer call is open, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Set the mood for Tokyo');
+flow('preliminary-output').each(majors)(
+  'until the page answers, the outer call is open, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Set the mood for Tokyo');
 
-  await expectSound(tab, { posts: 1 });
-  expect(outline(tab.messages)).toEqual([['set_mood: progress', 'change_bgm: input-available']]);
-  await expectServed(tab, 'parked');
-});
+    await expectSound(tab, { posts: 1 });
+    expect(outline(tab.messages)).toEqual([['set_mood: progress', 'change_bgm: input-available']]);
+    await expectServed(tab, 'parked');
+  },
+);

@@ -1,9 +1,10 @@
 /** A chat belongs to who opened it; to anybody else it does not exist. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { Api } from '../../src/server/api.ts';
+import { flows } from './flow.ts';
 import { callIn, continuation, expectRefused, userMessage } from './forged.ts';
-import { serve, transport } from './served.ts';
+import { serve } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound } from './sound.ts';
 
 const served = serve();
@@ -59,7 +60,7 @@ test.each(majors)('nobody else sees or answers a question, on version %s', async
 });
 
 // A socket is refused at its handshake, which the tests in Rust see.
-describe.runIf(transport === 'sse')('without a key', () => {
+flows('http')('without a key', () => {
   test.each([
     ['none', undefined],
     ['an unknown one', { name: 'nobody', key: 'secret-of-nobody' }],

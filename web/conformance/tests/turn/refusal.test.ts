@@ -1,6 +1,7 @@
 /** A request that makes no sense gets a status, a code and a reason, before any stream. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
+import { flows } from './flow.ts';
 import { expectRefused, userMessage } from './forged.ts';
 import { serve, transport } from './served.ts';
 
@@ -30,7 +31,7 @@ const bodies: [name: string, body: unknown, path: RegExp][] = [
 ];
 
 // What is no request at all, or too large for one, ends a socket: the tests in Rust see to that.
-describe.runIf(transport === 'sse')('a body', () => {
+flows('http')('a body', () => {
   test.each(bodies)('with %s', async (_, body, path) => {
     const api = served.meet();
     const response = await api.post(body);
@@ -66,7 +67,7 @@ test.each(majors)('the page shows why, on version %s', async major => {
   ]);
 });
 
-describe.runIf(transport === 'sse')('an answer', () => {
+flows('http')('an answer', () => {
   test('to a question that nobody asked', async () => {
     const api = served.meet();
     expect(await api.answer('approval-invented', { approved: true })).toMatchObject({

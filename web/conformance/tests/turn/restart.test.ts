@@ -5,8 +5,9 @@ import { shown } from '../../src/server/shown.ts';
 import { type Tab, textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { toolParts } from '../../src/tool-part.ts';
+import { flow } from './flow.ts';
 import { pageTools } from './page-tools.ts';
-import { asksTogether, serve } from './served.ts';
+import { serve } from './served.ts';
 import {
   expectLastWord,
   expectPaid,
@@ -32,78 +33,93 @@ async function crash(tab: Tab): Promise<void> {
   expect(await tab.api.approvals()).toEqual(questions);
 }
 
-test.each(majors)('a payment waits for its answer, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Send $20 to Sam');
-  await crash(tab);
-  await tab.approve(tab.call('process_payment'));
+flow('question-outlives-server').each(majors)(
+  'a payment waits for its answer, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Send $20 to Sam');
+    await crash(tab);
+    await tab.approve(tab.call('process_payment'));
 
-  await expectSound(tab, { posts: 2 });
-  expect(outline(tab.messages)).toEqual([['process_payment: output-available']]);
-  expectLastWord(tab, /Sam/);
-  await expectServed(tab);
-  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
-});
+    await expectSound(tab, { posts: 2 });
+    expect(outline(tab.messages)).toEqual([['process_payment: output-available']]);
+    expectLastWord(tab, /Sam/);
+    await expectServed(tab);
+    await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+  },
+);
 
-test.each(majors)('a denial after the restart, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Send $20 to Sam');
-  await crash(tab);
-  await tab.deny(tab.call('process_payment'), 'I changed my mind');
+flow('question-outlives-server').each(majors)(
+  'a denial after the restart, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Send $20 to Sam');
+    await crash(tab);
+    await tab.deny(tab.call('process_payment'), 'I changed my mind');
 
-  await expectSound(tab, { posts: 2 });
-  expect(outline(tab.messages)).toEqual([['process_payment: output-denied']]);
-  expectLastWord(tab, /I changed my mind/);
-  await expectServed(tab);
-  await expectPaid(tab, []);
-});
+    await expectSound(tab, { posts: 2 });
+    expect(outline(tab.messages)).toEqual([['process_payment: output-denied']]);
+    expectLastWord(tab, /I changed my mind/);
+    await expectServed(tab);
+    await expectPaid(tab, []);
+  },
+);
 
-test.each(majors)('an answer from elsewhere after the restart, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Send $20 to Sam');
-  await crash(tab);
-  const approvalId = tab.call('process_payment').approval?.id ?? '';
-  expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
-  await until('Sam is paid', async () => (await tab.api.wallet()).payments.length === 1);
-  await tab.approve(tab.call('process_payment'));
+flow('question-outlives-server').each(majors)(
+  'an answer from elsewhere after the restart, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Send $20 to Sam');
+    await crash(tab);
+    const approvalId = tab.call('process_payment').approval?.id ?? '';
+    expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
+    await until('Sam is paid', async () => (await tab.api.wallet()).payments.length === 1);
+    await tab.approve(tab.call('process_payment'));
 
-  await expectSound(tab, { posts: 2 });
-  await expectServed(tab);
-  await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
-});
+    await expectSound(tab, { posts: 2 });
+    await expectServed(tab);
+    await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+  },
+);
 
-test.each(majors)('a tool is between its two questions, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Book a flight to Oslo');
-  await tab.approve(tab.call('book_flight'));
-  await crash(tab);
-  await tab.approve(tab.call('book_flight'));
+flow('tool-outlives-server').each(majors)(
+  'a tool is between its two questions, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Book a flight to Oslo');
+    await tab.approve(tab.call('book_flight'));
+    await crash(tab);
+    await tab.approve(tab.call('book_flight'));
 
-  await expectSound(tab, { posts: 3 });
-  expect(outline(tab.messages)).toEqual([['book_flight: output-available']]);
-  expectLastWord(tab, /Oslo/);
-  await expectServed(tab);
-  const { payments, balance } = await tab.api.wallet();
-  expect(payments).toHaveLength(1);
-  expect(balance).toBe(880);
-});
+    await expectSound(tab, { posts: 3 });
+    expect(outline(tab.messages)).toEqual([['book_flight: output-available']]);
+    expectLastWord(tab, /Oslo/);
+    await expectServed(tab);
+    const { payments, balance } = await tab.api.wallet();
+    expect(payments).toHaveLength(1);
+    expect(balance).toBe(880);
+  },
+);
 
-test.each(majors)('a tool is before its first question, on version %s', async major => {
-  const tab = served.open(major);
-  await tab.say('Book a flight to Oslo');
-  await crash(tab);
-  await tab.approve(tab.call('book_flight'));
-  await crash(tab);
-  await tab.deny(tab.call('book_flight'), 'it leaves too early');
+flow('tool-outlives-server').each(majors)(
+  'a tool is before its first question, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Book a flight to Oslo');
+    await crash(tab);
+    await tab.approve(tab.call('book_flight'));
+    await crash(tab);
+    await tab.deny(tab.call('book_flight'), 'it leaves too early');
 
-  await expectSound(tab, { posts: 3 });
-  expect(outline(tab.messages)).toEqual([['book_flight: output-denied']]);
-  expectLastWord(tab, /it leaves too early/);
-  await expectServed(tab);
-  await expectPaid(tab, []);
-});
+    await expectSound(tab, { posts: 3 });
+    expect(outline(tab.messages)).toEqual([['book_flight: output-denied']]);
+    expectLastWord(tab, /it leaves too early/);
+    await expectServed(tab);
+    await expectPaid(tab, []);
+  },
+);
 
-test.runIf(asksTogether).each(majors)(
+flow('parallel-questions', 'partial-answers', 'question-outlives-server').each(majors)(
   'one of two payments is answered, on version %s',
   async major => {
     const tab = served.open(major);
@@ -129,7 +145,7 @@ test.runIf(asksTogether).each(majors)(
   },
 );
 
-test.each(majors)('a tool waits for a page, on version %s', async major => {
+flow('tool-outlives-server').each(majors)('a tool waits for a page, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('Set the mood for Tokyo');
   await crash(tab);
@@ -184,42 +200,48 @@ test.each(majors)(
   },
 );
 
-test.each(majors)('a text that is being said is said again, on version %s', async major => {
-  const tab = served.open(major);
-  tab.begin('take your time');
-  await until('some words have come', () => tab.text.split(' ').length > 3);
-  await served.server.crash();
-  await tab.quiet();
-  if (tab.reconnects) {
-    // It waits for the server, and goes on where it was.
-    await expectSound(tab, { posts: 1 });
-    expectLastWord(tab, /word-200/);
-    await expectServed(tab);
-    return;
-  }
-  expect(tab.page.error).toBeDefined();
+flow('resume').each(majors)(
+  'a text that is being said is said again, on version %s',
+  async major => {
+    const tab = served.open(major);
+    tab.begin('take your time');
+    await until('some words have come', () => tab.text.split(' ').length > 3);
+    await served.server.crash();
+    await tab.quiet();
+    if (tab.reconnects) {
+      // It waits for the server, and goes on where it was.
+      await expectSound(tab, { posts: 1 });
+      expectLastWord(tab, /word-200/);
+      await expectServed(tab);
+      return;
+    }
+    expect(tab.page.error).toBeDefined();
 
-  const other = await served.reopen(tab);
-  await other.resume();
-  await expectSound(other, { posts: 0 });
-  expectLastWord(other, /word-200/);
-  await expectServed(other);
-});
+    const other = await served.reopen(tab);
+    await other.resume();
+    await expectSound(other, { posts: 0 });
+    expectLastWord(other, /word-200/);
+    await expectServed(other);
+  },
+);
 
-test.each(majors)('a report that is being written is not forgotten, on version %s', async major => {
-  const tab = writing.open(major);
-  tab.begin('Write a report about tea');
-  await until(
-    'it is being written',
-    () => tab.calls('write_report')[0]?.state === 'output-available',
-  );
-  await writing.server.crash();
-  await tab.quiet();
+flow('late-result').each(majors)(
+  'a report that is being written is not forgotten, on version %s',
+  async major => {
+    const tab = writing.open(major);
+    tab.begin('Write a report about tea');
+    await until(
+      'it is being written',
+      () => tab.calls('write_report')[0]?.state === 'output-available',
+    );
+    await writing.server.crash();
+    await tab.quiet();
 
-  // It is written after all, or the chat says that nobody knows what became of it.
-  const chat = await until('the report is told', async () => {
-    const now = await tab.api.chat(tab.id);
-    return now?.status === 'finished' && now.messages.length === 3 && now;
-  });
-  expect(textOf(chat.messages[2])).toMatch(/\S/);
-});
+    // It is written after all, or the chat says that nobody knows what became of it.
+    const chat = await until('the report is told', async () => {
+      const now = await tab.api.chat(tab.id);
+      return now?.status === 'finished' && now.messages.length === 3 && now;
+    });
+    expect(textOf(chat.messages[2])).toMatch(/\S/);
+  },
+);

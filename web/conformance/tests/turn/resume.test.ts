@@ -4,8 +4,9 @@ import { majors } from '../../src/sdk.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { toolParts } from '../../src/tool-part.ts';
+import { flow } from './flow.ts';
 import { pageTools } from './page-tools.ts';
-import { asksTogether, serve } from './served.ts';
+import { serve } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, known, outline } from './sound.ts';
 
 // The long text takes twenty times as long for a word: four seconds.
@@ -16,7 +17,7 @@ async function untilWordsCame(tab: Tab): Promise<void> {
   expect(tab.page.isBusy, 'there are more to come').toBe(true);
 }
 
-test('in the middle of a text, to its end, on both versions', async () => {
+flow('resume')('in the middle of a text, to its end, on both versions', async () => {
   const tabs = majors.map(major => served.open(major));
   for (const tab of tabs) {
     tab.begin('take your time');
@@ -35,7 +36,7 @@ test('in the middle of a text, to its end, on both versions', async () => {
   }
 });
 
-test.each(majors)('any number of readers see the same, on version %s', async major => {
+flow('resume').each(majors)('any number of readers see the same, on version %s', async major => {
   const tab = served.open(major);
   tab.begin('take your time');
   await untilWordsCame(tab);
@@ -54,7 +55,7 @@ test.each(majors)('any number of readers see the same, on version %s', async maj
   }
 });
 
-test.each(majors)('after it was left by the same client, on version %s', async major => {
+flow('resume').each(majors)('after it was left by the same client, on version %s', async major => {
   const tab = served.open(major);
   tab.begin('take your time');
   await untilWordsCame(tab);
@@ -72,21 +73,24 @@ test.each(majors)('after it was left by the same client, on version %s', async m
   await expectServed(tab, 'stopped');
 });
 
-test.each(majors)('a turn that ends after the page was loaded, on version %s', async major => {
-  const tab = served.open(major);
-  tab.begin('take your time');
-  await untilWordsCame(tab);
-  const other = await served.reopen(tab, { knowsPlace: true });
-  await tab.api.stop(tab.id);
-  await tab.quiet();
-  await other.resume();
+flow('resume').each(majors)(
+  'a turn that ends after the page was loaded, on version %s',
+  async major => {
+    const tab = served.open(major);
+    tab.begin('take your time');
+    await untilWordsCame(tab);
+    const other = await served.reopen(tab, { knowsPlace: true });
+    await tab.api.stop(tab.id);
+    await tab.quiet();
+    await other.resume();
 
-  await expectSound(other, { posts: 0 });
-  expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
-  await expectServed(other, 'stopped');
-});
+    await expectSound(other, { posts: 0 });
+    expect(known(other.messages, tab)).toEqual(known(tab.messages, tab));
+    await expectServed(other, 'stopped');
+  },
+);
 
-test.each(majors)('in the middle of a tool, on version %s', async major => {
+flow('resume').each(majors)('in the middle of a tool, on version %s', async major => {
   const tab = served.open(major);
   tab.begin('first the weather in Tokyo, then pay Ann $5');
   await until('a call is shown', () => tab.messages.flatMap(toolParts).length > 0);
@@ -159,7 +163,7 @@ test.each(majors)('between two questions of a tool, on version %s', async major 
   expect((await tab.api.wallet()).balance).toBe(880);
 });
 
-test.runIf(asksTogether).each(majors)(
+flow('parallel-questions', 'partial-answers').each(majors)(
   'when some questions are settled and one is open, on version %s',
   async major => {
     const tab = served.open(major);

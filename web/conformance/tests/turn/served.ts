@@ -1,32 +1,29 @@
 /** The server of a test file, and tabs on it. */
 import { afterAll, beforeAll, inject, onTestFailed } from 'vitest';
+import type { CellName } from '../../src/cells.ts';
 import type { Major } from '../../src/sdk.ts';
 import type { AdkPlace } from '../../src/server/adk.ts';
 import { Api } from '../../src/server/api.ts';
-import type { Transport } from '../../src/server/connection.ts';
-import { type Agent, Server, type ServerOptions } from '../../src/server/server.ts';
+import { Server, type ServerOptions } from '../../src/server/server.ts';
 import { type Another, Tab, type TabOptions } from '../../src/server/tab.ts';
-import { leaveOut } from './left-out.ts';
-import { notInAdk, notInAdkLive } from './not-in-adk.ts';
-import { notInSeeds } from './not-in-seeds.ts';
+import { can, cell } from './flow.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    transport: Transport;
-    agent: Agent;
+    cell: CellName;
     /** The ADK that the files of a project share. */
     adk: AdkPlace | undefined;
   }
 }
 
 /** The way that the pages of this run take. */
-export const transport = inject('transport');
+export const { transport } = cell;
 
 /** Who answers in this run, where a test names nobody. */
-export const agent = inject('agent');
+export const { agent } = cell;
 
 /** Whether the agent asks all that it wants to know at once, or one question after the other. */
-export const asksTogether = ['demo', 'gemini', 'adk', 'adk-live'].includes(agent);
+export const asksTogether = can('parallel-questions');
 
 /**
  * Whether a page runs its tool while somebody is asked about another call of the same step. Where ADK
@@ -52,15 +49,6 @@ export type Served = {
 
 export function serve(options: ServerOptions = {}): Served {
   let server: Server | undefined;
-  if (transport === 'seeds') {
-    leaveOut(notInSeeds);
-  }
-  if (agent === 'adk') {
-    leaveOut(notInAdk);
-  }
-  if (agent === 'adk-live') {
-    leaveOut(notInAdkLive);
-  }
   beforeAll(async () => {
     server = await Server.start({ agent, adk: inject('adk'), ...options });
   });

@@ -4,8 +4,9 @@ import { majors } from '../../src/sdk.ts';
 import { shown } from '../../src/server/shown.ts';
 import { type Tab, textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
+import { flow } from './flow.ts';
 import { pageTools } from './page-tools.ts';
-import { asksTogether, serve, transport } from './served.ts';
+import { serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectSound, expectValid, known, outline } from './sound.ts';
 
 const served = serve({ pace: 1 });
@@ -72,7 +73,7 @@ test.each(majors)(
   },
 );
 
-test.runIf(asksTogether).each(majors)(
+flow('parallel-questions').each(majors)(
   'answers that were given go along with the new message, on version %s',
   async major => {
     const tab = served.open(major);
