@@ -23,7 +23,8 @@ APT_TEST := \
   'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)' \
   'python3:python3:the judges of the Gemini emulator' \
   'python3-venv:/usr/lib/python3*/ensurepip:the judges of the Gemini emulator' \
-  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of the PostgreSQL store'
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of the PostgreSQL store' \
+  'shellcheck:shellcheck:checking the scripts'
 
 APT_BENCH := $(APT_RUN) \
   'python3:python3:pydantic-ai, which is measured too' \
@@ -47,8 +48,16 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	$(call say,Serving the demo; stop it with Ctrl-C)
 	@exec scripts/serve
 
+SUITES := check test-rust test-emulator test-adk test-adk-versions test-client test-page test-conformance fuzz
+
 .PHONY: test
-test: set-up check test-rust test-python test-web fuzz ## install what is missing, check, and run every test
+test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
+	@scripts/run-suites $(SUITES)
+	$(call say,All tests passed)
+
+.PHONY: test-long
+test-long: set-up ## the same with every cell of the matrix, and races and kills repeated many times
+	@TEST_LONG=1 scripts/run-suites $(SUITES)
 	$(call say,All tests passed)
 
 ##@ Parts of `make test`
@@ -67,7 +76,7 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	$(call say,Checking TypeScript)
 	cd web && npm run check
 	$(call say,Checking scripts and documents)
-	for script in .ci/run scripts/* examples/adk-python/run examples/adk-typescript/run; do bash -n "$$script"; done
+	shellcheck .ci/run scripts/* examples/*/run
 	scripts/check-links
 
 .PHONY: test-rust
@@ -82,33 +91,49 @@ test-rust: $(PAGE) ## the Rust tests, doc tests included
 	cargo test --workspace $(LOCKED) --doc
 
 .PHONY: test-python
-test-python: ## the emulator and the Python package, with Google's own SDK and ADK
-	@scripts/require-tools rust python
-	$(call say,Building what the Python tests drive)
-	cargo build $(LOCKED) -p adk-stream
+test-python: test-emulator test-adk test-adk-versions ## the emulator and the Python package, with Google's own SDK and ADK
+
+.PHONY: test-emulator
+test-emulator: built-for-python ## the emulator, with Google's own SDK
 	$(call say,Tests with the SDK of Google)
 	python=$$(scripts/python-env) && "$$python" -m pytest python/conformance
+
+.PHONY: test-adk
+test-adk: built-for-python ## the Python package and the bridge, with Google's own ADK
 	$(call say,Tests of the Python package)
 	python=$$(scripts/python-env adk) && cd python/adk_stream && "$$python" -m mypy && "$$python" -m pytest
 	$(call say,Tests with the ADK of Google)
 	python=$$(scripts/python-env adk) && "$$python" -m pytest python/adk
+
+.PHONY: test-adk-versions
+test-adk-versions: built-for-python ## a few flows behind every version and language of ADK
 	$(call say,Tests with other versions and languages of ADK)
 	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --short --kills 1
 
 .PHONY: adk-matrix
-adk-matrix: ## every flow behind every ADK, 50 (N) kills each, and the table in docs/adk.md
-	@scripts/require-tools rust python node
-	cargo build $(LOCKED) -p adk-stream
+adk-matrix: built-for-python ## every flow behind every ADK, 50 (N) kills each, and the table in docs/adk.md
+	@scripts/require-tools node
 	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --kills $(or $(N),50) --table -rP
 
 .PHONY: test-web
-test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
-	$(call say,Building what the TypeScript tests drive)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+test-web: test-client test-page test-conformance ## the tests with real AI SDK clients and a real browser
+
+.PHONY: test-client
+test-client: built-for-web ## the npm package
+	$(call say,Tests of the npm package)
+	cd web && npm test -w client
+
+.PHONY: test-page
+test-page: built-for-web ## the page, in a real browser
+	$(call say,Tests of the page)
+	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test -w demo
+
+.PHONY: test-conformance
+test-conformance: built-for-web ## every flow with the real AI SDK clients, over every transport and agent
 	@scripts/require-tools python
 	scripts/python-env adk
-	$(call say,TypeScript and browser tests)
-	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test
+	$(call say,Tests with the real clients)
+	cd web && npm test -w conformance
 
 .PHONY: crash
 crash: $(PAGE) ## kill servers N (1000) times while people pay, on SQLite and on PostgreSQL
@@ -177,7 +202,7 @@ clean: ## remove everything that was built or downloaded
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # What the commands above stand on
 
@@ -190,6 +215,17 @@ ready-to-run:
 set-up:
 	@scripts/apt-ensure $(APT_TEST)
 	@scripts/require-tools rust node python lint
+
+.PHONY: built-for-python
+built-for-python:
+	@scripts/require-tools rust python
+	$(call say,Building what the Python tests drive)
+	cargo build $(LOCKED) -p adk-stream
+
+.PHONY: built-for-web
+built-for-web: $(PAGE)
+	$(call say,Building what the TypeScript tests drive)
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
 
 $(NODE_MODULES): web/package-lock.json
 	@scripts/require-tools node
