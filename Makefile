@@ -33,6 +33,7 @@ APT_BENCH := $(APT_RUN) \
 APT_COUNTS := 'valgrind:valgrind:counting instructions'
 
 NODE_MODULES := web/node_modules/.stamp
+REACT_EXAMPLE := examples/react/node_modules/.stamp
 PAGE := web/demo/dist/index.html
 # Everything that the page may be made from, the npm package included; what is made from it, and its tests, are left out.
 PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance -o -name bench \) -prune -o -type f -print)
@@ -78,6 +79,7 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	$(call say,Checking scripts and documents)
 	shellcheck .ci/run scripts/* examples/*/run
 	scripts/check-links
+	scripts/check-snippets
 
 .PHONY: test-rust
 test-rust: $(PAGE) ## the Rust tests, doc tests included
@@ -124,8 +126,9 @@ test-client: built-for-web ## the npm package
 	cd web && npm test -w client
 
 .PHONY: test-page
-test-page: built-for-web ## the page, in a real browser
+test-page: built-for-web $(REACT_EXAMPLE) ## the page and the example of a page, in a real browser
 	$(call say,Tests of the page)
+	cd examples/react && npm run build
 	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test -w demo
 
 .PHONY: test-conformance
@@ -196,7 +199,7 @@ sbom: ## write the bills of materials of the binary and the page to target/sbom
 .PHONY: clean
 clean: ## remove everything that was built or downloaded
 	cargo clean
-	rm -rf examples/adk-typescript/node_modules web/node_modules web/*/node_modules web/*/dist web/*/dist-v6 fuzz/target
+	rm -rf examples/*/node_modules examples/react/dist web/node_modules web/*/node_modules web/*/dist web/*/dist-v6 fuzz/target
 
 .PHONY: help
 help: ## this list
@@ -232,6 +235,11 @@ $(NODE_MODULES): web/package-lock.json
 	$(call say,Installing npm packages)
 	cd web && npm ci --no-audit --no-fund --loglevel=error || { \
 	  echo "npm ci failed. If web/package.json changed, run 'npm install' in web/ and commit the lock file."; exit 1; }
+	@touch $@
+
+$(REACT_EXAMPLE): examples/react/package-lock.json
+	$(call say,Installing the npm packages of the example)
+	cd examples/react && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(NODE_MODULES) $(PAGE_SOURCES)

@@ -1,0 +1,65 @@
+/** The page of examples/react, as its README starts it: the stock `useChat` behind Vite's proxy. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { projectRoot } from './server.ts';
+import { startServer, Visitor, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+/** `npm run dev`, in front of a server. */
+async function develop(server: string): Promise<string> {
+  const folder = join(projectRoot, 'examples/react');
+  const vite = spawn(
+    'node',
+    ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0'],
+    {
+      cwd: folder,
+      env: { ...process.env, ADK_STREAM_URL: server },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  onTestFinished(async () => {
+    const ended = once(vite, 'exit');
+    vite.kill();
+    await ended;
+  });
+  for await (const line of createInterface({ input: vite.stdout })) {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(stripVTControlCharacters(line))?.[0];
+    if (url !== undefined) {
+      return url;
+    }
+  }
+  throw new Error('Vite did not say where it is');
+}
+
+test('a question is shown with its text, outlives a reload, and is answered', async () => {
+  const server = await startServer();
+  const { page } = await Visitor.at(await develop(server.url), { patience: 30_000 });
+  const say = async (text: string) => {
+    await page.getByLabel('Message').fill(text);
+    await page.getByRole('button', { name: 'Send' }).click();
+  };
+
+  await say('Send $20 to Sam');
+  const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
+  await question.getByText('"recipient": "Sam"').waitFor();
+  await page.reload();
+  await question.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('process_payment: output-available').waitFor();
+  const { payments } = await (await fetch(`${server.url}/api/wallet`)).json();
+  expect(payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
+
+  await say('Play track 2');
+  await page.getByText('change_bgm: output-available').waitFor();
+  await say('Send $30 to Ann');
+  await page
+    .getByRole('group', { name: 'Send 30 USD to Ann?' })
+    .getByRole('button', { name: 'Deny' })
+    .click();
+  await page.getByText('process_payment: output-denied').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
