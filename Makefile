@@ -68,7 +68,8 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	@scripts/require-tools rust lint
 	$(call say,Checking Rust)
 	cargo fmt --all --check
-	if [ -f fuzz/Cargo.toml ]; then cargo fmt --manifest-path fuzz/Cargo.toml --check; fi
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt --manifest-path examples/embed-axum/Cargo.toml --check
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace $(LOCKED) --no-deps --document-private-items --quiet
 	$(call say,Checking licences and sources of dependencies)
@@ -121,7 +122,8 @@ adk-matrix: built-for-python ## every flow behind every ADK, 50 (N) kills each, 
 test-web: test-client test-page test-conformance ## the tests with real AI SDK clients and a real browser
 
 .PHONY: test-client
-test-client: built-for-web ## the npm package
+test-client: built-for-web ## the npm package, and the example of an application that embeds the routes
+	cargo build $(LOCKED) --manifest-path examples/embed-axum/Cargo.toml --target-dir target
 	$(call say,Tests of the npm package)
 	cd web && npm test -w client
 
@@ -161,7 +163,8 @@ dev: $(NODE_MODULES) ## the server, and the page with hot reload; Ctrl-C stops b
 .PHONY: fmt
 fmt: $(NODE_MODULES) ## format Rust and TypeScript
 	cargo fmt --all
-	if [ -f fuzz/Cargo.toml ]; then cargo fmt --manifest-path fuzz/Cargo.toml; fi
+	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path examples/embed-axum/Cargo.toml
 	cd web && npm run format
 
 .PHONY: bench

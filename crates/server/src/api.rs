@@ -28,13 +28,13 @@ use crate::connection::{self, ConnectionLimits};
 use crate::event_stream;
 use crate::guard::{self, Guard};
 use crate::history;
-use crate::keys::Keys;
+use crate::identity::{AnyIdentity, Identity, KeyIdentity};
 use crate::live::{self, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::quota::{QuotaLimits, Quotas};
 use crate::shared_key::SharedKey;
-use crate::speaker::{Speaker, admit, identify};
+use crate::speaker::{Speaker, admit};
 use crate::ticket::Secret;
 
 /// What the API serves.
@@ -42,10 +42,9 @@ use crate::ticket::Secret;
 pub struct Api {
     /// The engine that runs the turns.
     pub engine: Engine,
-    /// Who may speak.
-    pub keys: Arc<Keys>,
-    /// Whether everybody is served as one principal where there are no keys, and not this machine
-    /// alone.
+    /// Who sends a request.
+    pub identity: AnyIdentity,
+    /// Whether everybody is served as one principal, which pages then show.
     pub insecure: bool,
     /// How much a request may hold.
     pub limits: Limits,
@@ -81,7 +80,7 @@ impl Api {
     pub fn new(engine: Engine) -> Self {
         Self {
             engine,
-            keys: Arc::default(),
+            identity: KeyIdentity::default().into(),
             insecure: false,
             limits: Limits::default(),
             ledger: None,
@@ -99,7 +98,16 @@ impl Api {
         }
     }
 
-    /// Its routes.
+    /// The same, with another way to know who sends a request.
+    #[must_use]
+    pub fn with_identity(self, identity: impl Identity) -> Self {
+        Self {
+            identity: identity.into(),
+            ..self
+        }
+    }
+
+    /// Its routes. They may be nested under a path of an application's own router.
     pub fn router(self) -> Router {
         let guard = Guard::new(self.origins.clone());
         Router::new()
@@ -276,7 +284,7 @@ async fn output(
     // A worker of the agent's need not know whose chat it is.
     let principal = match asks::is_agent(&api, &parts.headers) {
         true => None,
-        false => Some(identify(&api, &parts.headers, &parts.extensions)?),
+        false => Some(api.identity.identify(&parts).await?),
     };
     if let Some(principal) = &principal {
         admit(&api, principal, &parts.extensions)?;
@@ -314,7 +322,7 @@ async fn info(State(api): State<Api>, Speaker(principal): Speaker) -> Response {
         "principal": principal,
         "version": env!("CARGO_PKG_VERSION"),
     });
-    if api.insecure && api.keys.is_empty() {
+    if api.insecure {
         info["insecure"] = true.into();
     }
     fresh(info)

@@ -19,8 +19,8 @@ use turn::ChatId;
 use turn::gate::Decision;
 
 use crate::api::Api;
+use crate::identity::bearer;
 use crate::problem::Problem;
-use crate::speaker::bearer;
 
 /// How long a question is held. Proxies let go of a silent request after some 30 seconds or more.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -44,6 +44,9 @@ impl Keys {
         if name.is_empty() || key.is_empty() {
             return Err(problem.to_owned());
         }
+        if name.starts_with('@') {
+            return Err(format!("{name}: names that begin with @ are reserved"));
+        }
         let hash = match key.strip_prefix("sha256:") {
             Some(hex) => unhex(hex).ok_or("sha256: takes 64 hexadecimal digits")?,
             None if key.chars().count() < SHORTEST => {

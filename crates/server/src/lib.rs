@@ -17,7 +17,8 @@
 //! - `environment`: the `ADK_STREAM_` variables.
 //! - `listen_address`, `store_url`, `agent_name`: the grammar of each setting.
 //! - `log`: what goes to stderr.
-//! - [`keys`]: who may speak, also from a file (`keys_file`); `speaker`: who does; [`shared_key`]: other servers, and the agent.
+//! - [`identity`]: who sends a request; [`keys`]: by keys, also from a file (`keys_file`); `speaker`: as an
+//!   extractor; [`shared_key`]: other servers, and the agent.
 //! - [`api`]: chats over HTTP; `event_stream`: a window as a response.
 //! - `approvals`: what waits for a person, and what the person says.
 //! - [`body`]: what a request brings; [`quota`]: how much a principal may have and send.
@@ -61,6 +62,7 @@ mod gemini_settings;
 mod guard;
 mod headers;
 mod history;
+pub mod identity;
 pub mod keys;
 mod keys_file;
 mod listen_address;
@@ -89,6 +91,7 @@ pub use cli::run;
 pub use connection::{ConnectionLimits, serve};
 pub use environment::Environment;
 pub use error::Error;
+pub use identity::{Identity, KeyIdentity, Unidentified};
 pub use keys::Keys;
 pub use listen_address::ListenAddress;
 pub use runtime::runtime;

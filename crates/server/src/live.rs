@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::http::{HeaderMap, Uri};
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, http::header::CACHE_CONTROL};
 use serde_json::json;
@@ -18,7 +18,7 @@ use turn::Principal;
 
 use crate::api::Api;
 use crate::problem::Problem;
-use crate::speaker::{self, Speaker};
+use crate::speaker::Speaker;
 use crate::ticket;
 
 /// The subprotocol by which a page may bring a ticket: `adk-stream.ticket.TICKET`.
@@ -83,13 +83,11 @@ impl Default for SocketLimits {
 /// Opens a socket.
 pub(crate) async fn open(
     State(api): State<Api>,
-    headers: HeaderMap,
-    uri: Uri,
-    extensions: axum::http::Extensions,
+    request: Parts,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade = upgrade.map_err(|_| Problem::upgrade_required())?;
-    let (principal, protocol) = admit(&api, &headers, &uri, &extensions).await?;
+    let (principal, protocol) = admit(&api, &request).await?;
     let in_flight = api.quotas.admit(&principal)?;
     let bytes = api.limits.bytes;
     let upgrade = upgrade
@@ -109,15 +107,10 @@ pub(crate) async fn open(
 
 /// Who opens it: by a header, by a ticket in the query, or by one in a subprotocol, which is then to
 /// be chosen.
-async fn admit(
-    api: &Api,
-    headers: &HeaderMap,
-    uri: &Uri,
-    extensions: &axum::http::Extensions,
-) -> Result<(Principal, Option<String>), Problem> {
-    let query = uri.query().unwrap_or_default().split('&');
+async fn admit(api: &Api, request: &Parts) -> Result<(Principal, Option<String>), Problem> {
+    let query = request.uri.query().unwrap_or_default().split('&');
     let in_query = query.filter_map(|pair| pair.strip_prefix("ticket=")).next();
-    let protocols = headers.get("sec-websocket-protocol");
+    let protocols = request.headers.get("sec-websocket-protocol");
     let protocols = protocols
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
@@ -130,7 +123,7 @@ async fn admit(
             let redeemed = api.secret.redeem(ticket, &*api.nonces).await?;
             redeemed.ok_or_else(Problem::unauthorized)?
         }
-        None => speaker::identify(api, headers, extensions)?,
+        None => api.identity.identify(request).await?,
     };
     Ok((principal, in_protocol.map(str::to_owned)))
 }

@@ -23,6 +23,7 @@ use crate::config::{Cluster, Config, Remote};
 use crate::connection::{self, ConnectionLimits};
 use crate::demo;
 use crate::error::Error;
+use crate::identity::KeyIdentity;
 use crate::quota::Quotas;
 use crate::readiness::Readiness;
 use crate::routes;
@@ -156,12 +157,18 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<(Api, Readines
     }
     let engine = engine.start().await.map_err(Error::Recover)?;
     let cluster = config.cluster.as_ref().map(|cluster| cluster.key.clone());
+    let origins = Arc::new(config.origins.clone());
+    let identity = KeyIdentity {
+        keys: config.keys.clone(),
+        insecure: config.insecure,
+        origins: origins.clone(),
+    };
     let api = Api {
         secret: cluster.as_ref().map_or_else(Secret::fresh, Secret::of),
         cluster,
-        keys: Arc::new(config.keys.clone()),
-        insecure: config.insecure,
-        origins: Arc::new(config.origins.clone()),
+        identity: identity.into(),
+        insecure: config.insecure && config.keys.is_empty(),
+        origins,
         on_abort: config.on_abort,
         quotas: Quotas::new(config.quotas, Limits::default().bytes),
         ledger: (!has_tools).then_some(stores.ledger),
