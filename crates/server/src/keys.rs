@@ -138,6 +138,7 @@ mod tests {
             "a=sha256:12",
             "a=secret-15-chars",
             "a=secret",
+            "@agent=secret-of-sixteen-or-more",
             "a=secret-of-sixteen-or-more,b=secret-of-sixteen-or-more",
         ] {
             let error = text.parse::<Keys>().unwrap_err();
