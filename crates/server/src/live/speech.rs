@@ -10,7 +10,7 @@ use engine::Heard;
 use engine::engine::Request;
 use serde_json::json;
 use turn::ChatId;
-use turn::agent::SPEECH;
+use turn::message::SPEECH;
 use wire::seeds::AudioAction;
 use wire::{Message, Part, Role, Trigger, part};
 
