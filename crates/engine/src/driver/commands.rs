@@ -310,7 +310,7 @@ impl Driver {
                         seen: Some(Box::new(message)),
                         ..self.open(speech, Some(&turn), Some(position))?
                     },
-                    None if speech == Speech::Seeds => self.open(speech, None, Some(parked))?,
+                    None if speech == Speech::Legacy => self.open(speech, None, Some(parked))?,
                     None => self.open(speech, None, None)?,
                 };
                 sending.answers = answers.into();
