@@ -10,6 +10,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert_eq!(again, Ok(frame));
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = wire::seeds::ServerFrame::from_text(text);
+        let _ = wire::legacy::ServerFrame::from_text(text);
     }
 });

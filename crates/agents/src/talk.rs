@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc};
-use turn::agent::{Past, StepRequest, is_speech};
+use turn::agent::{Past, StepRequest};
 
 use crate::agent::{AgentStream, Conversation, Heard};
 use crate::narrated::{Narrator, narrated};
@@ -55,7 +55,7 @@ impl<P: Partner> Conversation for Talk<P> {
     fn step(&mut self, request: StepRequest) -> AgentStream {
         let (ear, heard) = mpsc::channel(SOUNDS);
         let is_spoken = match request.history.last() {
-            Some(Past::Message(message)) => is_speech(message),
+            Some(Past::Message(message)) => message.is_speech(),
             _ => false,
         };
         self.ear = is_spoken.then_some(ear);

@@ -10,6 +10,7 @@ use adk_stream::turn::call::Place;
 use adk_stream::turn::event::Finish;
 use adk_stream::turn::input::Ids;
 use adk_stream::turn::live::{Ruling, Verdict};
+use adk_stream::turn::message::{Message, Part};
 use adk_stream::turn::{At, ChatId, Event, Input, OpenTurn, Principal};
 use adk_stream::view::ShownChat;
 use futures_util::{StreamExt, stream};
@@ -113,10 +114,9 @@ async fn append(
 }
 
 pub(crate) fn say(chat: &mut ShownChat, owner: &str, name: &str, message: &str) -> Vec<Event> {
-    let part = adk_stream::wire::Part::text(DELTA);
-    let role = adk_stream::wire::Role::User;
+    let part = Part::text(DELTA);
     let input = Input::Message {
-        message: adk_stream::wire::Message::new(message, role, vec![part]),
+        message: Message::new(message, vec![part]),
         principal: Principal::from(owner),
         after: chat.current().map(|turn| turn.id().clone()),
         ids: Ids {

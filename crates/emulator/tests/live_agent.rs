@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
 use turn::event::Finish;
+use turn::message::{self, Message};
 use turn::{CallId, ChatId, Principal, TurnId};
-use wire::{Message, Role};
 
 /// Answers with all that it was told, and takes its time between words.
 struct Parrot {
@@ -88,16 +88,16 @@ fn script(emulator: &Emulator, rules: &Value) {
 }
 
 fn message(text: &str) -> Past {
-    let part = wire::Part::text(text);
-    Past::Message(Message::new(text, Role::User, vec![part]))
+    let part = message::Part::text(text);
+    Past::Message(Message::new(text, vec![part]))
 }
 
 fn speech() -> Past {
-    let part = wire::Part::Data(wire::part::Data {
-        name: turn::agent::SPEECH.to_owned(),
-        ..wire::part::Data::default()
-    });
-    Past::Message(Message::new("speech", Role::User, vec![part]))
+    let part = message::Part::Data {
+        name: message::SPEECH.to_owned(),
+        fields: serde_json::Map::new(),
+    };
+    Past::Message(Message::new("speech", vec![part]))
 }
 
 fn said(text: &str) -> Past {

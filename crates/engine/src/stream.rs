@@ -16,8 +16,10 @@ use crate::log::Log;
 pub enum Speech {
     /// The AI SDK's order, for some releases of it: the window closes when the turn parks.
     Sdk(Profile),
-    /// The seeds' order: the window lasts for the whole turn.
-    Seeds,
+    /// The legacy bridge's order: the window lasts for the whole turn. Servers of older versions forward
+    /// it under its first name.
+    #[serde(rename = "seeds")]
+    Legacy,
 }
 
 /// A window on a turn: chunks as they come, until it closes. Dropping it leaves the turn alone.
@@ -71,7 +73,7 @@ impl WindowStream {
                     position,
                 ))
             }
-            Speech::Seeds => View::Seeds(LegacyWindow::new(log.message_id(), position)),
+            Speech::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), position)),
         };
         Self::new(log, view)
     }
@@ -83,7 +85,7 @@ impl WindowStream {
                 let window = Window::replaying(profile, log.message_id(), &log.items());
                 View::Sdk(window)
             }
-            Speech::Seeds => View::Seeds(LegacyWindow::new(log.message_id(), 0)),
+            Speech::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), 0)),
         };
         Self::new(log, view)
     }
@@ -118,12 +120,12 @@ struct Reader {
 #[derive(Debug)]
 enum View {
     Sdk(Window),
-    Seeds(LegacyWindow),
+    Legacy(LegacyWindow),
 }
 
 impl Reader {
     fn believe(&mut self, message: &Message) {
-        let empty = View::Seeds(LegacyWindow::new("", 0));
+        let empty = View::Legacy(LegacyWindow::new("", 0));
         self.view = match std::mem::replace(&mut self.view, empty) {
             View::Sdk(window) => View::Sdk(window.believing(message)),
             view => view,
@@ -152,7 +154,7 @@ impl Reader {
     fn read(&mut self) -> Option<Vec<Arc<Chunk>>> {
         let is_closed = match &self.view {
             View::Sdk(window) => window.is_closed(),
-            View::Seeds(window) => window.is_closed(),
+            View::Legacy(window) => window.is_closed(),
         };
         if is_closed {
             return None;
@@ -164,7 +166,7 @@ impl Reader {
         }
         let read = match &mut self.view {
             View::Sdk(window) => window.read(&self.log.items()),
-            View::Seeds(window) => {
+            View::Legacy(window) => {
                 let read = window.read(&self.log.items()).into_iter();
                 read.map(Arc::new).collect()
             }

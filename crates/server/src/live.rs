@@ -1,8 +1,8 @@
 //! The WebSocket: one socket, many chats, two dialects.
 
+mod legacy;
 mod official;
 mod outbox;
-mod seeds;
 mod socket;
 mod speech;
 

@@ -184,8 +184,8 @@ pub fn server_frame() -> impl Strategy<Value = ServerFrame> {
     )
 }
 
-/// Any frame of a page in the seeds' dialect.
-pub fn seeds_frame() -> impl Strategy<Value = wire::seeds::ClientFrame> {
+/// Any frame of a page of the legacy bridge.
+pub fn legacy_frame() -> impl Strategy<Value = wire::legacy::ClientFrame> {
     let messages = prop::collection::vec(message(), 0..3);
     (messages, "[!-~]{1,9}", json(), "\\PC{0,20}", any::<u16>(), 0..6_u8).prop_map(
         |(messages, id, anything, text, number, kind)| {
@@ -197,7 +197,7 @@ pub fn seeds_frame() -> impl Strategy<Value = wire::seeds::ClientFrame> {
                 4 => serde_json::json!({"type": "audio_control", "action": "stop"}),
                 _ => serde_json::json!({"type": "audio_chunk", "chunk": id, "sampleRate": number}),
             };
-            decoded(&value, wire::seeds::ClientFrame::from_slice)
+            decoded(&value, wire::legacy::ClientFrame::from_slice)
         },
     )
 }

@@ -12,12 +12,12 @@ use serde_json::Value;
 const ROOMS: [(&str, &[&str]); 11] = [
     ("wire", &[]),
     ("gemini", &[]),
-    ("turn", &["wire"]),
+    ("turn", &[]),
     ("view", &["wire", "turn"]),
     ("agents", &["wire", "turn", "gemini"]),
-    ("store", &["wire", "turn"]),
+    ("store", &["turn"]),
     ("engine", &["wire", "turn", "view", "agents", "store"]),
-    ("emulator", &["wire", "turn", "agents", "gemini"]),
+    ("emulator", &["turn", "agents", "gemini"]),
     (
         "server",
         &[
@@ -123,7 +123,8 @@ fn an_edge_against_the_direction_is_seen() {
     assert!(edge("store", "agents", false).fault().is_some());
     assert!(edge("engine", "testkit", false).fault().is_some());
     assert!(edge("engine", "testkit", true).fault().is_none());
-    assert!(edge("turn", "wire", false).fault().is_none());
+    assert!(edge("view", "turn", false).fault().is_none());
+    assert!(edge("turn", "wire", false).fault().is_some());
     assert!(edge("turn", "engine", true).fault().is_some());
 }
 

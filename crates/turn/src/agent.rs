@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wire::Message;
 
 use crate::call::{Call, Outcome, Place};
 use crate::event::Finish;
 use crate::gate::Decision;
 use crate::id::{ChatId, Principal, TurnId};
+use crate::message::Message;
 
 /// What an agent says while a step runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -266,17 +266,6 @@ pub struct Asked {
     pub token: Option<Value>,
     /// What was decided.
     pub decision: Option<Decision>,
-}
-
-/// The name of the part that a user message has whose words are spoken, and come while its turn
-/// runs: `data-speech`.
-pub const SPEECH: &str = "speech";
-
-/// Whether the words of a user message are spoken.
-pub fn is_speech(message: &Message) -> bool {
-    let is_speech =
-        |part: &wire::Part| matches!(part, wire::Part::Data(data) if data.name == SPEECH);
-    message.parts.iter().any(is_speech)
 }
 
 /// Something that was said.

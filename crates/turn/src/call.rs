@@ -34,12 +34,25 @@ impl Call {
         match &self.input {
             // Nothing is shown as nothing.
             Value::Null => None,
-            Value::Object(_) if wire::prototype::is_refused(&self.input) => {
+            Value::Object(_) if has_hidden_key(&self.input) => {
                 Some("its input holds keys that pages can't show, such as __proto__")
             }
             Value::Object(_) => None,
             _ => Some("its input is not an object with named fields"),
         }
+    }
+}
+
+/// Whether a value has a key, anywhere in it, that JavaScript takes for a prototype: pages drop it.
+fn has_hidden_key(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_hidden_key),
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            key == "__proto__"
+                || key == "constructor" && value.get("prototype").is_some()
+                || has_hidden_key(value)
+        }),
+        _ => false,
     }
 }
 

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wire::Message;
 
 use crate::actor::Actor;
 use crate::agent::Part;
 use crate::call::{Call, Outcome};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
+use crate::message::Message;
 use crate::time::At;
 
 /// One append to a chat's journal: all of its events, or none.

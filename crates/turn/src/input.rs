@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wire::Message;
 
 use crate::agent::AgentEvent;
 use crate::call::Outcome;
@@ -11,6 +10,7 @@ use crate::event::Event;
 use crate::gate::Decision;
 use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::live::Ruling;
+use crate::message::Message;
 use crate::time::At;
 
 /// Something that happens to a chat.

@@ -10,6 +10,7 @@
 //! # Layout
 //!
 //! - [`id`]: what things are called; [`time`]: when.
+//! - [`message`]: what a user says.
 //! - [`event`]: what the journal says: the only thing that is kept; [`actor`]: who signs it.
 //! - [`gate`]: a question that holds a call, and its answers; [`call`]: what became of a call.
 //! - [`digest`]: what an answer was given to.
@@ -34,6 +35,7 @@ pub mod id;
 pub mod index;
 pub mod input;
 pub mod live;
+pub mod message;
 mod path;
 pub mod reason;
 pub mod refusal;
@@ -47,5 +49,6 @@ pub use event::{Entry, Event};
 pub use id::{CallId, ChatId, GateId, Principal, TurnId};
 pub use index::OpenTurn;
 pub use input::{Effect, Input, Output};
+pub use message::Message;
 pub use time::At;
 pub use turn::{Status, Turn};

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wire::Message;
 
 use crate::agent::{Asked, CallResult, OwnCall, Part, Past};
 use crate::call::{Call, Outcome, Place};
@@ -14,6 +13,7 @@ use crate::event::{Cause, End};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::live::Live;
+use crate::message::Message;
 use crate::said::Item;
 use crate::time::At;
 

@@ -5,6 +5,7 @@ mod message;
 mod place;
 pub(crate) mod proxy;
 mod transcript;
+pub(crate) mod user_message;
 mod window;
 
 pub(crate) use self::message::assemble;

@@ -15,7 +15,7 @@ use wire::answer::Gate as Named;
 use wire::prototype::without_refused_keys;
 use wire::{Answer, Message, Role, Trigger};
 
-use crate::ai_sdk::{self, proxy};
+use crate::ai_sdk::{self, proxy, user_message};
 use crate::shown::ShownChat;
 
 /// What was said no longer ago than this a page may not have seen, and so has not cut off.
@@ -27,7 +27,7 @@ pub enum Intake {
     /// A user message that opens a turn.
     Open {
         /// The message.
-        message: Message,
+        message: turn::Message,
         /// The turn to follow.
         after: Option<TurnId>,
         /// What was decided at gates of the turn that is open, before the message was written.
@@ -379,8 +379,8 @@ impl ShownChat {
 
 /// A message with an id. One that comes without gets it by its place and content, so that the same
 /// request sent twice is the same message.
-fn named(message: &Message, place: usize) -> Message {
-    let mut message = message.clone();
+fn named(message: &Message, place: usize) -> turn::Message {
+    let mut message = user_message::read(message);
     if message.id.is_none() {
         let hash = turn::digest::hash(&json!([place, message.parts]));
         message.id = Some(format!("user_{}", &hash[..24]));

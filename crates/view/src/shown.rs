@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use turn::agent::{AgentEvent, Past, Said};
+use turn::message::Part;
 use turn::{At, CallId, Chat, Entry, Input, Output, Turn, TurnId};
-use wire::{Message, Part};
+use wire::Message;
 
-use crate::ai_sdk::{self, Line, Transcript};
+use crate::ai_sdk::{self, Line, Transcript, user_message};
 
 /// What a chat and its task take that says nothing.
 const FIXED: usize = 6_000;
@@ -156,7 +157,8 @@ impl ShownChat {
         let mut messages = Vec::new();
         for turn in turns {
             // Older journals have messages without ids, which no client takes.
-            messages.extend(turn.user_message().cloned().map(|mut message| {
+            messages.extend(turn.user_message().map(|message| {
+                let mut message = user_message::show(message);
                 message
                     .id
                     .get_or_insert_with(|| format!("user_{}", turn.id()));
@@ -199,9 +201,9 @@ pub struct Branch {
 }
 
 /// How many bytes a user's message takes, by estimate.
-fn weight_of(message: &Message) -> usize {
+fn weight_of(message: &turn::Message) -> usize {
     let parts = message.parts.iter().map(|part| match part {
-        Part::Text(text) => text.text.len(),
+        Part::Text { text, .. } => text.len(),
         Part::File(file) => file.url.len(),
         _ => 0,
     });

@@ -11,6 +11,7 @@ use turn::event::Finish;
 use turn::gate::Decision;
 use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
+use turn::message::Part;
 use turn::{At, Input, Principal};
 use wire::{Message, Trigger};
 
@@ -21,7 +22,7 @@ fn chat() -> ShownChat {
     let handle = |chat: &mut ShownChat, input| {
         chat.handle(input, At(1));
     };
-    let message = message("user", "u1", json!([{"type": "text", "text": "pay"}]));
+    let message = turn::Message::new("u1", vec![Part::text("pay")]);
     let ids = Ids {
         turn: "t".into(),
         message: "m".to_owned(),
@@ -305,7 +306,7 @@ fn message_that_comes_late_once_more_is_no_edit() {
     let first = message("user", "u1", json!([{"type": "text", "text": "pay"}]));
     chat.handle(
         Input::Message {
-            message: message("user", "u2", json!([{"type": "text", "text": "wait"}])),
+            message: turn::Message::new("u2", vec![Part::text("wait")]),
             principal: Principal::from("ann"),
             after: Some("t".into()),
             ids: Ids {

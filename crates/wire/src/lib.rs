@@ -11,12 +11,12 @@
 //!
 //! - [`chunk`]: what a stream is made of; [`profile`]: which releases of the SDK must accept it.
 //! - [`message`], [`part`], [`tool_part`]: UI messages as clients hold, send and validate them.
-//! - [`legacy`]: older and foreign shapes of messages, read as today's.
 //! - [`answer`]: what a client's message answers: approvals and outputs.
 //! - [`reply`]: the bodies that answer an approval, or settle a page's call, without a window.
 //! - [`request`]: the body of `POST {api}`, and the [`Limits`] that guard every decoder.
-//! - [`sse`]: server-sent events; [`frame`]: the AI SDK's WebSocket frames; [`seeds`]: the frames of
-//!   the seeds' dialect; [`socket`]: which of the two a client speaks.
+//! - [`sse`]: server-sent events; [`frame`]: the AI SDK's WebSocket frames; [`socket`]: whose frames
+//!   a client sends, those or the legacy bridge's.
+//! - [`legacy`]: the legacy bridge: its frames, and older shapes of messages, read as today's.
 //! - [`assembler`]: folds chunks into a message exactly as the client does.
 //! - [`checker`]: drives an assembler as the client would, and says what goes wrong.
 //! - [`prototype`]: keys that no client can parse.
@@ -41,7 +41,6 @@ pub mod profile;
 pub mod prototype;
 pub mod reply;
 pub mod request;
-pub mod seeds;
 pub mod socket;
 pub mod sse;
 pub mod tool_part;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::decode::{DecodeError, Field, Fields, Id, Nulls, Path, names};
-use crate::legacy;
+use crate::legacy::content;
 use crate::part::Part;
 
 names! {
@@ -22,7 +22,7 @@ names! {
 /// A UI message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Message {
-    /// Its id. The AI SDK always sends one; pages of the seeds' dialect may not.
+    /// Its id. The AI SDK always sends one; pages of the legacy bridge may not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Who it is from.
@@ -49,7 +49,7 @@ impl Message {
         }
     }
 
-    /// Decodes one message, of today's or of an older shape ([`legacy`]).
+    /// Decodes one message, of today's or of an older shape ([`crate::legacy`]).
     pub fn decode(value: Value) -> Result<Self, DecodeError> {
         Self::from_value(value, Path::Root, Nulls::Absent)
     }
@@ -92,7 +92,7 @@ impl Field for Message {
         let metadata = fields.take::<Option<Value>>("metadata")?;
         let parts = match fields.take::<Option<Vec<Part>>>("parts")? {
             Some(parts) => parts,
-            None => legacy::take_content(&mut fields)?,
+            None => content::take_content(&mut fields)?,
         };
         Ok(Self {
             id,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::decode::{DecodeError, Fields, Nulls, Path};
 use crate::request::Limits;
-use crate::{frame, seeds};
+use crate::{frame, legacy};
 
 /// A frame of either dialect.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +15,8 @@ use crate::{frame, seeds};
 pub enum ClientFrame {
     /// The AI SDK's own.
     Official(frame::ClientFrame),
-    /// The seeds'.
-    Seeds(seeds::ClientFrame),
+    /// The legacy bridge's.
+    Legacy(legacy::ClientFrame),
 }
 
 impl ClientFrame {
@@ -28,9 +28,9 @@ impl ClientFrame {
         let kind = fields.peek("type").and_then(Value::as_str);
         if kind.is_some_and(frame::ClientFrame::knows) {
             frame::ClientFrame::take(fields, limits).map(Self::Official)
-        } else if kind.is_none_or(seeds::ClientFrame::knows) {
+        } else if kind.is_none_or(legacy::ClientFrame::knows) {
             // A frame without a type gets the same error from either.
-            seeds::ClientFrame::take(fields, limits).map(Self::Seeds)
+            legacy::ClientFrame::take(fields, limits).map(Self::Legacy)
         } else {
             let kind = kind.unwrap_or_default();
             Err(Path::Root.key("type").unknown(kind, "a frame type"))
@@ -51,7 +51,7 @@ mod tests {
         let frame = read(r#"{"type":"abort","requestId":"r"}"#);
         assert!(matches!(frame, Ok(ClientFrame::Official(_))));
         let frame = read(r#"{"type":"interrupt"}"#);
-        assert!(matches!(frame, Ok(ClientFrame::Seeds(_))));
+        assert!(matches!(frame, Ok(ClientFrame::Legacy(_))));
     }
 
     #[test]

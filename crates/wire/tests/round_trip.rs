@@ -5,7 +5,7 @@
 
 use adk_stream_wire::checker::Checker;
 use adk_stream_wire::{
-    ChatRequest, Chunk, Limits, Message, Profile, assembler::Sdk, frame, seeds, socket, sse,
+    ChatRequest, Chunk, Limits, Message, Profile, assembler::Sdk, frame, legacy, socket, sse,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -99,15 +99,15 @@ proptest! {
     }
 
     #[test]
-    fn seeds_frame(frame in arbitrary::seeds_frame()) {
+    fn legacy_frame(frame in arbitrary::legacy_frame()) {
         let read = socket::ClientFrame::from_slice(&bytes(&frame), &limits()).unwrap();
-        prop_assert_eq!(read, socket::ClientFrame::Seeds(frame));
+        prop_assert_eq!(read, socket::ClientFrame::Legacy(frame));
     }
 
     #[test]
-    fn seeds_server_frame(chunk in arbitrary::chunk(), timestamp in arbitrary::json()) {
-        for frame in [seeds::ServerFrame::Chunk(chunk.clone()), seeds::ServerFrame::Done, seeds::ServerFrame::Pong { timestamp: timestamp.clone() }] {
-            prop_assert_eq!(seeds::ServerFrame::from_text(&frame.to_text()).unwrap(), frame);
+    fn legacy_server_frame(chunk in arbitrary::chunk(), timestamp in arbitrary::json()) {
+        for frame in [legacy::ServerFrame::Chunk(chunk.clone()), legacy::ServerFrame::Done, legacy::ServerFrame::Pong { timestamp: timestamp.clone() }] {
+            prop_assert_eq!(legacy::ServerFrame::from_text(&frame.to_text()).unwrap(), frame);
         }
     }
 
@@ -163,7 +163,7 @@ fn decode_all(bytes: &[u8]) {
     let _ = frame::ServerFrame::from_slice(bytes, &limits);
     let _ = sse::Decoder::new().push(bytes);
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = seeds::ServerFrame::from_text(text);
+        let _ = legacy::ServerFrame::from_text(text);
     }
     if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
         let _ = Message::decode(value);

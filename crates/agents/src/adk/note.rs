@@ -139,13 +139,13 @@ pub(super) fn settled(
 #[cfg(test)]
 mod tests {
     use turn::call::Call;
+    use turn::message::{Message, Part};
     use turn::{CallId, ChatId, Principal, TurnId};
-    use wire::{Message, Part, Role};
 
     use super::*;
 
     fn message(id: &str) -> Past {
-        Past::Message(Message::new(id, Role::User, vec![Part::text("Go")]))
+        Past::Message(Message::new(id, vec![Part::text("Go")]))
     }
 
     fn step(outcome: Outcome) -> Past {

@@ -2,10 +2,10 @@
 
 use gemini::{Content, Data, FileData, FunctionCall, Part};
 use serde_json::Value;
-use turn::agent::{self, Past, is_speech};
+use turn::agent::{self, Past};
 use turn::call::Call;
 use turn::live::{OURS, TRANSCRIPT};
-use wire::part::File;
+use turn::message::{self, File};
 
 use super::{data_url, keepsake, response};
 
@@ -20,7 +20,7 @@ pub(crate) fn contents(history: &[Past]) -> Vec<Content> {
     let mut contents = Vec::new();
     for (place, past) in history.iter().enumerate() {
         match past {
-            Past::Message(message) if is_speech(message) => {
+            Past::Message(message) if message.is_speech() => {
                 let text = heard(history.get(place + 1));
                 contents.push(Content::user(vec![Part::text(text)]));
             }
@@ -76,10 +76,10 @@ fn is_heard(part: &agent::Part) -> bool {
 }
 
 /// What a page sent. Data parts are the page's own business.
-fn message_parts(parts: &[wire::Part]) -> Vec<Part> {
-    let part = |part: &wire::Part| match part {
-        wire::Part::Text(text) if !text.text.is_empty() => Some(Part::text(&text.text)),
-        wire::Part::File(file) => Some(page_file(file)),
+fn message_parts(parts: &[message::Part]) -> Vec<Part> {
+    let part = |part: &message::Part| match part {
+        message::Part::Text { text, .. } if !text.is_empty() => Some(Part::text(text)),
+        message::Part::File(file) => Some(page_file(file)),
         _ => None,
     };
     let mut parts: Vec<_> = parts.iter().filter_map(part).collect();
@@ -91,8 +91,7 @@ fn message_parts(parts: &[wire::Part]) -> Vec<Part> {
 }
 
 fn page_file(page: &File) -> Part {
-    let reference = page.provider_reference.as_ref();
-    let at_google = reference.and_then(|reference| reference.get(PROVIDER)?.as_str());
+    let at_google = page.provider_reference(PROVIDER);
     let url = at_google.unwrap_or(&page.url);
     match file(url, &page.media_type, Part::default()) {
         Some(part) => part,

@@ -9,8 +9,8 @@ use turn::call::{Outcome, Place};
 use turn::event::{Entry, Finish};
 use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
+use turn::message::{self, Message};
 use turn::{At, Chat, Input, Principal};
-use wire::{Message, Role as PageRole};
 
 use super::contents::contents;
 use super::reading::Reading;
@@ -67,9 +67,9 @@ impl Journaled {
     }
 
     fn say(&mut self, number: usize) {
-        let parts = vec![wire::Part::text("go on")];
+        let parts = vec![message::Part::text("go on")];
         self.perform(Input::Message {
-            message: Message::new(format!("u{number}"), PageRole::User, parts),
+            message: Message::new(format!("u{number}"), parts),
             principal: Principal::from("ann"),
             after: self.chat.current().map(|turn| turn.id().clone()),
             ids: Ids {

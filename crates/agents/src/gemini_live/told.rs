@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use gemini::live::{ClientContent, ToolResponse};
 use gemini::{ClientMessage, FunctionCall, FunctionResponse, Scheduling};
 use serde_json::{Map, Value, json};
-use turn::agent::{Behavior, Past, is_speech};
+use turn::agent::{Behavior, Past};
 
 use crate::gemini::{contents, response};
 
@@ -111,7 +111,7 @@ impl Told {
                 }
                 // Somebody else went on with the chat.
                 Past::Step { .. } => return None,
-                Past::Message(message) if is_speech(message) => {}
+                Past::Message(message) if message.is_speech() => {}
                 Past::Message(_) | Past::Result { .. } => {
                     turns.extend(contents(std::slice::from_ref(past)));
                 }
@@ -188,7 +188,7 @@ fn stopped() -> FunctionResponse {
 /// is about to speak.
 pub(super) fn seed(history: &[Past]) -> Option<ClientMessage> {
     let (spoken, before) = match history.split_last() {
-        Some((Past::Message(message), before)) if is_speech(message) => (true, before),
+        Some((Past::Message(message), before)) if message.is_speech() => (true, before),
         _ => (false, history),
     };
     let turns = contents(before);
@@ -228,12 +228,12 @@ mod tests {
     use super::*;
     use turn::agent::{CallResult, Part};
     use turn::call::{Call, Outcome, Place};
+    use turn::message::{self, Message};
     use turn::{CallId, TurnId};
-    use wire::{Message, Role};
 
     fn message(text: &str) -> Past {
-        let part = wire::Part::text(text);
-        Past::Message(Message::new(text, Role::User, vec![part]))
+        let part = message::Part::text(text);
+        Past::Message(Message::new(text, vec![part]))
     }
 
     fn call(id: &str) -> Call {
@@ -372,11 +372,11 @@ mod tests {
 
     #[test]
     fn a_seed_is_answered_unless_somebody_is_about_to_speak() {
-        let speech = wire::Part::Data(wire::part::Data {
-            name: turn::agent::SPEECH.to_owned(),
-            ..wire::part::Data::default()
-        });
-        let spoken = Past::Message(Message::new("s", Role::User, vec![speech]));
+        let speech = message::Part::Data {
+            name: message::SPEECH.to_owned(),
+            fields: Map::new(),
+        };
+        let spoken = Past::Message(Message::new("s", vec![speech]));
         let complete = |history: &[Past]| {
             let seed = seed(history)?.client_content?;
             seed.turn_complete

@@ -8,8 +8,8 @@ use futures_core::Stream;
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
+use turn::message::{self, Message};
 use turn::{CallId, ChatId, Principal, TurnId};
-use wire::{Message, Role};
 
 /// Every tool that the demo knows.
 pub(crate) const TOOLS: [&str; 7] = [
@@ -51,7 +51,7 @@ impl Dialogue {
 
     /// A user message.
     pub(crate) fn say(&mut self, prompt: &str) {
-        let message = Message::new("m", Role::User, vec![wire::Part::text(prompt)]);
+        let message = Message::new("m", vec![message::Part::text(prompt)]);
         self.history.push(Past::Message(message));
     }
 

@@ -13,8 +13,8 @@ use turn::call::{Call, Outcome, Place};
 use turn::event::Entry;
 use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
+use turn::message::{self, Message};
 use turn::{At, CallId, ChatId, Input, Principal, TurnId};
-use wire::{Message, Role};
 
 use crate::server::Server;
 
@@ -71,12 +71,12 @@ impl Dialogue {
     }
 
     pub(crate) fn say(&mut self, prompt: &str) {
-        self.send(vec![wire::Part::text(prompt)]);
+        self.send(vec![message::Part::text(prompt)]);
     }
 
-    pub(crate) fn send(&mut self, parts: Vec<wire::Part>) {
+    pub(crate) fn send(&mut self, parts: Vec<message::Part>) {
         let id = format!("user-{}", self.turns + 1);
-        let message = Message::new(id, Role::User, parts);
+        let message = Message::new(id, parts);
         let input = Input::Message {
             message,
             principal: Principal::from("ann"),

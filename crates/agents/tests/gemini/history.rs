@@ -2,11 +2,11 @@
 
 use adk_stream_agents::gemini::Config;
 use gemini::{SafetySetting, ThinkingConfig};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use turn::Input;
 use turn::call::Outcome;
 use turn::gate::Decision;
-use wire::part::File;
+use turn::message::{File, Part};
 
 use crate::dialogue::{Dialogue, config, last, parts};
 use crate::server::{Answer, Server};
@@ -323,16 +323,16 @@ async fn files_of_the_user_go_along() {
     };
     let at_google = json!({"google": "https://g.example/v1beta/files/1"});
     dialogue.send(vec![
-        wire::Part::text("look"),
-        wire::Part::File(file("data:image/png;base64,QUJD", "image/png")),
-        wire::Part::File(file("data:text/plain,hi%21", "")),
-        wire::Part::File(file("https://f.example/a.pdf", "application/pdf")),
-        wire::Part::File(file("gs://bucket/a.mp4", "video/mp4")),
-        wire::Part::File(File {
-            provider_reference: at_google.as_object().cloned(),
+        Part::text("look"),
+        Part::File(file("data:image/png;base64,QUJD", "image/png")),
+        Part::File(file("data:text/plain,hi%21", "")),
+        Part::File(file("https://f.example/a.pdf", "application/pdf")),
+        Part::File(file("gs://bucket/a.mp4", "video/mp4")),
+        Part::File(File {
+            extra: Map::from_iter([("providerReference".to_owned(), at_google)]),
             ..file("blob:1", "image/png")
         }),
-        wire::Part::File(File {
+        Part::File(File {
             filename: Some("a.txt".into()),
             ..file("blob:https://page.example/1", "text/plain")
         }),

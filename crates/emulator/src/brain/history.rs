@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use turn::CallId;
 use turn::agent::{CallResult, Part, Past};
 use turn::call::{Call, Outcome, Place};
-use wire::Message;
+use turn::message::{self, Message};
 
 use super::outcome::{of, outcome};
 
@@ -83,7 +83,7 @@ impl Teller {
         for part in &content.parts {
             match &part.data {
                 Data::FunctionResponse(response) => self.response(response),
-                Data::Text(text) => said.push(wire::Part::text(text)),
+                Data::Text(text) => said.push(message::Part::text(text)),
                 Data::InlineData(blob) => said.extend(file(
                     blob.mime_type.as_deref(),
                     format!(
@@ -99,14 +99,14 @@ impl Teller {
                 _ => {}
             }
         }
-        if let [wire::Part::Text(text)] = said.as_slice()
-            && let Some(result) = self.late_result(&text.text)
+        if let [message::Part::Text { text, .. }] = said.as_slice()
+            && let Some(result) = self.late_result(text)
         {
             self.history.push(result);
         } else if !said.is_empty() {
             self.messages += 1;
             let id = format!("message_{}", self.messages);
-            let message = Message::new(id, wire::Role::User, said);
+            let message = Message::new(id, said);
             self.history.push(Past::Message(message));
         }
     }
@@ -205,11 +205,11 @@ impl Teller {
     }
 }
 
-fn file(media_type: Option<&str>, url: String) -> Option<wire::Part> {
-    Some(wire::Part::File(wire::part::File {
+fn file(media_type: Option<&str>, url: String) -> Option<message::Part> {
+    Some(message::Part::File(message::File {
         media_type: media_type?.to_owned(),
         url,
-        ..wire::part::File::default()
+        ..message::File::default()
     }))
 }
 
@@ -303,7 +303,7 @@ mod tests {
         };
         assert_eq!(message.text(), "see");
         assert!(
-            matches!(&message.parts[1], wire::Part::File(file) if file.url.ends_with("base64,AAAA"))
+            matches!(&message.parts[1], message::Part::File(file) if file.url.ends_with("base64,AAAA"))
         );
     }
 

@@ -8,10 +8,10 @@ use agents::{Agent, Demo};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place};
+use turn::message::{self, Message};
 use turn::reason::TIMED_OUT;
 use turn::reason::denial;
 use turn::{CallId, ChatId, Principal, TurnId};
-use wire::{Message, Role};
 
 use crate::socket::{Socket, setup, text_of};
 use crate::{emulator, soon};
@@ -43,7 +43,7 @@ fn client(emulator: &Emulator, model: &str) -> Gemini {
 
 /// Runs a turn to its end; a call that is pending brings its result in a turn of its own.
 async fn story(agent: &dyn Agent, prompt: &str, settle: Settle) -> Story {
-    let message = Message::new("m", Role::User, vec![wire::Part::text(prompt)]);
+    let message = Message::new("m", vec![message::Part::text(prompt)]);
     let mut history = vec![Past::Message(message)];
     let mut calls = Vec::new();
     let mut said = String::new();
@@ -343,7 +343,7 @@ async fn the_demo_says_the_same_in_a_live_session() {
 async fn what_the_demo_thinks_comes_through() {
     let emulator = emulator("[]").await;
     let client = client(&emulator, "gemini-3-pro-preview");
-    let message = Message::new("m", Role::User, vec![wire::Part::text("Where am I?")]);
+    let message = Message::new("m", vec![message::Part::text("Where am I?")]);
     let history = [Past::Message(message)];
     let thoughts = |parts: Vec<Part>| -> String {
         let thoughts = parts.iter().filter_map(|part| match part {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 use store::Closed;
-use turn::agent::is_speech;
 use turn::answer::{Answer, Reception};
 use turn::call::{Call, Place};
 use turn::gate::Decision;
@@ -253,7 +252,7 @@ impl Driver {
         let taken = sending.take(chat, self.now);
         if is_unread {
             let is_opened = match &taken {
-                Ok(Intake::Open { message, .. }) => self.settings.hears || !is_speech(message),
+                Ok(Intake::Open { message, .. }) => self.settings.hears || !message.is_speech(),
                 _ => false,
             };
             if !is_opened {
@@ -270,7 +269,7 @@ impl Driver {
             return Err(EngineError::InvalidChatId(why));
         }
         match taken {
-            Intake::Open { message, .. } if is_speech(&message) && !self.settings.hears => {
+            Intake::Open { message, .. } if message.is_speech() && !self.settings.hears => {
                 Err(EngineError::Deaf)
             }
             // Whoever is asked next takes it in.
@@ -311,7 +310,7 @@ impl Driver {
                         seen: Some(Box::new(message)),
                         ..self.open(speech, Some(&turn), Some(position))?
                     },
-                    None if speech == Speech::Seeds => self.open(speech, None, Some(parked))?,
+                    None if speech == Speech::Legacy => self.open(speech, None, Some(parked))?,
                     None => self.open(speech, None, None)?,
                 };
                 sending.answers = answers.into();

@@ -16,7 +16,7 @@ use wire::decode::{DecodeError, Problem};
 use wire::socket::ClientFrame;
 
 use super::outbox::Outbox;
-use super::{official, seeds, speech};
+use super::{legacy, official, speech};
 use crate::api::Api;
 
 /// One socket: who is at the other end, and what it has open.
@@ -33,7 +33,7 @@ pub(super) struct Socket {
     attending: HashMap<ChatId, Attending>,
     /// The chat whose microphone is open.
     pub(super) microphone: Option<ChatId>,
-    pub(super) seeds: seeds::State,
+    pub(super) legacy: legacy::State,
 }
 
 /// Why a socket is closed.
@@ -53,7 +53,7 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
         chats: HashMap::new(),
         attending: HashMap::new(),
         microphone: None,
-        seeds: seeds::State::default(),
+        legacy: legacy::State::default(),
     };
     let mut ping = tokio::time::interval_at(Instant::now() + limits.ping, limits.ping);
     let mut heard = Instant::now();
@@ -163,7 +163,7 @@ impl Socket {
             let frame = ClientFrame::from_slice(text, &limits);
             // A frame of a request is answered to that request; any other answer would make the
             // official client give up all that it has open.
-            frame.map_err(|error| (official::request_of(text), seeds::is_message(text), error))
+            frame.map_err(|error| (official::request_of(text), legacy::is_message(text), error))
         });
         let (frame, _large) = read.await.map_err(|problem| match problem.code() {
             "too_large" => (close_code::SIZE, "a frame with too many values"),
@@ -171,13 +171,13 @@ impl Socket {
         })?;
         match frame {
             Ok(ClientFrame::Official(frame)) => official::receive(self, frame).await,
-            Ok(ClientFrame::Seeds(frame)) => seeds::receive(self, frame).await,
+            Ok(ClientFrame::Legacy(frame)) => legacy::receive(self, frame).await,
             Err((_, _, error)) if matches!(error.problem, Problem::NotJson(_)) => {
                 return Err((close_code::PROTOCOL, "not valid JSON"));
             }
             Err((Some(request), _, error)) => official::fail(self, request, told(&error)).await,
-            Err((None, true, error)) => seeds::refuse(self, told(&error)).await,
-            Err((None, false, error)) => seeds::fail(self, told(&error)).await,
+            Err((None, true, error)) => legacy::refuse(self, told(&error)).await,
+            Err((None, false, error)) => legacy::fail(self, told(&error)).await,
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Speech on a socket, in either dialect.
 //!
 //! A page that speaks the AI SDK's frames sends a user message with a part `data-speech` as it sends
-//! any other, and then names the chat in every frame of sound. The seeds' pages name none: opening
+//! any other, and then names the chat in every frame of sound. Pages of the legacy bridge name none: opening
 //! the microphone opens the turn.
 
 use base64::Engine as _;
@@ -10,11 +10,11 @@ use engine::Heard;
 use engine::engine::Request;
 use serde_json::json;
 use turn::ChatId;
-use turn::agent::SPEECH;
-use wire::seeds::AudioAction;
+use turn::message::SPEECH;
+use wire::legacy::AudioAction;
 use wire::{Message, Part, Role, Trigger, part};
 
-use super::seeds;
+use super::legacy;
 use super::socket::Socket;
 
 /// What browsers give, and models take.
@@ -28,10 +28,10 @@ pub(super) async fn control(socket: &mut Socket, id: Option<String>, action: Aud
             if !socket.api.engine.hears() {
                 return refuse(socket, is_named, &engine::EngineError::Deaf).await;
             }
-            let chat = seeds::chat(socket, id);
+            let chat = legacy::chat(socket, id);
             socket.microphone = Some(chat.clone());
             if !is_named {
-                seeds::send(socket, spoken(chat)).await;
+                legacy::send(socket, spoken(chat)).await;
             }
         }
         AudioAction::Stop => {
@@ -99,7 +99,7 @@ pub(super) async fn hear(
                 refuse(socket, is_named, &error).await;
             }
         }
-        Err(problem) if !is_named => seeds::fail(socket, problem.to_owned()).await,
+        Err(problem) if !is_named => legacy::fail(socket, problem.to_owned()).await,
         Err(problem) => tracing::debug!(%chat, problem, "sound was not understood"),
     }
 }
@@ -108,7 +108,7 @@ pub(super) async fn hear(
 /// that it has open.
 async fn refuse(socket: &Socket, is_named: bool, error: &engine::EngineError) {
     match is_named {
-        false => seeds::fail(socket, format!("{}: {error}", error.code())).await,
+        false => legacy::fail(socket, format!("{}: {error}", error.code())).await,
         true => tracing::debug!(%error, "speech was refused"),
     }
 }

@@ -6,7 +6,7 @@
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
-//! - `start`, `routes`, `api`, `consent`, `history`, `official`, `seeds`, `gemini`, `emulate`, `replicas`,
+//! - `start`, `routes`, `api`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
 //!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`: the
 //!   behaviour.
 
@@ -25,13 +25,13 @@ mod gemini;
 mod golden;
 mod guard;
 mod history;
+mod legacy;
 mod official;
 mod process;
 mod quotas;
 mod replicas;
 mod request;
 mod routes;
-mod seeds;
 mod shutdown;
 mod socket;
 mod start;

@@ -51,7 +51,7 @@ impl World {
         let sdk = match opening.speech {
             Speech::Sdk(wire::Profile::Shared) => Sdk::V6,
             Speech::Sdk(_) => Sdk::V7,
-            Speech::Seeds => return,
+            Speech::Legacy => return,
         };
         let client = Checker::new(sdk).holding(delivery.order.messages().to_vec());
         let mut watch = Watch {

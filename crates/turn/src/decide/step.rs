@@ -167,17 +167,24 @@ impl Chat {
 
     /// Settles a call that the agent ran by itself. Nobody need answer what it still asks.
     fn settle_own_call(&mut self, output: &mut Output, call: CallId, outcome: Outcome) {
-        let turn = self.current();
-        let denied = turn.and_then(|turn| turn.denial_within(&call));
-        let outcome = match (outcome, denied) {
-            // The tool has asked, and tells no more than what it was told.
-            (Outcome::Error { error }, Some(reason)) if error == denial(reason.as_deref()) => {
-                Outcome::Denied { reason }
-            }
-            (outcome, _) => outcome,
+        let outcome = match outcome {
+            Outcome::Denied { reason } => self.denied_within(&call, reason.as_deref()),
+            outcome => outcome,
         };
         self.cancel_questions(output, &call);
         self.settle_call(output, call, outcome);
+    }
+
+    /// What becomes of a call of which the agent says that it was denied: only a person can deny it,
+    /// and gives the reason. What a tool refuses by itself has failed.
+    fn denied_within(&self, call: &CallId, reason: Option<&str>) -> Outcome {
+        let denied = self.current().and_then(|turn| turn.denial_within(call));
+        match denied {
+            Some(reason) => Outcome::Denied { reason },
+            None => Outcome::Error {
+                error: denial(reason),
+            },
+        }
     }
 
     /// Journals the running step, and decides what becomes of its calls.

@@ -155,7 +155,19 @@ fn agent_that_fails_before_it_says_a_word_leaves_no_step() {
 
 #[test]
 fn denial_that_a_tool_at_the_agent_passes_on_is_one() {
-    for (error, is_denied) in [("Denied: too much", true), ("It broke", false)] {
+    let denied = |reason: &str| Outcome::Denied {
+        reason: Some(reason.to_owned()),
+    };
+    let failed = |error: &str| Outcome::Error {
+        error: error.to_owned(),
+    };
+    // The reason is the person's, whatever the tool makes of it; words alone deny nothing.
+    for (said, becomes) in [
+        (denied("too much"), denied("too much")),
+        (denied("no!"), denied("too much")),
+        (failed("It broke"), failed("It broke")),
+        (failed("Denied: too much"), failed("Denied: too much")),
+    ] {
         let mut driver = Driver::new();
         driver.say("pay");
         driver.own_call("fc-1", "process_payment", Place::Agent);
@@ -166,16 +178,30 @@ fn denial_that_a_tool_at_the_agent_passes_on_is_one() {
         driver.perform(Input::Agent {
             event: AgentEvent::Settled {
                 provider_id: "fc-1".to_owned(),
-                outcome: Outcome::Error {
-                    error: error.to_owned(),
-                },
+                outcome: said,
             },
             ruling: None,
         });
-        let reason = Some("too much".to_owned());
-        let is_shown = driver.outcome(0) == Some(Outcome::Denied { reason });
-        assert_eq!(is_shown, is_denied, "{error}");
+        assert_eq!(driver.outcome(0), Some(becomes));
     }
+}
+
+#[test]
+fn denial_that_nobody_gave_is_an_error_of_the_tool() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.end_step();
+    let reason = Some("closed on Sundays".to_owned());
+    driver.perform(Input::Agent {
+        event: AgentEvent::Settled {
+            provider_id: "fc-1".to_owned(),
+            outcome: Outcome::Denied { reason },
+        },
+        ruling: None,
+    });
+    let error = "Denied: closed on Sundays".to_owned();
+    assert_eq!(driver.outcome(0), Some(Outcome::Error { error }));
 }
 
 #[test]

@@ -114,3 +114,25 @@ fn question_that_an_older_version_has_asked_is_taken_back_when_its_turn_is_taken
     ));
     assert_eq!(output.effects, [Effect::CallModel]);
 }
+
+/// The turn decides by a rule of its own what pages can't show; the wire strips by another.
+#[test]
+fn what_is_asked_about_is_what_the_wire_leaves_whole() {
+    let proto = r#"{"a": {"__proto__": 1}}"#;
+    let inputs = [
+        json!({}),
+        json!({"constructor": "Acme", "prototype": 1, "a": [{"b": null}]}),
+        json!({"constructor": {"prototype": null}}),
+        json!({"a": [1, {"constructor": {"prototype": {}}}]}),
+        serde_json::from_str(proto).unwrap(),
+    ];
+    for input in inputs {
+        let is_stripped = wire::prototype::without_refused_keys(input.clone()) != input;
+        let mut driver = Driver::new();
+        driver.say("pay");
+        driver.own_call_with("fc-1", "process_payment", Place::Agent, input.clone());
+        driver.end_step();
+        driver.agent_asks("fc-1", "Pay 5?");
+        assert_eq!(is_no(driver.decision(0)), is_stripped, "{input}");
+    }
+}

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gemini::{Content, Data, Part, Role};
 use serde_json::{Value, json};
-use turn::agent::{Past, StepRequest, is_speech};
+use turn::agent::{Past, StepRequest};
 use turn::call::Place;
 
 use super::super::telling::{events, result, said};
@@ -104,7 +104,7 @@ fn asked(message: &Past) -> Option<Value> {
 }
 
 fn is_spoken(past: &Past) -> bool {
-    matches!(past, Past::Message(message) if is_speech(message))
+    matches!(past, Past::Message(message) if message.is_speech())
 }
 
 /// Words in one part: newer models take nothing else in the middle of a conversation.
@@ -133,21 +133,21 @@ fn digest(past: &Past) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turn::agent::{self, CallResult, SPEECH};
+    use turn::agent::{self, CallResult};
     use turn::call::{Call, Outcome};
+    use turn::message::{self, Message};
     use turn::{CallId, ChatId, Principal, TurnId};
-    use wire::{Message, Role};
 
     fn message(text: &str) -> Past {
-        Past::Message(Message::new(text, Role::User, vec![wire::Part::text(text)]))
+        Past::Message(Message::new(text, vec![message::Part::text(text)]))
     }
 
     fn spoken() -> Past {
-        let part = wire::Part::Data(wire::part::Data {
-            name: SPEECH.to_owned(),
-            ..wire::part::Data::default()
-        });
-        Past::Message(Message::new("s", Role::User, vec![part]))
+        let part = message::Part::Data {
+            name: message::SPEECH.to_owned(),
+            fields: serde_json::Map::new(),
+        };
+        Past::Message(Message::new("s", vec![part]))
     }
 
     fn step(text: &str, calls: &[(&str, Place)]) -> Past {

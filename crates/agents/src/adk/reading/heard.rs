@@ -127,6 +127,21 @@ fn question(hint: Option<&str>, call: &Value) -> String {
     }
 }
 
+/// What an error says that a tool has returned. The Python package returns what it was answered, so a
+/// denial is known by the words of its `Denied`; whether anybody has denied the call is for the turn to
+/// say.
+fn failed(error: &str) -> Outcome {
+    let reason = match error.strip_prefix("Denied") {
+        Some("") => None,
+        Some(rest) if rest.starts_with(": ") => Some(rest[2..].to_owned()),
+        _ => {
+            let error = error.to_owned();
+            return Outcome::Error { error };
+        }
+    };
+    Outcome::Denied { reason }
+}
+
 /// What came of a call.
 fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
     if event.is_aborted() {
@@ -135,9 +150,7 @@ fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
     }
     let mut response = response.response.clone().unwrap_or_default();
     match response.get("error") {
-        Some(Value::String(error)) if response.len() == 1 => Outcome::Error {
-            error: error.clone(),
-        },
+        Some(Value::String(error)) if response.len() == 1 => failed(error),
         _ => match response.remove("result") {
             // What is no object ADK wraps so.
             Some(result) if response.is_empty() => Outcome::Output { output: result },
@@ -151,5 +164,23 @@ fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
                 Outcome::Output { output }
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denial_that_the_package_passes_on_is_typed() {
+        let denied = |reason: Option<&str>| Outcome::Denied {
+            reason: reason.map(str::to_owned),
+        };
+        assert_eq!(failed("Denied"), denied(None));
+        assert_eq!(failed("Denied: too much"), denied(Some("too much")));
+        for error in ["Denied by the bank", "denied", "It broke", ""] {
+            let error = error.to_owned();
+            assert_eq!(failed(&error.clone()), Outcome::Error { error });
+        }
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use testkit::scenario::{self, Scenario};
 use wire::Chunk;
-use wire::seeds::ServerFrame;
+use wire::legacy::ServerFrame;
 
 use crate::process::{Server, adk_stream};
 use crate::socket::Client;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use adk_stream_testkit::scenario::{self, Call, Scenario};
 use serde_json::Value;
-use wire::seeds::{ClientFrame, ServerFrame};
+use wire::legacy::{ClientFrame, ServerFrame};
 use wire::{Chunk, Limits};
 
 #[test]

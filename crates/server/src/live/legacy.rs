@@ -1,4 +1,4 @@
-//! The seeds' frames.
+//! The frames of the legacy bridge.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use turn::{CallId, ChatId};
 use wire::chunk::Error;
-use wire::seeds::{ClientFrame, ServerFrame, chunk_text};
+use wire::legacy::{ClientFrame, ServerFrame, chunk_text};
 use wire::{Chunk, Trigger};
 
 use super::outbox::Outbox;
@@ -63,7 +63,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             socket.say(ServerFrame::Pong { timestamp }.to_text()).await;
         }
         ClientFrame::Interrupt { .. } => {
-            if let Some(chat) = socket.seeds.chat.clone() {
+            if let Some(chat) = socket.legacy.chat.clone() {
                 // A chat that is not there has nothing to be interrupted.
                 let _ = socket.api.engine.stop(&socket.principal, &chat).await;
             }
@@ -85,12 +85,12 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
 /// The chat that a frame is about: the one that it names, the one that was spoken of last, or a new
 /// one.
 pub(super) fn chat(socket: &mut Socket, id: Option<String>) -> ChatId {
-    let chat = match (id, &socket.seeds.chat) {
+    let chat = match (id, &socket.legacy.chat) {
         (Some(id), _) => ChatId::from(id),
         (None, Some(chat)) => chat.clone(),
         (None, None) => ChatId::from(crate::demo::random("chat_")),
     };
-    socket.seeds.chat = Some(chat.clone());
+    socket.legacy.chat = Some(chat.clone());
     chat
 }
 
@@ -117,7 +117,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     let sent = socket
         .api
         .engine
-        .send(&socket.principal, request, Speech::Seeds);
+        .send(&socket.principal, request, Speech::Legacy);
     match sent.await {
         Ok(window) => {
             socket.attend(&chat);
@@ -125,7 +125,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
             // One stream lasts for the whole turn: an answer opens no other.
             if !socket.windows.contains_key(&turn) {
                 // Frames name no turn: one that was typed over is told to its end before the next.
-                let streams = &mut socket.seeds.streams;
+                let streams = &mut socket.legacy.streams;
                 streams.retain(|_, stream| !stream.is_finished());
                 let before = streams.remove(&chat).filter(|_| is_new);
                 let out = socket.out.clone();
@@ -136,7 +136,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
                     forward(window, out).await;
                 });
                 socket.windows.insert(turn, task.abort_handle());
-                socket.seeds.streams.insert(chat, task);
+                socket.legacy.streams.insert(chat, task);
             }
         }
         Err(error) => refuse(socket, problem::told(&error)).await,
