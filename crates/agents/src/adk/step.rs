@@ -6,7 +6,7 @@ use std::time::Duration;
 use gemini::Content;
 use tokio::time::timeout;
 use turn::agent::{AgentEvent, StepRequest};
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 
 use super::branches;
 use super::event::Event;
@@ -45,6 +45,8 @@ pub(super) struct Open {
     pub(super) closing: Option<Content>,
     /// Whether it was told that.
     pub(super) is_closing: bool,
+    /// Why nobody knows what came of the calls that a run which was cut off has not settled.
+    pub(super) lost: UnknownReason,
 }
 
 /// One step.
@@ -130,20 +132,23 @@ impl<'a> Step<'a> {
                         return Err(failure::silent());
                     }
                     // Some versions say nothing more in a session in which something was asked.
-                    let request = note::settled(self.request, |_| None);
+                    let reason = UnknownReason::NoResult;
+                    let request = note::settled(self.request, reason, |_| None);
                     let step = Step::new(self.server, &request, self.narrator);
                     line.open = Some(step.ask_anew(&mut line.session, 0).await?);
                     continue;
                 }
-                self.lose(open, "its run ended without a result");
+                self.lose(open, UnknownReason::NoResult);
                 let events = open.reading.end();
                 self.note(open);
                 self.narrator.say_all(events);
                 return Ok(());
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
-            self.lose(open, "whoever listened to its run is gone");
-            let request = note::settled(self.request, |id| open.reading.settled(id).cloned());
+            let reason = open.lost;
+            self.lose(open, reason);
+            let known = |id: &str| open.reading.settled(id).cloned();
+            let request = note::settled(self.request, reason, known);
             let step = Step::new(self.server, &request, self.narrator);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
@@ -179,13 +184,13 @@ impl<'a> Step<'a> {
         self.narrator.say(Note { is_read, ..note }.event());
     }
 
-    /// Gives up calls that have no result, and says why in the log.
-    fn lose(&self, open: &mut Open, why: &'static str) {
-        let lost = open.reading.lose();
+    /// Gives up calls that have no result, and says why, in the log too.
+    fn lose(&self, open: &mut Open, reason: UnknownReason) {
+        let lost = open.reading.lose(reason);
         for event in &lost {
             if let AgentEvent::Settled { provider_id, .. } = event {
                 let (chat, call) = (&self.request.chat, provider_id);
-                tracing::warn!(%chat, call, why, "the outcome of a call is unknown");
+                tracing::warn!(%chat, call, ?reason, "the outcome of a call is unknown");
             }
         }
         self.narrator.say_all(lost);
@@ -298,7 +303,7 @@ impl<'a> Step<'a> {
             self.narrator.say_all(open.reading.hear(&event));
             stored::heed(&mut open.last, &event);
         }
-        self.lose(open, "its run ended without a result");
+        self.lose(open, UnknownReason::NoResult);
         self.narrator.say_all(open.reading.wait());
         self.note(open);
         Ok(true)

@@ -12,7 +12,7 @@
 use gemini::{Content, Data, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
 use turn::agent::{CallResult, OwnCall, Past, StepRequest};
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 use turn::gate::Decision;
 
 use super::event::CONFIRMATION;
@@ -130,7 +130,9 @@ impl<'a> Answer<'a> {
 
     fn refusal(&self) -> Part {
         let call = &self.own.call;
-        let outcome = self.own.outcome.clone().unwrap_or(Outcome::Unknown);
+        let reason = UnknownReason::NoResult;
+        let outcome = self.own.outcome.clone();
+        let outcome = outcome.unwrap_or(Outcome::Unknown { reason });
         let id = call.provider_id.as_deref().unwrap_or_default();
         response(id, &call.tool, outcome_map(&outcome))
     }
