@@ -16,7 +16,7 @@ use super::reading::Reading;
 use super::server::{LONG, Server};
 use super::stored;
 use super::stream::Run;
-use super::telling::Telling;
+use super::telling::{Siblings, Telling};
 use crate::gemini::Failure;
 use crate::narrated::Narrator;
 
@@ -90,7 +90,8 @@ impl<'a> Step<'a> {
             _ => Note::of(self.request),
         };
         let waiting = noted.iter().flat_map(|note| note.open.clone());
-        let telling = Telling::of(self.request, &waiting.collect::<Vec<_>>());
+        let siblings = self.siblings().await;
+        let telling = Telling::of(self.request, &waiting.collect::<Vec<_>>(), siblings);
         match (line.open.take().filter(|open| open.turn == turn), telling) {
             (Some(open), None) => line.open = Some(open),
             (open, telling) => {
@@ -152,6 +153,22 @@ impl<'a> Step<'a> {
             let step = Step::new(self.server, &request, self.narrator);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
+        }
+    }
+
+    /// What the server makes of answers to agents that run side by side.
+    async fn siblings(&self) -> Siblings {
+        let mut tokens = self
+            .request
+            .own
+            .iter()
+            .filter_map(|own| own.asked.as_ref()?.token.as_ref());
+        if tokens.any(|token| token.get("branch").is_some()) {
+            self.server.greet().await;
+        }
+        match self.server.mode().sorts_results() {
+            true => Siblings::Together,
+            false => Siblings::Apart,
         }
     }
 
