@@ -272,4 +272,5 @@ def test_tool_that_calls_the_page(served, emulator, ledger):
         path = f"/api/calls/{played['toolCallId']}"
         brought = served.request("POST", path, json={"output": {"playing": 1}})
         assert brought.status_code == 200, brought.text
-        assert "playing 1" in chat.last_words()
+        (tool,) = [part for part in chat.parts() if part["type"] == "dynamic-tool"]
+        assert (tool["state"], tool["output"]) == ("output-available", {"page": {"playing": 1}})
