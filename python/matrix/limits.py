@@ -19,13 +19,17 @@ ALL = [
     Limit(
         1,
         ("typescript-*",),
-        ("live: words", "live: tool that asks by itself"),
+        (
+            "live: words",
+            "live: tool that asks by itself",
+            "live: tool that calls the page by itself",
+        ),
         "ADK for TypeScript has no `/run_live`.",
     ),
     Limit(
         2,
         ("typescript-*",),
-        ("tool that asks by itself",),
+        ("tool that asks by itself", "tool that calls the page by itself"),
         "`approve` and `on_page` are a package for Python; elsewhere a tool asks over [one route]"
         "(#tools-that-ask).",
     ),

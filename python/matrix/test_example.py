@@ -1,4 +1,4 @@
-"""The example in TypeScript, started by its one command."""
+"""The examples, each started by its one command."""
 
 import os
 import re
@@ -9,20 +9,21 @@ import threading
 import httpx
 import pytest
 
-from adk_typescript import PROJECT, install
-from emulator import BINARY, PATIENCE
+from adk_typescript import install
+from emulator import BINARY, PATIENCE, ROOT
 from front import Front, free_port, until
 
 
-@pytest.fixture
-def example(tmp_path):
-    install()
+@pytest.fixture(params=["adk-python", "adk-typescript"])
+def example(request, tmp_path):
+    if request.param == "adk-typescript":
+        install()
     listen = f"127.0.0.1:{free_port()}"
     ledger = tmp_path / "ledger"
     settings = {"LISTEN": listen, "ADK_STREAM_BINARY": str(BINARY), "ASSISTANT_LEDGER": str(ledger)}
     names = {name: value for name, value in os.environ.items() if "ADK_STREAM" not in name}
     process = subprocess.Popen(
-        [PROJECT / "run"],
+        [ROOT / "examples" / request.param / "run"],
         env={**names, **settings, "GOOGLE_API_KEY": ""},
         stdout=subprocess.PIPE,
         text=True,

@@ -257,3 +257,20 @@ def test_tool_that_asks(served, emulator, ledger):
         served.answer(approval["approvalId"], True)
         assert "sent 5" in chat.last_words()
     assert ledger.events() == ["send"]
+
+
+@flow("tool that calls the page by itself")
+def test_tool_that_calls_the_page(served, emulator, ledger):
+    if limits.of(served.name, "tool that calls the page by itself"):
+        return
+    emulator.script(says(call("page")))
+    chat = served.chat()
+    with httpx.stream("POST", f"{served.url}/api/chat", json=chat.body("Go")) as response:
+        assert response.status_code == 200
+        until(lambda: [part for part in tools_of(chat) if part["type"] == "tool-play"])
+        (played,) = [part for part in tools_of(chat) if part["type"] == "tool-play"]
+        path = f"/api/calls/{played['toolCallId']}"
+        brought = served.request("POST", path, json={"output": {"playing": 1}})
+        assert brought.status_code == 200, brought.text
+        (tool,) = [part for part in chat.parts() if part["type"] == "dynamic-tool"]
+        assert (tool["state"], tool["output"]) == ("output-available", {"page": {"playing": 1}})

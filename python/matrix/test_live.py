@@ -6,6 +6,7 @@ import pytest
 
 import limits
 from desk import KEY
+from front import until
 from live_front import live_front, words
 
 flow = pytest.mark.flow
@@ -42,3 +43,26 @@ def test_tool_that_asks(name, server, page):
     page.until("finish")
     (paid,) = map(json.loads, wallets.read_text().splitlines())
     assert (paid["amount"], paid["recipient"]) == (20, "Sam")
+
+
+@flow("live: tool that calls the page by itself")
+def test_tool_that_calls_the_page(name, page):
+    if limits.of(name, "live: tool that calls the page by itself"):
+        assert page.ask("Play track 2")[-1]["type"] == "error"
+        return
+    page.say("Play track 2")
+    asked = []
+
+    def is_asked():
+        found = page.front.client.get(f"/api/chat/{page.chat}")
+        parts = found.json()["messages"][-1]["parts"] if found.status_code == 200 else []
+        asked[:] = [part for part in parts if part["type"] == "tool-change_bgm"]
+        return [part["state"] for part in asked] == ["input-available"]
+
+    until(is_asked)
+    path = f"/api/calls/{asked[0]['toolCallId']}"
+    brought = page.front.client.post(path, json={"output": {"success": True, "current_track": 2}})
+    assert brought.status_code == 200, brought.text
+    page.until("finish")
+    (played,) = [part for part in page.parts() if part["type"] == "tool-change_bgm"]
+    assert (played["state"], played["output"]["current_track"]) == ("output-available", 2)

@@ -9,6 +9,9 @@ from test_flows import answer, goes_on, tools_of
 
 flow = pytest.mark.flow
 
+# Those that do not say which agent of an app is the first.
+WITHOUT_APP_INFO = {"python-1.22.1", "typescript-2.0.0"}
+
 
 @pytest.fixture
 def team(servers, name, emulator, tmp_path):
@@ -20,7 +23,18 @@ def team(servers, name, emulator, tmp_path):
     return team
 
 
-def is_paid(chat, ledger, to="ann"):
+def paths(chat, count=1):
+    """Who asks, by who is to be paid."""
+    return {approval["input"]["to"]: approval["path"] for approval in chat.approvals(count)}
+
+
+def above(name, app):
+    """What stands before the first agent's name: the app, where the server names none."""
+    return [app] if name in WITHOUT_APP_INFO else []
+
+
+def is_paid(chat, ledger, path, to="ann"):
+    assert paths(chat) == {to: path}
     answer(chat, True)
     assert f"paid {to}" in str(chat.parts()), chat.view()
     assert ledger.paid(to) == 1
@@ -33,7 +47,7 @@ def test_transfer(team, name, emulator, ledger):
     with team("plain") as served:
         chat = served.chat()
         chat.say("Go")
-        is_paid(chat, ledger)
+        is_paid(chat, ledger, above(name, "plain") + ["root", "helper"])
         goes_on(chat)
 
 
@@ -43,7 +57,7 @@ def test_sequence(team, emulator, ledger):
     with team("sequence") as served:
         chat = served.chat()
         chat.say("Go")
-        is_paid(chat, ledger)
+        is_paid(chat, ledger, ["sequence", "first"])
 
 
 @flow("confirmation in a loop")
@@ -57,7 +71,7 @@ def test_loop(team, name, emulator, ledger):
             assert chat.over()["error"]["code"] == "agent_bad_request"
             assert ledger.paid("ann") <= 1
             return
-        is_paid(chat, ledger)
+        is_paid(chat, ledger, ["loop", "worker"])
 
 
 @flow("confirmations in parallel agents")
@@ -67,6 +81,7 @@ def test_parallel(team, name, emulator, ledger):
         chat = served.chat()
         chat.say("Go")
         asked = {approval["input"]["to"]: approval["approvalId"] for approval in chat.approvals(2)}
+        assert sorted(paths(chat, 2).values()) == [["parallel", "left"], ["parallel", "right"]]
         served.answer(asked["ann"], True)
         served.answer(asked["ben"], True)
         chat.parts()
@@ -76,6 +91,24 @@ def test_parallel(team, name, emulator, ledger):
             return
         assert [part["state"] for part in tools_of(chat)] == ["output-available"] * 2
         assert (ledger.paid("ann"), ledger.paid("ben")) == (1, 1)
+
+
+@flow("confirmations in parallel agents")
+def test_parallel_is_answered_each_by_itself(team, name, emulator, ledger):
+    emulator.script(says(call("pay", to="ann")), says(call("pay", to="ben")))
+    with team("parallel") as served:
+        chat = served.chat()
+        chat.say("Go")
+        asked = {approval["input"]["to"]: approval["approvalId"] for approval in chat.approvals(2)}
+        served.answer(asked["ann"], True)
+        served.answer(asked["ben"], False, "not him")
+        chat.parts()
+        if limits.of(name, "confirmations in parallel agents"):
+            assert ledger.events() == []
+            return
+        states = {part["input"]["to"]: part["state"] for part in tools_of(chat)}
+        assert states == {"ann": "output-available", "ben": "output-denied"}
+        assert (ledger.paid("ann"), ledger.paid("ben")) == (1, 0)
 
 
 @flow("confirmation in an agent that is a tool")

@@ -20,6 +20,7 @@
 //! - [`AdkLive`]: the same server over `/run_live`.
 //! - `failure`: what went wrong, in codes.
 
+mod agents;
 mod asking;
 mod branches;
 mod config;

@@ -76,6 +76,10 @@ fn approval(open: &OpenGate) -> Value {
     if let Some(expires) = open.gate.expires {
         approval["expiresAt"] = json!(expires);
     }
+    let path = open.call.path();
+    if !path.is_empty() {
+        approval["path"] = json!(path);
+    }
     approval
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::CallId;
+use crate::live::{OURS, PATH};
 
 /// One use of a tool, with the input that the model gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,17 @@ pub struct Call {
 }
 
 impl Call {
+    /// The agents from the first to the one that made it, where the agent has others inside.
+    pub fn path(&self) -> Vec<&str> {
+        let ours = self
+            .provider_metadata
+            .as_ref()
+            .and_then(|all| all.get(OURS));
+        let path = ours.and_then(|ours| ours.get(PATH)?.as_array());
+        let path = path.into_iter().flatten();
+        path.filter_map(Value::as_str).collect()
+    }
+
     /// Why a page would not show its input as it runs, if so.
     pub(crate) fn unshowable(&self) -> Option<&'static str> {
         match &self.input {
@@ -94,10 +106,74 @@ pub enum Outcome {
         reason: Option<String>,
     },
     /// It was started, and nobody knows what came of it.
-    Unknown,
+    Unknown {
+        /// Why nobody knows.
+        #[serde(default)]
+        reason: UnknownReason,
+    },
     /// It goes on by itself, and its result will open a turn of its own.
     Pending {
         /// What to tell the model meanwhile.
         output: Value,
     },
+}
+
+/// Why nobody knows what came of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownReason {
+    /// The server that ran it, or that listened to the agent which did, stopped. Also what a journal means
+    /// that was written before reasons were: every unknown outcome then read so.
+    #[default]
+    ServerStopped,
+    /// Its turn was stopped while it ran.
+    TurnStopped,
+    /// The agent's server can't say whether it has taken the answer that lets the call run.
+    AnswerUnclear,
+    /// The connection to the agent was cut while the agent ran it.
+    ConnectionCut,
+    /// The agent failed while the call ran.
+    AgentFailed,
+    /// The agent went on, or ended, and never gave a result.
+    NoResult,
+}
+
+impl UnknownReason {
+    /// Every reason.
+    pub const ALL: [Self; 6] = [
+        Self::ServerStopped,
+        Self::TurnStopped,
+        Self::AnswerUnclear,
+        Self::ConnectionCut,
+        Self::AgentFailed,
+        Self::NoResult,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::reason::unknown;
+
+    #[test]
+    fn unknown_outcome_of_an_old_journal_reads_as_it_did() {
+        let old: Outcome = serde_json::from_value(json!({"outcome": "unknown"})).unwrap();
+        let reason = UnknownReason::ServerStopped;
+        assert_eq!(old, Outcome::Unknown { reason });
+    }
+
+    #[test]
+    fn every_reason_is_stored_and_has_a_sentence_of_its_own() {
+        let mut sentences = std::collections::HashSet::new();
+        for reason in UnknownReason::ALL {
+            let outcome = Outcome::Unknown { reason };
+            let stored = serde_json::to_value(&outcome).unwrap();
+            assert_eq!(stored["reason"], json!(reason));
+            assert_eq!(serde_json::from_value::<Outcome>(stored).unwrap(), outcome);
+            assert!(unknown(reason).starts_with("The outcome is unknown: "));
+            assert!(sentences.insert(unknown(reason)));
+        }
+    }
 }

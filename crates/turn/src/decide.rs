@@ -8,7 +8,7 @@ mod step;
 
 use serde_json::Value;
 
-use crate::call::{Call, Outcome, Place};
+use crate::call::{Call, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{Cause, End, Event};
 use crate::gate::{Decision, Gate, GateKind};
@@ -303,7 +303,9 @@ impl Chat {
         for call in calls {
             let outcome = match decision {
                 // Whatever it was doing when it was let go may have been done.
-                _ if at_work.contains(&call) => Outcome::Unknown,
+                _ if at_work.contains(&call) => Outcome::Unknown {
+                    reason: UnknownReason::TurnStopped,
+                },
                 Decision::Superseded => Outcome::Denied {
                     reason: Some(reason::SUPERSEDED.to_owned()),
                 },
@@ -435,7 +437,8 @@ impl Chat {
             if idempotent.contains(&call) {
                 output.effects.push(Effect::RunTool(call));
             } else {
-                self.settle_call(output, call, Outcome::Unknown);
+                let reason = UnknownReason::ServerStopped;
+                self.settle_call(output, call, Outcome::Unknown { reason });
             }
         }
         self.go_on(output);

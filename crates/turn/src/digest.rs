@@ -64,7 +64,8 @@ impl Gate {
     pub fn digest(&self, call: &Call) -> Option<String> {
         let question = self.kind.question()?;
         let (input, policy) = (self.shown_input(call), self.policy(call));
-        Some(digest(question, input, &call.tool, policy))
+        let path = call.path();
+        Some(digest(question, input, &call.tool, policy, &path))
     }
 }
 
@@ -90,7 +91,7 @@ impl Chat {
 }
 
 /// The digest of a question, in lowercase hexadecimal.
-pub fn digest(question: &str, input: &Value, tool: &str, policy: Policy) -> String {
+pub fn digest(question: &str, input: &Value, tool: &str, policy: Policy, path: &[&str]) -> String {
     let asker = match policy.asker {
         Asker::Policy => "policy",
         Asker::Tool => "tool",
@@ -109,6 +110,11 @@ pub fn digest(question: &str, input: &Value, tool: &str, policy: Policy) -> Stri
         &json!([asker, place, policy.is_editable]),
     ] {
         write_canonical(part, &mut text);
+        text.push('\n');
+    }
+    // Who asks is shown where there is a path, and only there.
+    if !path.is_empty() {
+        write_canonical(&json!(path), &mut text);
         text.push('\n');
     }
     hexadecimal(&text)
@@ -178,7 +184,7 @@ mod tests {
     };
 
     fn of(question: &str, input: &Value, tool: &str) -> String {
-        digest(question, input, tool, POLICY)
+        digest(question, input, tool, POLICY, &[])
     }
 
     #[test]
@@ -233,7 +239,9 @@ mod tests {
                 ..POLICY
             },
         ] {
-            all.push(digest("Pay?", &input, "pay", policy));
+            all.push(digest("Pay?", &input, "pay", policy, &[]));
+            all.push(digest("Pay?", &input, "pay", policy, &["root", "clerk"]));
+            all.push(digest("Pay?", &input, "pay", policy, &["root"]));
         }
         let count = all.len();
         all.sort();

@@ -13,6 +13,9 @@ use crate::said::Item;
 /// Whose metadata a page is told.
 pub const OURS: &str = "adkStream";
 
+/// The name under which, among what is ours, a call has the path to the agent that made it.
+pub const PATH: &str = "path";
+
 /// Among ours, of a text: whose speech it is a transcript of, `input` or `output`.
 pub const TRANSCRIPT: &str = "transcript";
 

@@ -1,13 +1,36 @@
 //! The sentences that the model and people are told where nobody else has said anything.
 
+use crate::call::UnknownReason;
+
 /// Of a gate that nobody answered in time.
 pub const TIMED_OUT: &str = "Approval request timed out";
 
 /// Of a page's call that no page ran in time.
 pub const PAGE_TIMED_OUT: &str = "No page ran it in time.";
 
-/// Of a call that was started and never heard of again.
-pub const UNKNOWN: &str = "The outcome is unknown: the server stopped while the call ran. It may or may not have happened.";
+/// Of a call that was started, and of which nobody knows what came of it.
+pub const fn unknown(reason: UnknownReason) -> &'static str {
+    match reason {
+        UnknownReason::ServerStopped => {
+            "The outcome is unknown: the server stopped while the call ran. It may or may not have happened."
+        }
+        UnknownReason::TurnStopped => {
+            "The outcome is unknown: the turn was stopped while the call ran. It may or may not have happened."
+        }
+        UnknownReason::AnswerUnclear => {
+            "The outcome is unknown: the agent's server can't tell whether it has taken the answer. It may or may not have happened."
+        }
+        UnknownReason::ConnectionCut => {
+            "The outcome is unknown: the connection to the agent was cut while the call ran. It may or may not have happened."
+        }
+        UnknownReason::AgentFailed => {
+            "The outcome is unknown: the agent failed while the call ran. It may or may not have happened."
+        }
+        UnknownReason::NoResult => {
+            "The outcome is unknown: the agent gave no result of the call. It may or may not have happened."
+        }
+    }
+}
 
 /// Of a call that the model took back.
 pub const CANCELLED: &str = "The model took the call back.";

@@ -22,6 +22,8 @@ export type Approval = {
   expiresAt?: number;
   /** Whether another input may be put in place of the model's. An agent that runs its own tools takes none. */
   editable?: boolean;
+  /** Who asks, where agents have others inside: their names, from the first agent to the one that asks. */
+  path?: string[];
 };
 
 export type ApprovalAnswer = {

@@ -22,7 +22,9 @@ export type Sdk = keyof typeof pages;
 export interface ServerOptions {
   /** The pause between the demo's words, in milliseconds. */
   pace?: number;
-  agent?: 'demo' | 'demo-live' | 'gemini-live';
+  agent?: 'demo' | 'demo-live' | 'gemini-live' | 'adk';
+  /** Where ADK is, for an agent of its app `app`. */
+  adk?: string;
   /** Where Gemini is, for an agent that asks it. */
   gemini?: string;
   /** How long approvals wait, in seconds. */
@@ -53,6 +55,7 @@ export class Server {
       pace = 2,
       agent = 'demo',
       gemini,
+      adk,
       approvalTimeout,
       sdk,
       isDurable = false,
@@ -66,6 +69,7 @@ export class Server {
       ['--agent', agent],
       ...(approvalTimeout === undefined ? [] : [['--approval-timeout', String(approvalTimeout)]]),
       ...(gemini === undefined ? [] : [['--gemini-base-url', gemini]]),
+      ...(adk === undefined ? [] : [['--adk-url', adk, '--adk-app', 'app']]),
       ...(sdk === undefined ? [] : [['--page', pages[sdk]]]),
       ...(keys === undefined ? [] : [['--keys', keys]]),
       ...(frameAncestors === undefined ? [] : [['--frame-ancestors', frameAncestors]]),

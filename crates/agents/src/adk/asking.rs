@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Map;
 use tokio::time::{Instant, sleep, timeout};
 use turn::agent::OwnCall;
+use turn::call::UnknownReason;
 
 use super::event::Session;
 use super::failure;
@@ -65,7 +66,7 @@ impl Step<'_> {
                 *known = Some(note.session.clone());
                 match stored::heard(session, request, &note, telling.as_ref()) {
                     Heard::Yes(rest) => {
-                        return Ok(self.open(Run::stored(rest), note));
+                        return Ok(self.open(Run::stored(rest), note).await);
                     }
                     Heard::Unclear if request.is_again => {
                         tracing::warn!(
@@ -73,7 +74,9 @@ impl Step<'_> {
                             session = note.session,
                             "the session does not hold the question: its answer is not sent again"
                         );
-                        return Ok(self.open(Run::stored([]), note));
+                        let open = self.open(Run::stored([]), note).await;
+                        let lost = UnknownReason::AnswerUnclear;
+                        return Ok(Open { lost, ..open });
                     }
                     Heard::Unclear | Heard::No => {}
                 }
@@ -85,7 +88,7 @@ impl Step<'_> {
             match self.tell(&note.session, telling, patience).await {
                 Ok(Some(run)) => {
                     let (after, closing) = (telling.after.clone(), telling.closing.clone());
-                    let open = self.open(run, note);
+                    let open = self.open(run, note).await;
                     return Ok(Open {
                         after: after.into(),
                         closing,
@@ -220,7 +223,7 @@ impl Step<'_> {
             let stored = stored.unwrap_or_default();
             let is_whole = server.mode().drops_history() || stored.events.len() >= told;
             if let Heard::Yes(rest) = stored::heard(stored, request, &note, None) {
-                return Ok(self.open(Run::stored(rest), note));
+                return Ok(self.open(Run::stored(rest), note).await);
             }
             if !is_whole {
                 // ADK failed in the middle of making it.
@@ -233,13 +236,15 @@ impl Step<'_> {
         }
         let run = server.run(request, &session, &message, SHORT).await?;
         let run = run.ok_or_else(failure::forgotten)?;
-        Ok(self.open(run, note))
+        Ok(self.open(run, note).await)
     }
 
-    fn open(&self, run: Run, mut note: Note) -> Open {
+    async fn open(&self, run: Run, mut note: Note) -> Open {
+        // What it has said to another server may ask something, too.
+        self.server.greet().await;
         note.is_read = (!self.server.mode().seals()).then_some(false);
         self.narrator.say(note.event());
-        let mut reading = Reading::default();
+        let mut reading = Reading::of(self.server.agents());
         let own = self.request.own.iter().filter(|own| own.outcome.is_none());
         own.for_each(|own| reading.expect(&own.call));
         Open {
@@ -251,6 +256,7 @@ impl Step<'_> {
             after: VecDeque::new(),
             closing: None,
             is_closing: false,
+            lost: UnknownReason::ServerStopped,
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Event {
     pub(super) author: Option<String>,
     /// The path to its author, of agents that run side by side: `parallel.left`.
     pub(super) branch: Option<String>,
+    /// The path to its author, where models hand over to each other.
+    pub(super) node_info: Option<NodeInfo>,
     pub(super) content: Option<Content>,
     pub(super) partial: Option<bool>,
     pub(super) finish_reason: Option<String>,
@@ -41,6 +43,14 @@ pub(super) struct Event {
     pub(super) interaction_status: Option<String>,
     /// Which session with the model it is of.
     pub(super) live_session_id: Option<String>,
+}
+
+/// Where in an app an event comes from.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct NodeInfo {
+    /// The path, each agent with how often it ran: `root@1/helper@1`. Often empty.
+    pub(super) path: Option<String>,
 }
 
 /// What an event does besides.

@@ -19,6 +19,9 @@ pub(super) struct Mode {
     /// A run that nobody reads any more is ended, and its session says so. Others go on, or are left
     /// with calls that have no result.
     seals: Trait,
+    /// Of agents that run side by side, a result goes to the one that waits for it. Others give it to
+    /// all, and fail.
+    sorts_results: Trait,
 }
 
 /// One thing that a server does otherwise.
@@ -49,8 +52,11 @@ impl Mode {
         );
         // Only ADK for Python says in which language it is written.
         match (number, language) {
-            (Some(number), Some("python")) if is_at_least(number, SEALS) => {
-                self.seals.0.store(true, Ordering::Relaxed);
+            (Some(number), Some("python")) => {
+                let is_from = |least| is_at_least(number, least);
+                self.seals.0.store(is_from(SEALS), Ordering::Relaxed);
+                let sorts = is_from(SORTS_RESULTS);
+                self.sorts_results.0.store(sorts, Ordering::Relaxed);
             }
             (Some(_), None) => self.name_by_path(),
             _ => {}
@@ -96,10 +102,17 @@ impl Mode {
     pub(super) fn seals(&self) -> bool {
         self.seals.is_known()
     }
+
+    pub(super) fn sorts_results(&self) -> bool {
+        self.sorts_results.is_known()
+    }
 }
 
 /// The first version of which it was seen that it ends a run which nobody reads, and says so.
 const SEALS: [u64; 2] = [2, 13];
+
+/// The first version of which it was seen that a result goes to the agent that waits for it.
+const SORTS_RESULTS: [u64; 2] = [2, 8];
 
 fn is_at_least(version: &str, least: [u64; 2]) -> bool {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 
 /// Which session holds a chat, and how far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,8 @@ impl Note {
         let before = before.skip_while(is_step).skip(1).take_while(is_step);
         let steps: Vec<_> = before.collect();
         let is_lost = |result: &CallResult| {
-            result.call.place == Place::Agent && result.outcome == Outcome::Unknown
+            let is_unknown = matches!(result.outcome, Outcome::Unknown { .. });
+            result.call.place == Place::Agent && is_unknown
         };
         // The session was made with the first of them, and with what was known of their calls.
         steps.into_iter().rev().skip(self.base).any(|past| {
@@ -114,9 +115,10 @@ pub(super) fn mark(request: &StepRequest) -> Value {
 }
 
 /// The request as it would be if what is known by now of the agent's calls had been known. Of others
-/// nothing will be.
+/// nothing will be, for this reason.
 pub(super) fn settled(
     request: &StepRequest,
+    reason: UnknownReason,
     known: impl Fn(&str) -> Option<Outcome>,
 ) -> StepRequest {
     let mut request = request.clone();
@@ -128,7 +130,7 @@ pub(super) fn settled(
             CallResult {
                 call: own.call.clone(),
                 edited_input: None,
-                outcome: known(id).unwrap_or(Outcome::Unknown),
+                outcome: known(id).unwrap_or(Outcome::Unknown { reason }),
             }
         }));
     }
@@ -201,7 +203,9 @@ mod tests {
 
     #[test]
     fn session_does_not_hold_that_nobody_knows_what_became_of_a_call() {
-        let lost = || vec![message("1"), step(Outcome::Unknown), message("2")];
+        let reason = UnknownReason::ServerStopped;
+        let unknown = Outcome::Unknown { reason };
+        let lost = || vec![message("1"), step(unknown.clone()), message("2")];
         assert!(!holds(0, lost()));
         // Unless it was told so when it was made.
         assert!(holds(1, lost()));

@@ -10,15 +10,18 @@ use std::collections::{HashMap, HashSet};
 use gemini::FunctionCall;
 use serde_json::{Map, Value, json};
 use turn::agent::{AgentEvent, Asking};
-use turn::call::{Call, Outcome, Place};
+use turn::call::{Call, Outcome, Place, UnknownReason};
 use turn::event::Finish;
 
+use super::agents::Agents;
 use super::event::{Event, MARK};
 use crate::gemini::usage;
 
 /// What was read of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
+    /// Who may speak.
+    agents: Agents,
     text: Shown,
     thought: Shown,
     /// Calls at the agent that have no result yet.
@@ -69,6 +72,14 @@ impl Shown {
 }
 
 impl Reading {
+    /// Of an app with these agents.
+    pub(super) fn of(agents: Agents) -> Self {
+        Self {
+            agents,
+            ..Self::default()
+        }
+    }
+
     /// Calls whose results come from outside.
     pub(super) fn waiting(&self) -> &[(String, String)] {
         &self.waiting
@@ -152,7 +163,7 @@ impl Reading {
 
     /// What is left to say when the run is over in the middle of a step.
     pub(super) fn end(&mut self) -> Vec<AgentEvent> {
-        let mut events = self.lose();
+        let mut events = self.lose(UnknownReason::NoResult);
         events.extend(self.wait());
         for call in std::mem::take(&mut self.later) {
             events.extend(self.outside(call, None));
@@ -165,12 +176,12 @@ impl Reading {
     }
 
     /// What is said of calls that have no result, now that none will come.
-    pub(super) fn lose(&mut self) -> Vec<AgentEvent> {
+    pub(super) fn lose(&mut self, reason: UnknownReason) -> Vec<AgentEvent> {
         let open = std::mem::take(&mut self.open).into_iter();
         let lost = open.filter(|id| !self.asked.contains(id));
         lost.map(|provider_id| AgentEvent::Settled {
             provider_id,
-            outcome: Outcome::Unknown,
+            outcome: Outcome::Unknown { reason },
         })
         .collect()
     }
@@ -218,6 +229,7 @@ impl Reading {
             }
         }
         if let Some(agent) = &actions.transfer_to_agent {
+            self.agents.hand_over(event, agent);
             let data = json!({"from": event.author, "to": agent});
             let name = "adk-transfer".to_owned();
             events.push(AgentEvent::Data { name, data });

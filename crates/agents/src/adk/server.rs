@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 use turn::agent::StepRequest;
 
+use super::agents::Agents;
 use super::config::Config;
 use super::event::MARK;
 use super::failure;
@@ -54,8 +55,8 @@ pub(super) struct Server {
     mode: Mode,
     /// Whether it was asked what it is.
     greeted: OnceCell<()>,
-    /// The name of the app's first agent, once it is known.
-    root: OnceCell<String>,
+    /// The agents of the app, once it has said who they are.
+    agents: OnceCell<Agents>,
 }
 
 impl Server {
@@ -87,7 +88,7 @@ impl Server {
             app: config.app,
             mode: Mode::default(),
             greeted: OnceCell::new(),
-            root: OnceCell::new(),
+            agents: OnceCell::new(),
         })
     }
 
@@ -106,6 +107,7 @@ impl Server {
             let version = self.get(&["version"], SHORT).await?;
             let version = version.and_then(|body| serde_json::from_slice(&body).ok());
             self.mode.greet(version.as_ref());
+            self.find_agents().await;
             Ok::<_, ()>(())
         });
         // One that can't be asked is asked again, and is taken for the newest until then.
@@ -122,13 +124,33 @@ impl Server {
 
     /// The name of the app's first agent, if the server tells.
     pub(super) async fn root(&self) -> Option<String> {
-        let known = self.root.get_or_try_init(|| async {
-            let info = self.get(&["apps", &self.app, "app-info"], SHORT).await;
-            let info: Value = serde_json::from_slice(&info?.unwrap_or_default()).map_err(drop)?;
-            let name = info.get("rootAgentName").or(info.get("root_agent_name"));
-            name.and_then(Value::as_str).map(str::to_owned).ok_or(())
+        self.find_agents().await?.root.clone()
+    }
+
+    /// The agents of the app, as far as they are known by now.
+    pub(super) fn agents(&self) -> Agents {
+        let known = self.agents.get().cloned();
+        known.unwrap_or_else(|| Agents::of_app(&self.app))
+    }
+
+    /// Asks for the agents of the app, until the server has said who they are, or that it does not say.
+    async fn find_agents(&self) -> Option<&Agents> {
+        let found = self.agents.get_or_try_init(|| async {
+            let path = ["apps", &self.app, "app-info"];
+            let response = self.send(Method::GET, &path, None, SHORT).await;
+            let response = response.map_err(drop)?;
+            match response.status().as_u16() {
+                200 => {
+                    let body = read(response).await.unwrap_or_default();
+                    let info: Value = serde_json::from_slice(&body).map_err(drop)?;
+                    Ok(Agents::of_info(&self.app, &info))
+                }
+                // So it answers for an app whose first agent has no model: a sequence, a loop.
+                400 => Ok(Agents::of_app(&self.app)),
+                _ => Err(()),
+            }
         });
-        known.await.ok().cloned()
+        found.await.ok()
     }
 
     /// Runs the agent; nothing, if the session is not there.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gemini::Content;
 use tokio::time::timeout;
 use turn::agent::{AgentEvent, StepRequest};
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 
 use super::branches;
 use super::event::Event;
@@ -16,7 +16,7 @@ use super::reading::Reading;
 use super::server::{LONG, Server};
 use super::stored;
 use super::stream::Run;
-use super::telling::Telling;
+use super::telling::{Siblings, Telling};
 use crate::gemini::Failure;
 use crate::narrated::Narrator;
 
@@ -45,6 +45,8 @@ pub(super) struct Open {
     pub(super) closing: Option<Content>,
     /// Whether it was told that.
     pub(super) is_closing: bool,
+    /// Why nobody knows what came of the calls that a run which was cut off has not settled.
+    pub(super) lost: UnknownReason,
 }
 
 /// One step.
@@ -88,7 +90,8 @@ impl<'a> Step<'a> {
             _ => Note::of(self.request),
         };
         let waiting = noted.iter().flat_map(|note| note.open.clone());
-        let telling = Telling::of(self.request, &waiting.collect::<Vec<_>>());
+        let siblings = self.siblings().await;
+        let telling = Telling::of(self.request, &waiting.collect::<Vec<_>>(), siblings);
         match (line.open.take().filter(|open| open.turn == turn), telling) {
             (Some(open), None) => line.open = Some(open),
             (open, telling) => {
@@ -130,23 +133,42 @@ impl<'a> Step<'a> {
                         return Err(failure::silent());
                     }
                     // Some versions say nothing more in a session in which something was asked.
-                    let request = note::settled(self.request, |_| None);
+                    let reason = UnknownReason::NoResult;
+                    let request = note::settled(self.request, reason, |_| None);
                     let step = Step::new(self.server, &request, self.narrator);
                     line.open = Some(step.ask_anew(&mut line.session, 0).await?);
                     continue;
                 }
-                self.lose(open, "its run ended without a result");
+                self.lose(open, UnknownReason::NoResult);
                 let events = open.reading.end();
                 self.note(open);
                 self.narrator.say_all(events);
                 return Ok(());
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
-            self.lose(open, "whoever listened to its run is gone");
-            let request = note::settled(self.request, |id| open.reading.settled(id).cloned());
+            let reason = open.lost;
+            self.lose(open, reason);
+            let known = |id: &str| open.reading.settled(id).cloned();
+            let request = note::settled(self.request, reason, known);
             let step = Step::new(self.server, &request, self.narrator);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
+        }
+    }
+
+    /// What the server makes of answers to agents that run side by side.
+    async fn siblings(&self) -> Siblings {
+        let mut tokens = self
+            .request
+            .own
+            .iter()
+            .filter_map(|own| own.asked.as_ref()?.token.as_ref());
+        if tokens.any(|token| token.get("branch").is_some()) {
+            self.server.greet().await;
+        }
+        match self.server.mode().sorts_results() {
+            true => Siblings::Together,
+            false => Siblings::Apart,
         }
     }
 
@@ -179,13 +201,13 @@ impl<'a> Step<'a> {
         self.narrator.say(Note { is_read, ..note }.event());
     }
 
-    /// Gives up calls that have no result, and says why in the log.
-    fn lose(&self, open: &mut Open, why: &'static str) {
-        let lost = open.reading.lose();
+    /// Gives up calls that have no result, and says why, in the log too.
+    fn lose(&self, open: &mut Open, reason: UnknownReason) {
+        let lost = open.reading.lose(reason);
         for event in &lost {
             if let AgentEvent::Settled { provider_id, .. } = event {
                 let (chat, call) = (&self.request.chat, provider_id);
-                tracing::warn!(%chat, call, why, "the outcome of a call is unknown");
+                tracing::warn!(%chat, call, ?reason, "the outcome of a call is unknown");
             }
         }
         self.narrator.say_all(lost);
@@ -298,7 +320,7 @@ impl<'a> Step<'a> {
             self.narrator.say_all(open.reading.hear(&event));
             stored::heed(&mut open.last, &event);
         }
-        self.lose(open, "its run ended without a result");
+        self.lose(open, UnknownReason::NoResult);
         self.narrator.say_all(open.reading.wait());
         self.note(open);
         Ok(true)

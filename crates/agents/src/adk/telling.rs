@@ -12,12 +12,21 @@
 use gemini::{Content, Data, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
 use turn::agent::{CallResult, OwnCall, Past, StepRequest};
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 use turn::gate::Decision;
 
 use super::event::CONFIRMATION;
 use super::note;
 use crate::gemini::{contents, outcome_map};
+
+/// What agents that run side by side know of each other's calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Siblings {
+    /// A result goes to the agent that waits for it.
+    Together,
+    /// All are given a result, and fail at one that is another's. So a denial is told as ADK has it.
+    Apart,
+}
 
 /// What ADK is told before a step.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +43,11 @@ pub(super) struct Telling {
 
 impl Telling {
     /// What the session has to be told for a step; nothing, if it has heard it all.
-    pub(super) fn of(request: &StepRequest, open: &[(String, String)]) -> Option<Self> {
+    pub(super) fn of(
+        request: &StepRequest,
+        open: &[(String, String)],
+        siblings: Siblings,
+    ) -> Option<Self> {
         if note::steps(request) == 0 {
             let given_up = open.iter().map(|(id, tool)| {
                 let why = Value::from("The user wrote something else instead.");
@@ -56,20 +69,26 @@ impl Telling {
         let brought = results.iter();
         let brought = brought.filter(|result| result.call.place == Place::Client);
         let asked: Vec<_> = request.own.iter().filter_map(Answer::of).collect();
+        let is_rejected = |answer: &&Answer| {
+            siblings == Siblings::Apart && answer.is_refused() && answer.branch.is_some()
+        };
         let refused = asked.iter().filter(|answer| answer.is_refused());
+        let refused = refused.filter(|answer| !is_rejected(answer));
         let told = brought.map(result);
         let told: Vec<_> = told.chain(refused.map(Answer::refusal)).collect();
         // Under another name than its own, a question that is closed hides nothing.
         let closed = asked.iter().filter(|answer| !answer.is_approved);
+        let closed = closed.filter(|answer| !is_rejected(answer));
         let closed: Vec<_> = closed.map(Answer::closing).collect();
         let closing = (!closed.is_empty()).then(|| Content::user(closed));
-        let approved = asked.iter().filter(|answer| answer.is_approved);
-        let mut approved = by_branch(approved).into_iter();
-        if let Some(message) = approved.next() {
+        let is_confirmed = |answer: &&Answer| answer.is_approved || is_rejected(answer);
+        let confirmed = asked.iter().filter(is_confirmed);
+        let mut confirmed = by_branch(confirmed).into_iter();
+        if let Some(message) = confirmed.next() {
             return Some(Self {
                 before: (!told.is_empty()).then(|| Content::user(told)),
                 message,
-                after: approved.collect(),
+                after: confirmed.collect(),
                 closing,
             });
         }
@@ -123,14 +142,18 @@ impl<'a> Answer<'a> {
         !self.is_approved && self.own.call.place == Place::Agent
     }
 
-    fn approval(&self) -> Part {
-        let confirmed = Map::from_iter([("confirmed".to_owned(), Value::Bool(true))]);
+    /// The answer as ADK has it: without a reason.
+    fn confirmation(&self) -> Part {
+        let confirmed = Value::Bool(self.is_approved);
+        let confirmed = Map::from_iter([("confirmed".to_owned(), confirmed)]);
         response(self.confirmation, CONFIRMATION, confirmed)
     }
 
     fn refusal(&self) -> Part {
         let call = &self.own.call;
-        let outcome = self.own.outcome.clone().unwrap_or(Outcome::Unknown);
+        let reason = UnknownReason::NoResult;
+        let outcome = self.own.outcome.clone();
+        let outcome = outcome.unwrap_or(Outcome::Unknown { reason });
         let id = call.provider_id.as_deref().unwrap_or_default();
         response(id, &call.tool, outcome_map(&outcome))
     }
@@ -141,7 +164,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Approvals, those of each agent in a message of its own.
+/// Answers, those to each agent in a message of its own.
 fn by_branch<'a>(answers: impl Iterator<Item = &'a Answer<'a>>) -> Vec<Content> {
     let mut groups: Vec<(Option<&str>, Vec<Part>)> = Vec::new();
     for answer in answers {
@@ -149,8 +172,8 @@ fn by_branch<'a>(answers: impl Iterator<Item = &'a Answer<'a>>) -> Vec<Content> 
             .iter_mut()
             .find(|(branch, _)| *branch == answer.branch)
         {
-            Some((_, parts)) => parts.push(answer.approval()),
-            None => groups.push((answer.branch, vec![answer.approval()])),
+            Some((_, parts)) => parts.push(answer.confirmation()),
+            None => groups.push((answer.branch, vec![answer.confirmation()])),
         }
     }
     groups
@@ -276,4 +299,88 @@ fn response(id: &str, name: &str, response: Map<String, Value>) -> Part {
         ..FunctionResponse::default()
     })
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use turn::agent::Asked;
+    use turn::call::Call;
+    use turn::{CallId, ChatId, Principal, TurnId};
+
+    use super::*;
+
+    /// A call that an agent beside others has asked about.
+    fn asked(name: &str, decision: Decision) -> OwnCall {
+        let outcome = match &decision {
+            Decision::Denied { reason } => Some(Outcome::Denied {
+                reason: reason.clone(),
+            }),
+            _ => None,
+        };
+        OwnCall {
+            call: Call {
+                id: CallId::from(name),
+                provider_id: Some(name.to_owned()),
+                tool: "pay".to_owned(),
+                input: json!({}),
+                place: Place::Agent,
+                parent: None,
+                provider_metadata: None,
+            },
+            asked: Some(Asked {
+                token: Some(json!({"id": format!("ask-{name}"), "branch": format!("all.{name}")})),
+                decision: Some(decision),
+            }),
+            outcome,
+        }
+    }
+
+    /// The ids that are answered, message by message.
+    fn told(siblings: Siblings) -> Vec<Vec<String>> {
+        let (yes, no) = (
+            Decision::Approved {
+                reason: None,
+                input: None,
+            },
+            Decision::Denied {
+                reason: Some("too much".to_owned()),
+            },
+        );
+        let step = Past::Step {
+            parts: Vec::new(),
+            results: Vec::new(),
+        };
+        let request = StepRequest {
+            chat: ChatId::from("chat"),
+            turn: TurnId::from("turn"),
+            principal: Principal::from("ann"),
+            history: vec![step].into(),
+            tools: Vec::new(),
+            session: None,
+            own: vec![asked("left", yes), asked("right", no)],
+            is_again: false,
+        };
+        let telling = Telling::of(&request, &[], siblings).unwrap();
+        let contents = telling.before.into_iter().chain([telling.message]);
+        let contents = contents.chain(telling.after).chain(telling.closing);
+        let ids = |content: Content| {
+            let parts = content.parts.into_iter();
+            parts.filter_map(|part| match part.data {
+                Data::FunctionResponse(response) => response.id,
+                _ => None,
+            })
+        };
+        contents.map(|content| ids(content).collect()).collect()
+    }
+
+    #[test]
+    fn denial_goes_with_its_reason_to_who_asked_where_the_server_knows_who_that_is() {
+        let together = told(Siblings::Together);
+        assert_eq!(together, [["right"], ["ask-left"], ["ask-right"]]);
+    }
+
+    #[test]
+    fn denial_answers_the_question_itself_where_others_would_fail_at_the_result() {
+        assert_eq!(told(Siblings::Apart), [["ask-left"], ["ask-right"]]);
+    }
 }

@@ -4,8 +4,7 @@ use gemini::{Data, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
 use turn::agent::CallResult;
 use turn::call::{Call, Outcome};
-use turn::reason;
-use turn::reason::denial;
+use turn::reason::{denial, unknown};
 
 /// The response to a call.
 pub(crate) fn part(result: &CallResult) -> Part {
@@ -44,7 +43,7 @@ pub(crate) fn told(outcome: &Outcome) -> Map<String, Value> {
         Outcome::Error { error } => ("error", json!(error)),
         Outcome::Invalid { error } => ("error", json!(format!("Invalid input: {error}"))),
         Outcome::Denied { reason } => ("error", json!(denial(reason.as_deref()))),
-        Outcome::Unknown => ("error", json!(reason::UNKNOWN)),
+        Outcome::Unknown { reason } => ("error", json!(unknown(*reason))),
     };
     Map::from_iter([(key.to_owned(), value)])
 }

@@ -3,9 +3,10 @@
 use gemini::{Content, Data, GenerateContentResponse, Role};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 use turn::agent::AgentEvent;
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 use turn::event::{Entry, Finish};
 use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
@@ -42,7 +43,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         Just(Outcome::Output { output: json!(1) }),
         Just(Outcome::Denied { reason: None }),
-        Just(Outcome::Unknown),
+        select(UnknownReason::ALL.to_vec()).prop_map(|reason| Outcome::Unknown { reason }),
     ]
 }
 

@@ -3,7 +3,7 @@
 use adk_stream_agents::Demo;
 use serde_json::{Value, json};
 use turn::agent::{CallResult, Past};
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 use turn::reason::TIMED_OUT;
 
 use crate::dialogue::{Dialogue, approve, call, settled, text_of};
@@ -136,12 +136,22 @@ fn a_flight_that_could_not_be_paid_is_not_booked() {
 
 #[test]
 fn an_unknown_outcome_is_called_unknown() {
-    let text = said("Pay Ann $5", &Outcome::Unknown);
+    let text = said(
+        "Pay Ann $5",
+        &Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        },
+    );
     assert!(
         text.starts_with("It is not known whether the payment of $5 to Ann happened"),
         "{text}"
     );
-    let text = said("Annに5ドル送って", &Outcome::Unknown);
+    let text = said(
+        "Annに5ドル送って",
+        &Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        },
+    );
     assert!(
         text.starts_with("Annさんへの5ドルの送金が行われたかどうかは分かりません"),
         "{text}"
@@ -228,7 +238,9 @@ fn several_results_are_told_in_one_answer() {
     let mut answers = [
         denied(Some("no")),
         output(json!({"success": true})),
-        Outcome::Unknown,
+        Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        },
     ]
     .into_iter();
     let mut settle = |call: &_| settled(call, answers.next().unwrap());

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, CallResult};
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 
 use crate::dialogue::{Dialogue, TOOLS, calls_of, settled, text_of};
 
@@ -140,7 +140,9 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         any::<String>().prop_map(|error| Outcome::Error { error }),
         any::<String>().prop_map(|error| Outcome::Invalid { error }),
         any::<Option<String>>().prop_map(|reason| Outcome::Denied { reason }),
-        Just(Outcome::Unknown),
+        Just(Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        }),
         Just(Outcome::Pending { output: json!({}) }),
     ]
 }

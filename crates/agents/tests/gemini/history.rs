@@ -4,7 +4,7 @@ use adk_stream_agents::gemini::Config;
 use gemini::{SafetySetting, ThinkingConfig};
 use serde_json::{Map, Value, json};
 use turn::Input;
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 use turn::gate::Decision;
 use turn::message::{File, Part};
 
@@ -166,8 +166,16 @@ async fn the_model_is_told_what_became_of_each_call() {
         ),
         (Outcome::Denied { reason: None }, json!({"error": "Denied"})),
         (
-            Outcome::Unknown,
+            Outcome::Unknown {
+                reason: UnknownReason::ServerStopped,
+            },
             json!({"error": "The outcome is unknown: the server stopped while the call ran. It may or may not have happened."}),
+        ),
+        (
+            Outcome::Unknown {
+                reason: UnknownReason::ConnectionCut,
+            },
+            json!({"error": "The outcome is unknown: the connection to the agent was cut while the call ran. It may or may not have happened."}),
         ),
         (
             Outcome::Pending {

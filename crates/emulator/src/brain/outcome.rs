@@ -8,8 +8,8 @@
 
 use gemini::FunctionResponse;
 use serde_json::{Map, Value};
-use turn::call::Outcome;
-use turn::reason::UNKNOWN;
+use turn::call::{Outcome, UnknownReason};
+use turn::reason::unknown;
 
 /// What became of the call, and the input that it ran with, where that was changed.
 pub(super) fn outcome(response: &FunctionResponse) -> (Outcome, Option<Value>) {
@@ -62,8 +62,9 @@ fn failed(error: &Value) -> Outcome {
         Value::String(error) => error.clone(),
         other => other.to_string(),
     };
-    if error == UNKNOWN {
-        return Outcome::Unknown;
+    let mut reasons = UnknownReason::ALL.into_iter();
+    if let Some(reason) = reasons.find(|reason| error == unknown(*reason)) {
+        return Outcome::Unknown { reason };
     }
     if let Some(reason) = error.strip_prefix("Denied: ") {
         return Outcome::Denied {
@@ -113,7 +114,10 @@ mod tests {
             denied(Some("too much"))
         );
         assert_eq!(of(json!({"error": "Denied"})), denied(None));
-        assert_eq!(of(json!({ "error": UNKNOWN })), Outcome::Unknown);
+        for reason in UnknownReason::ALL {
+            let response = json!({ "error": unknown(reason) });
+            assert_eq!(of(response), Outcome::Unknown { reason });
+        }
         let error = "no signal".to_owned();
         assert_eq!(of(json!({ "error": error })), Outcome::Error { error });
     }

@@ -7,7 +7,7 @@ use agents::gemini::{Config, Gemini, Key};
 use agents::{Agent, Demo};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
-use turn::call::{Call, Outcome, Place};
+use turn::call::{Call, Outcome, Place, UnknownReason};
 use turn::message::{self, Message};
 use turn::reason::TIMED_OUT;
 use turn::reason::denial;
@@ -207,7 +207,12 @@ fn invalid(_: &Call) -> (Outcome, Option<Value>) {
 }
 
 fn unknown(_: &Call) -> (Outcome, Option<Value>) {
-    (Outcome::Unknown, None)
+    (
+        Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        },
+        None,
+    )
 }
 
 fn refused_by_the_tool(_: &Call) -> (Outcome, Option<Value>) {

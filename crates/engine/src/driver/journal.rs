@@ -2,7 +2,7 @@
 //! again, and what was to be done is decided on anew, so many times at the most.
 
 use store::{Appended, NewEntry, StoreError};
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 use turn::{At, CallId, Chat, Effect, Principal, Turn};
 use view::{Closing, ShownChat};
 
@@ -193,7 +193,10 @@ impl Driver {
             let is_here = self.results.iter().any(|(here, _)| here == call);
             !is_here && !self.running.later.contains(call)
         });
-        let lost = lost.into_iter().map(|call| (call, Outcome::Unknown));
+        let reason = UnknownReason::ServerStopped;
+        let lost = lost
+            .into_iter()
+            .map(|call| (call, Outcome::Unknown { reason }));
         self.results.extend(lost);
         let idempotent = self.idempotent_calls(&chat);
         self.chat = Some(chat);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use adk_stream_engine::{Context, EngineError, Speech, Tools, tool};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 use turn::{Event, Status};
 use wire::{Chunk, Profile};
 
@@ -96,7 +96,12 @@ async fn tool_that_takes_longer_than_the_grace_is_unknown() {
     let next = slow.house.restarted();
     next.engine.recover().await.unwrap();
     next.until_texts(&["Paid."]).await;
-    assert_eq!(slow.outcomes().await, [Outcome::Unknown]);
+    assert_eq!(
+        slow.outcomes().await,
+        [Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        }]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,8 +18,10 @@ use adk_stream::engine::command::View;
 use adk_stream::engine::engine::Request;
 use adk_stream::engine::{Engine, EngineError, Speech, Tools};
 use adk_stream::store::{Journal, Location, open};
+use adk_stream::turn::call::UnknownReason;
 use adk_stream::turn::event::End;
 use adk_stream::turn::gate::Decision;
+use adk_stream::turn::reason::unknown;
 use adk_stream::turn::{CallId, ChatId, Principal, Status};
 use adk_stream::wire::{Message, Part, Profile, Role, ToolState, Trigger};
 use fake::{Fake, PATIENCE};
@@ -205,6 +207,14 @@ fn states(view: &View) -> Vec<ToolState> {
         .collect()
 }
 
+/// What is said of the calls that have no output.
+fn errors(view: &View) -> Vec<String> {
+    let parts = view.messages.iter().flat_map(|message| &message.parts);
+    parts
+        .filter_map(|part| part.as_tool()?.error_text.clone())
+        .collect()
+}
+
 fn code(view: &View) -> String {
     match &view.end {
         Some(End::Failed { code, .. }) => code.clone(),
@@ -361,9 +371,46 @@ fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew(
     server.die();
     let server = Process::start(address, journal);
     let view = server.settled();
-    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(errors(&view), [unknown(UnknownReason::ServerStopped)]);
     assert_eq!(last(&view), "I see.");
     assert_eq!(fake.sessions().len(), 2);
+}
+
+#[test]
+fn call_whose_connection_was_cut_is_unknown_and_says_why() {
+    let (_adk, _fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    let view = server.say("1", "break the tool");
+    assert_eq!(code(&view), "agent_cut_off");
+    assert_eq!(errors(&view), [unknown(UnknownReason::ConnectionCut)]);
+}
+
+#[test]
+fn call_of_a_stopped_turn_is_unknown_and_says_why() {
+    let (adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say_and_leave("1", "weather");
+    adk.block_on(fake.holds());
+    server.until(&[ToolState::InputAvailable]);
+    let engine = server.engine.clone();
+    server.on(async move { engine.stop(&ann(), &chat()).await.unwrap() });
+    let view = server.settled();
+    assert_eq!(errors(&view), [unknown(UnknownReason::TurnStopped)]);
+}
+
+#[test]
+fn who_asks_is_said_with_its_path_and_hears_the_answer() {
+    let (_adk, fake, address, journal) = house();
+    let server = Process::start(address, journal);
+    server.say("1", "let the helper pay");
+    let engine = server.engine.clone();
+    let open = server.on(async move { engine.approvals(&ann()).await.unwrap() });
+    let paths: Vec<_> = open.iter().map(|open| open.call.path()).collect();
+    assert_eq!(paths, [["root", "helper"]]);
+    fake.set_free();
+    server.answer(yes());
+    assert_eq!(states(&server.settled()), [ToolState::OutputAvailable]);
+    assert_eq!(fake.paid(), 1);
 }
 
 #[test]
@@ -377,7 +424,7 @@ fn approval_that_the_agent_has_heard_is_not_sent_again() {
     let server = Process::start(address, journal);
     let view = server.settled();
     // It may have been paid, and nobody knows: it is said to be so, and is not done again.
-    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(errors(&view), [unknown(UnknownReason::ServerStopped)]);
     assert_eq!(last(&view), "I see.");
     assert_eq!(fake.paid(), 0);
     let confirmations = fake

@@ -74,7 +74,13 @@ fn approval_is_not_sent_again_to_a_session_that_does_not_hold_its_question() {
     fake.set_free();
     let server = Process::start(address, journal);
     let view = server.settled();
-    assert_eq!(states(&view), [ToolState::OutputError]);
+    assert_eq!(errors(&view), [unknown(UnknownReason::AnswerUnclear)]);
+    // The model is told why, too.
+    let told = fake.runs().last().unwrap().to_string();
+    assert!(
+        told.contains("can't tell whether it has taken the answer"),
+        "{told}"
+    );
     assert_eq!((confirmations(&fake), fake.paid()), (1, 0));
 }
 

@@ -28,7 +28,8 @@ struct Account {
 
 impl Account {
     fn is_unknown(&self) -> bool {
-        self.outcomes.contains(&Outcome::Unknown) || self.results.contains(&Outcome::Unknown)
+        let is_unknown = |outcome: &Outcome| matches!(outcome, Outcome::Unknown { .. });
+        self.outcomes.iter().any(is_unknown) || self.results.iter().any(is_unknown)
     }
 
     fn is_pending(&self) -> bool {

@@ -230,7 +230,7 @@ fn agrees(part: &ToolPart, outcome: &Outcome, is_approved: bool) -> bool {
         // Who said no is told that it was denied, whatever else ended it, unless somebody said yes.
         ToolState::OutputDenied => match outcome {
             Outcome::Denied { .. } => true,
-            Outcome::Error { .. } | Outcome::Unknown => !is_approved,
+            Outcome::Error { .. } | Outcome::Unknown { .. } => !is_approved,
             _ => false,
         },
         // One that was left behind in an earlier step is run by the proxy that stands for it.
@@ -241,7 +241,7 @@ fn agrees(part: &ToolPart, outcome: &Outcome, is_approved: bool) -> bool {
         }
         ToolState::OutputError => matches!(
             outcome,
-            Outcome::Error { .. } | Outcome::Unknown | Outcome::Denied { .. }
+            Outcome::Error { .. } | Outcome::Unknown { .. } | Outcome::Denied { .. }
         ),
         _ => true,
     }

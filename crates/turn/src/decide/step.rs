@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::gate;
 use crate::agent::{AgentEvent, Part, Said};
-use crate::call::{Call, Outcome, Place};
+use crate::call::{Call, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{End, Event, Finish};
 use crate::gate::{Decision, Gate, GateKind};
@@ -158,7 +158,8 @@ impl Chat {
         turn.is_agent_asked = false;
         let lost: Vec<CallId> = turn.own_calls_at_work().cloned().collect();
         for call in lost {
-            self.settle_own_call(output, call, Outcome::Unknown);
+            let reason = UnknownReason::NoResult;
+            self.settle_own_call(output, call, Outcome::Unknown { reason });
         }
         if self.current().is_some_and(|turn| turn.is_model_due()) {
             self.end_step(output, finish, now);
@@ -277,13 +278,17 @@ impl Chat {
         let failed = only.filter(|_| at_work.next().is_none());
         drop(at_work);
         let turn = turn.id().clone();
+        let reason = match code {
+            "agent_cut_off" => UnknownReason::ConnectionCut,
+            _ => UnknownReason::AgentFailed,
+        };
         for call in unsettled {
             let outcome = match failed == Some(call.clone()) {
                 true => Outcome::Error {
                     error: message.clone(),
                 },
                 // What the agent was doing by itself may have been done.
-                false => Outcome::Unknown,
+                false => Outcome::Unknown { reason },
             };
             self.settle_own_call(output, call, outcome);
         }

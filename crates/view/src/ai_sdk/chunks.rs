@@ -5,7 +5,7 @@ use turn::agent::Part;
 use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
 use turn::live::OURS;
-use turn::reason::{NOT_NEEDED, PAGE_TIMED_OUT, SUPERSEDED, TIMED_OUT, UNKNOWN, denial};
+use turn::reason::{NOT_NEEDED, PAGE_TIMED_OUT, SUPERSEDED, TIMED_OUT, denial, unknown};
 use wire::Chunk;
 use wire::chunk::{
     BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd, ToolApprovalRequest,
@@ -119,6 +119,10 @@ pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chun
         // The call is shown with the model's.
         descriptor["input"] = input.clone();
     }
+    let path = call.path();
+    if !path.is_empty() {
+        descriptor["path"] = json!(path);
+    }
     descriptor["digest"] = gate.digest(call).into();
     Chunk::from(ToolApprovalRequest {
         approval_id: gate.id.to_string(),
@@ -200,7 +204,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
         }
         Outcome::Denied { reason } => denial(reason.as_deref()),
         Outcome::Error { error } => error.clone(),
-        Outcome::Unknown => UNKNOWN.to_owned(),
+        Outcome::Unknown { reason } => unknown(*reason).to_owned(),
     };
     Chunk::from(ToolOutputError {
         tool_call_id,

@@ -11,7 +11,7 @@ mod unshown;
 
 use driver::Driver;
 use serde_json::json;
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 use turn::gate::Decision;
 use turn::input::Ids;
 use turn::live::Verdict;
@@ -477,7 +477,9 @@ fn result_of_a_long_running_call_opens_one_turn_and_only_when_none_is_open() {
     });
     let result = |turn: &str| Input::Result {
         call: call.clone(),
-        outcome: Outcome::Unknown,
+        outcome: Outcome::Unknown {
+            reason: UnknownReason::ServerStopped,
+        },
         ids: Ids {
             turn: turn.into(),
             message: format!("message of {turn}"),
@@ -510,7 +512,12 @@ fn client_that_said_no_is_not_told_denied_of_a_call_that_was_approved_elsewhere(
         } else {
             let (idempotent, by) = (Vec::new(), None);
             driver.perform(Input::Recover { idempotent, by });
-            assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+            assert_eq!(
+                driver.outcome(0),
+                Some(Outcome::Unknown {
+                    reason: UnknownReason::ServerStopped,
+                })
+            );
         }
         driver.deny(0, "no");
         assert_eq!(driver.told_last(), ["tool-output-error"; 3]);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use turn::agent::{AgentEvent, Asking};
-use turn::call::{Outcome, Place};
+use turn::call::{Outcome, Place, UnknownReason};
 use turn::gate::Decision;
 use turn::live::{Ruling, Verdict};
 use turn::{Chat, Effect, Event, Input, Status};
@@ -236,7 +236,12 @@ fn agent_that_fails_while_it_runs_a_call_leaves_it_unknown() {
     driver.approve(0);
     driver.agent_fails("agent_unavailable");
     assert_eq!(driver.status(), Status::Failed);
-    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+    assert_eq!(
+        driver.outcome(0),
+        Some(Outcome::Unknown {
+            reason: UnknownReason::AgentFailed,
+        })
+    );
 }
 
 #[test]
@@ -247,7 +252,8 @@ fn agent_that_is_cut_off_while_it_runs_a_call_fails_the_turn() {
     driver.end_step();
     driver.perform(Input::AgentCut);
     assert_eq!(driver.status(), Status::Failed);
-    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+    let reason = UnknownReason::ConnectionCut;
+    assert_eq!(driver.outcome(0), Some(Outcome::Unknown { reason }));
 }
 
 #[test]
@@ -268,7 +274,8 @@ fn agent_that_ends_without_a_word_has_lost_its_call() {
     let mut driver = asking();
     driver.approve(0);
     driver.end_step();
-    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
+    let reason = UnknownReason::NoResult;
+    assert_eq!(driver.outcome(0), Some(Outcome::Unknown { reason }));
     assert_eq!(driver.status(), Status::Finished);
     driver.check(&[]);
 }
@@ -558,8 +565,18 @@ fn which_of_several_calls_failed_nobody_knows() {
     driver.own_call("fc-2", "process_payment", Place::Agent);
     driver.end_step();
     driver.agent_fails("agent_failed");
-    assert_eq!(driver.outcome(0), Some(Outcome::Unknown));
-    assert_eq!(driver.outcome(1), Some(Outcome::Unknown));
+    assert_eq!(
+        driver.outcome(0),
+        Some(Outcome::Unknown {
+            reason: UnknownReason::AgentFailed,
+        })
+    );
+    assert_eq!(
+        driver.outcome(1),
+        Some(Outcome::Unknown {
+            reason: UnknownReason::AgentFailed,
+        })
+    );
 }
 
 #[test]

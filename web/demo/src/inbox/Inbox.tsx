@@ -8,6 +8,7 @@ import { timeOf } from '../language/time.ts';
 import { InfoContext } from '../server/info.ts';
 import { spread } from '../server/news.ts';
 import { ApprovalCard } from '../tools/ApprovalCard.tsx';
+import { askerOf } from '../tools/asker.ts';
 import { exactInput } from '../tools/exactValue.ts';
 import { UnshownApproval } from '../tools/UnshownApproval.tsx';
 import { useDelivery } from '../tools/useDelivery.ts';
@@ -106,7 +107,7 @@ function Waiting({ approval, inbox, isHere, hasChanged, onChanged, onOpen }: Wai
       isShown
       shown={JSON.stringify([approval.question, input.text, digest])}
       hasChanged={hasChanged}
-      asker={agent}
+      asker={askerOf(approval.path, agent)}
       askedAt={approval.askedAt}
       expiresAt={approval.expiresAt}
       isWithin={approval.within === true}

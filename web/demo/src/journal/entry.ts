@@ -23,7 +23,28 @@ export interface Call {
   id: string;
   tool: string;
   input: unknown;
-  place: 'server' | 'client';
+  place: 'server' | 'client' | 'agent';
+  /** Ours holds the agents from the first to the one that made the call. */
+  providerMetadata?: { adkStream?: { path?: unknown } };
+}
+
+const UNKNOWN_REASONS = [
+  'server-stopped',
+  'turn-stopped',
+  'answer-unclear',
+  'connection-cut',
+  'agent-failed',
+  'no-result',
+  'unsaid',
+] as const;
+
+/** Why nobody knows what came of a call. */
+export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
+
+/** The reason of an unknown outcome, if the page knows it. In old journals the server always meant itself. */
+export function unknownReasonOf(outcome: Outcome | undefined): UnknownReason {
+  const reason = outcome?.outcome === 'unknown' ? (outcome.reason ?? 'server-stopped') : undefined;
+  return UNKNOWN_REASONS.find(known => known === reason) ?? 'unsaid';
 }
 
 export type StepPart =
@@ -36,6 +57,7 @@ export type Outcome = {
   outcome: 'output' | 'error' | 'invalid' | 'denied' | 'unknown' | 'pending';
   output?: unknown;
   error?: string;
+  /** Why it was refused; of an unknown outcome an `UnknownReason`, and none in old journals. */
   reason?: string;
 };
 

@@ -18,6 +18,8 @@ export interface JournalState {
   questions: ReadonlyMap<string, readonly Question[]>;
   /** By call, what came of those that went on by themselves. */
   results: ReadonlyMap<string, Outcome>;
+  /** By call, what came of it. */
+  outcomes: ReadonlyMap<string, Outcome>;
 }
 
 const nothing: JournalState = {
@@ -25,6 +27,7 @@ const nothing: JournalState = {
   calls: new Map(),
   questions: new Map(),
   results: new Map(),
+  outcomes: new Map(),
 };
 
 export class Journal {
@@ -74,6 +77,7 @@ function folded(before: JournalState, news: readonly Entry[]): JournalState {
   const calls = new Map(before.calls);
   const questions = new Map(before.questions);
   const results = new Map(before.results);
+  const outcomes = new Map(before.outcomes);
   for (const { actor, at, events } of news) {
     for (const event of events) {
       switch (event.event) {
@@ -91,6 +95,9 @@ function folded(before: JournalState, news: readonly Entry[]): JournalState {
           break;
         case 'call-nested':
           calls.set(event.call.id, event.call);
+          break;
+        case 'call-settled':
+          outcomes.set(event.call, event);
           break;
         case 'gate-opened': {
           const asked = questions.get(event.gate.call) ?? [];
@@ -113,7 +120,7 @@ function folded(before: JournalState, news: readonly Entry[]): JournalState {
       }
     }
   }
-  return { entries: [...before.entries, ...news], calls, questions, results };
+  return { entries: [...before.entries, ...news], calls, questions, results, outcomes };
 }
 
 export const JournalContext = createContext<Journal>(new Journal(''));
@@ -142,4 +149,10 @@ export function useCall(callId: string): Call | undefined {
 export function useResult(callId: string): Outcome | undefined {
   const journal = useContext(JournalContext);
   return useSyncExternalStore(journal.subscribe, () => journal.get().results.get(callId));
+}
+
+/** What came of a call; nothing until then. */
+export function useOutcome(callId: string): Outcome | undefined {
+  const journal = useContext(JournalContext);
+  return useSyncExternalStore(journal.subscribe, () => journal.get().outcomes.get(callId));
 }

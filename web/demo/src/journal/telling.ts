@@ -10,6 +10,7 @@ import {
   type JournalEvent,
   nameOf,
   type Outcome,
+  unknownReasonOf,
 } from './entry.ts';
 
 export type Kind = 'said' | 'step' | 'asked' | 'yes' | 'no' | 'ran' | 'trouble' | 'end';
@@ -129,11 +130,8 @@ function decided(
   }
 }
 
-function settled(
-  { outcome, output, error, reason }: Outcome,
-  tool: string,
-  { words, fields }: Known,
-): Line {
+function settled(settled: Outcome, tool: string, { words, fields }: Known): Line {
+  const { outcome, output, error, reason } = settled;
   switch (outcome) {
     case 'output':
       return failure(output) === undefined
@@ -144,7 +142,12 @@ function settled(
     case 'denied':
       return { kind: 'no', who: '', what: words.refused(tool), detail: reason };
     case 'unknown':
-      return { kind: 'trouble', who: '', what: words.unknown(tool) };
+      return {
+        kind: 'trouble',
+        who: '',
+        what: words.unknown(tool),
+        detail: words.unknownReason[unknownReasonOf(settled)],
+      };
     case 'error':
     case 'invalid':
       return { kind: 'trouble', who: '', what: words.failed(tool), detail: error };

@@ -106,8 +106,21 @@ export const en = {
     output: 'Output',
     unanswered: 'Left unanswered.',
     timedOut: 'Nobody answered in time, so it was not done.',
-    outcomeUnknown:
-      'The server stopped while this ran. It may or may not have happened: check before you ask again.',
+    outcomeUnknown: {
+      'server-stopped':
+        'The server stopped while this ran. It may or may not have happened: check before you ask again.',
+      'turn-stopped':
+        'It was stopped while this ran. It may or may not have happened: check before you ask again.',
+      'answer-unclear':
+        'The agent’s server can’t tell whether it has taken the answer. It may or may not have happened: check before you ask again.',
+      'connection-cut':
+        'The connection to the agent was cut while this ran. It may or may not have happened: check before you ask again.',
+      'agent-failed':
+        'The agent failed while this ran. It may or may not have happened: check before you ask again.',
+      'no-result':
+        'The agent gave no result of this. It may or may not have happened: check before you ask again.',
+      unsaid: 'It may or may not have happened: check before you ask again.',
+    },
     ended: 'The turn ended before this was done.',
     notHeard: 'Your answer may not have reached the server.',
     later: 'It goes on by itself. The result comes as another message.',
@@ -274,6 +287,15 @@ export const en = {
     refused: (tool: string) => `${tool} was refused`,
     failed: (tool: string) => `${tool} failed`,
     unknown: (tool: string) => `nobody knows what came of ${tool}`,
+    unknownReason: {
+      'server-stopped': 'the server stopped while it ran',
+      'turn-stopped': 'the turn was stopped while it ran',
+      'answer-unclear': 'the agent’s server can’t tell whether it has taken the answer',
+      'connection-cut': 'the connection to the agent was cut while it ran',
+      'agent-failed': 'the agent failed while it ran',
+      'no-result': 'the agent gave no result',
+      unsaid: undefined,
+    },
     pending: (tool: string) => `${tool} goes on by itself`,
     finished: 'ended the turn',
     turnFailed: 'the turn failed',

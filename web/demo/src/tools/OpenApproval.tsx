@@ -5,6 +5,7 @@ import { Boundary } from '../app/Boundary.tsx';
 import { useWords } from '../language/language.ts';
 import { InfoContext } from '../server/info.ts';
 import { ApprovalCard } from './ApprovalCard.tsx';
+import { askerOf } from './asker.ts';
 import { exactInput } from './exactValue.ts';
 import { escaped } from './spoofing.ts';
 import { UnshownApproval } from './UnshownApproval.tsx';
@@ -23,6 +24,7 @@ interface Props {
     expiresAt: number | undefined;
     isWithin: boolean;
     isEditable: boolean;
+    path: readonly string[];
   };
   onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
   focusAfter: string;
@@ -86,7 +88,7 @@ function ShownApproval({ approvalId, told, onAnswer, focusAfter }: Props) {
       isShown={approval !== undefined && decision === undefined}
       shown={shown}
       hasChanged={hasChanged === true}
-      asker={agent}
+      asker={askerOf(approval?.path ?? told.path, agent)}
       askedAt={approval?.askedAt ?? told.askedAt}
       expiresAt={approval?.expiresAt ?? told.expiresAt}
       isWithin={approval?.within ?? told.isWithin}

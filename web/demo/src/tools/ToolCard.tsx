@@ -16,9 +16,10 @@ import { Raw } from '../app/Raw.tsx';
 import { MESSAGE_FIELD } from '../chat/messageField.ts';
 import { nameOf } from '../journal/entry.ts';
 import type { Question } from '../journal/journal.ts';
-import { useCall, useQuestions, useResult } from '../journal/journal.ts';
+import { useCall, useOutcome, useQuestions, useResult } from '../journal/journal.ts';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
+import { pathOf } from './asker.ts';
 import { exactOf } from './exactValue.ts';
 import { wordFor } from './FieldName.tsx';
 import { intent } from './intent.ts';
@@ -51,11 +52,12 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
   const questions = useQuestions(part.toolCallId).filter(isApproval);
   const call = useCall(part.toolCallId);
   const result = useResult(part.toolCallId);
+  const outcome = useOutcome(part.toolCallId);
   const tool = toolName(part);
   const asked = 'approval' in part ? part.approval : undefined;
   const question = questions.find(({ gate }) => gate.id === asked?.id) ?? questions.at(-1);
   const given = call?.input ?? part.input;
-  const { word, note } = toolState(part, standing, { question, result }, words.tool);
+  const { word, note } = toolState(part, standing, { question, result, outcome }, words.tool);
 
   if (word === 'asked' && asked !== undefined) {
     return (
@@ -71,6 +73,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
           expiresAt: question?.gate.expires,
           isWithin: question?.gate.kind.kind === 'approval' && question.gate.kind.within === true,
           isEditable: part.providerExecuted !== true && question?.gate.token === undefined,
+          path: pathOf(call),
         }}
         onAnswer={onAnswer}
         focusAfter={MESSAGE_FIELD}

@@ -1,4 +1,4 @@
-import type { Outcome } from '../journal/entry.ts';
+import { type Outcome, unknownReasonOf } from '../journal/entry.ts';
 import type { Question } from '../journal/journal.ts';
 import type { Words } from '../language/en.ts';
 import { failure, isPending } from './output.ts';
@@ -35,6 +35,8 @@ export interface Recorded {
   question?: Question | undefined;
   /** What came of it, where it went on by itself. */
   result?: Outcome | undefined;
+  /** What came of it, as the journal has it. */
+  outcome?: Outcome | undefined;
 }
 
 /** What the server says of calls in words that the page knows. */
@@ -45,7 +47,7 @@ const UNKNOWN = 'The outcome is unknown';
 export function toolState(
   part: ToolPart,
   standing: Standing,
-  { question, result }: Recorded,
+  { question, result, outcome }: Recorded,
   words: Words['tool'],
 ): ToolState {
   switch (part.state) {
@@ -61,7 +63,7 @@ export function toolState(
         ? unfinished(standing, words)
         : finished(part.output, result, words);
     case 'output-error':
-      return errored(part.errorText, words);
+      return errored(part.errorText, outcome, words);
     case 'output-denied':
       return {
         word: 'denied',
@@ -88,17 +90,21 @@ function reason(given: string | undefined, words: Words['tool']): string | undef
 }
 
 /** To a page that comes back, a stream for every release can tell an old denial only as an error. */
-function errored(errorText: string, words: Words['tool']): ToolState {
+function errored(errorText: string, outcome: Outcome | undefined, words: Words['tool']): ToolState {
   if (errorText === TIMED_OUT) {
     return { word: 'timed out', note: words.timedOut };
   }
   if (errorText.startsWith(UNKNOWN)) {
-    return { word: 'unknown', note: words.outcomeUnknown };
+    return unknown(outcome, words);
   }
   const denied = /^Denied(?:: (.*))?$/s.exec(errorText);
   return denied === null
     ? { word: 'failed', note: errorText }
     : { word: 'denied', note: reason(denied[1], words) };
+}
+
+function unknown(outcome: Outcome | undefined, words: Words['tool']): ToolState {
+  return { word: 'unknown', note: words.outcomeUnknown[unknownReasonOf(outcome)] };
 }
 
 function unfinished({ isOpen, isBroken }: Standing, words: Words['tool']): ToolState {
@@ -131,7 +137,7 @@ function finished(output: unknown, result: Outcome | undefined, words: Words['to
     case 'output':
       return finished(result?.output, undefined, words);
     case 'unknown':
-      return { word: 'unknown', note: words.outcomeUnknown };
+      return unknown(result, words);
     default:
       return { word: 'failed', note: result?.error ?? result?.reason };
   }

@@ -5,6 +5,7 @@ use gemini::{Data, Part};
 use turn::agent::AgentEvent;
 use turn::call::Outcome;
 
+use super::super::agents::Agents;
 use super::super::event::Event;
 use super::super::reading::{self, Shown};
 use crate::gemini::Failure;
@@ -40,6 +41,14 @@ enum Voice {
 }
 
 impl Reading {
+    /// Of an app with these agents.
+    pub(super) fn of(agents: Agents) -> Self {
+        Self {
+            read: reading::Reading::of(agents),
+            ..Self::default()
+        }
+    }
+
     /// Whether calls are at work at the agent.
     pub(super) fn is_working(&self) -> bool {
         self.read.is_working()

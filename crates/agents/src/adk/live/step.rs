@@ -10,7 +10,7 @@ use gemini::Data;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 use turn::agent::{AgentEvent, StepRequest};
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 
 use super::super::event::Event;
 use super::super::failure;
@@ -170,14 +170,18 @@ impl<'a> Step<'a> {
         let server = &self.shared.server;
         let user = self.request.principal.as_str();
         // What ran in a session whose socket is gone was called off, or may have been done.
+        let reason = match self.request.is_again {
+            true => UnknownReason::ServerStopped,
+            false => UnknownReason::ConnectionCut,
+        };
         let own = self.request.own.iter().filter(|own| own.outcome.is_none());
         let lost = own.filter_map(|own| own.call.provider_id.clone());
         self.narrator
             .say_all(lost.map(|provider_id| AgentEvent::Settled {
                 provider_id,
-                outcome: Outcome::Unknown,
+                outcome: Outcome::Unknown { reason },
             }));
-        let request = note::settled(self.request, |_| None);
+        let request = note::settled(self.request, reason, |_| None);
         let root = match request.history.len() {
             1 => String::new(),
             _ => server
@@ -206,7 +210,7 @@ impl<'a> Step<'a> {
             upstream: self.shared.door.open(user, &session).await?,
             session,
             told: Told::all(&self.request.history),
-            reading: Reading::default(),
+            reading: Reading::of(server.agents()),
             pace: Pace::default(),
             held: VecDeque::new(),
             is_fresh: true,

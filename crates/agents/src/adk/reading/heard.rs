@@ -3,7 +3,7 @@
 use gemini::{FunctionCall, FunctionResponse};
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Asking};
-use turn::call::Outcome;
+use turn::call::{Outcome, UnknownReason};
 
 use super::super::event::{CONFIRMATION, Event};
 use super::Reading;
@@ -145,8 +145,9 @@ fn failed(error: &str) -> Outcome {
 /// What came of a call.
 fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
     if event.is_aborted() {
-        // It may have been done all the same.
-        return Outcome::Unknown;
+        // Who listened to the run was gone, and it may have been done all the same.
+        let reason = UnknownReason::ServerStopped;
+        return Outcome::Unknown { reason };
     }
     let mut response = response.response.clone().unwrap_or_default();
     match response.get("error") {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Asking};
 use turn::call::Place;
 use turn::event::Finish;
-use turn::live::OURS;
+use turn::live::{OURS, PATH};
 
 use super::super::event::{CONFIRMATION, Event};
 use super::super::failure;
@@ -102,12 +102,12 @@ impl Reading {
             let tool = call.name.clone().unwrap_or_default();
             self.waiting.push((id.clone(), tool));
             self.undecided.push(call.clone());
-            events.push(with_path(open_call(id, call, part), event));
+            events.push(self.with_path(open_call(id, call, part), event));
             return;
         }
         if event.is_long_running(&call) && !answered.contains(&id) {
             let shown = self.outside(call, Some(part));
-            events.extend(shown.map(|shown| with_path(shown, event)));
+            events.extend(shown.map(|shown| self.with_path(shown, event)));
             return;
         }
         if event.is_long_running(&call) {
@@ -115,7 +115,24 @@ impl Reading {
         }
         self.open.push(id.clone());
         let shown = own_call(id, call, Place::Agent, Some(part), None);
-        events.push(with_path(shown, event));
+        events.push(self.with_path(shown, event));
+    }
+
+    /// A call, with the path to the agent that makes it.
+    fn with_path(&self, mut shown: AgentEvent, event: &Event) -> AgentEvent {
+        let path = self.agents.path(event);
+        if let AgentEvent::OwnCall {
+            provider_metadata, ..
+        }
+        | AgentEvent::OpenCall {
+            provider_metadata, ..
+        } = &mut shown
+            && !path.is_empty()
+        {
+            let metadata = provider_metadata.get_or_insert_with(|| json!({}));
+            metadata[OURS] = json!({ PATH: path });
+        }
+        shown
     }
 
     /// A call whose result comes from outside.
@@ -165,24 +182,6 @@ fn open_call(id: String, call: FunctionCall, part: &Part) -> AgentEvent {
         input: call.args.map_or_else(|| json!({}), Value::Object),
         provider_metadata: metadata(part),
     }
-}
-
-/// A call, with the path to the agent that makes it, of agents that run side by side.
-fn with_path(mut shown: AgentEvent, event: &Event) -> AgentEvent {
-    if let (
-        AgentEvent::OwnCall {
-            provider_metadata, ..
-        }
-        | AgentEvent::OpenCall {
-            provider_metadata, ..
-        },
-        Some(branch),
-    ) = (&mut shown, &event.branch)
-    {
-        let metadata = provider_metadata.get_or_insert_with(|| json!({}));
-        metadata[OURS] = json!({"author": event.author, "path": branch});
-    }
-    shown
 }
 
 /// What the model says of a call besides, to be sent back unchanged.

@@ -77,7 +77,7 @@ impl<'r> Settled<'r> {
                 Ending::Denied(reason.filter(|reason| !reason.is_empty()))
             }
             Outcome::Invalid { error } => Ending::Invalid(error),
-            Outcome::Unknown => Ending::Unknown,
+            Outcome::Unknown { .. } => Ending::Unknown,
             Outcome::Pending { .. } => Ending::Pending,
         }
     }

@@ -345,7 +345,9 @@ fn play(frames: Vec<Frame>, fake: Fake, id: String, mark: Value) -> impl Stream<
             loop {
                 let bytes = match frames.next()? {
                     Frame::Event(mut event) => {
-                        event["author"] = json!("root");
+                        if event["author"].is_null() {
+                            event["author"] = json!("root");
+                        }
                         event["customMetadata"] = mark.clone();
                         if event["partial"] != true {
                             fake.store(&id, event.clone());

@@ -28,6 +28,17 @@ fn response(id: &str, name: &str, response: Value) -> Frame {
     Frame::Event(json!({"content": {"role": "user", "parts": [response]}}))
 }
 
+/// An event of another agent's.
+fn by_helper(frame: Frame) -> Frame {
+    match frame {
+        Frame::Event(mut event) => {
+            event["author"] = json!("helper");
+            Frame::Event(event)
+        }
+        other => other,
+    }
+}
+
 fn asking(input: &Value) -> Vec<Frame> {
     let original = json!({"id": "p1", "name": "pay", "args": input});
     let args = json!({"originalFunctionCall": original, "toolConfirmation": {"hint": "Pay 5?"}});
@@ -195,6 +206,13 @@ pub(super) fn script(said: &str, parts: &Value, habits: Habits) -> Vec<Frame> {
             let mut frames = text("I was about to");
             frames.truncate(1);
             frames.push(Frame::Break);
+            frames
+        }
+        "break the tool" => vec![call("w1", "weather"), Frame::Break],
+        "let the helper pay" => {
+            let transfer = json!({"transferToAgent": "helper"});
+            let mut frames = vec![Frame::Event(json!({"author": "root", "actions": transfer}))];
+            frames.extend(asking(&json!({"amount": 5})).into_iter().map(by_helper));
             frames
         }
         "raise" => vec![
