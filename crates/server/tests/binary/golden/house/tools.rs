@@ -11,7 +11,7 @@ use adk_stream::engine::{
     Context, Engine, Later, ToolError, Tools, Verdict, client_tool, long_running, tool,
 };
 use adk_stream::store::{self, Location};
-use adk_stream::{Api, Keys};
+use adk_stream::{Api, KeyIdentity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -57,11 +57,11 @@ pub(super) async fn serve(store: &str, keys: &str, is_held: bool) -> SocketAddr 
     let engine = engine.start().await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let keys: Keys = keys.parse().unwrap();
-    let api = Api {
-        keys: Arc::new(keys),
-        ..Api::new(engine)
+    let identity = KeyIdentity {
+        keys: keys.parse().unwrap(),
+        ..KeyIdentity::default()
     };
+    let api = Api::new(engine).with_identity(identity);
     tokio::spawn(api.serve(listener));
     address
 }
