@@ -36,9 +36,9 @@ def test_nothing_is_paid_twice(served, emulator, ledger, pytestconfig):
             view = chat.over()
             assert view["status"] == "finished", view.get("error")
             (settled,) = chat.happened("call-settled")
-            found[settled["outcome"], ledger.paid(name)] += 1
+            found[settled["outcome"], settled.get("reason"), ledger.paid(name)] += 1
             chat.say("Hello again")
             assert chat.over()["status"] == "finished"
             assert ledger.paid(name) == 1
     print(f"{kills} kills, {AT_WORK} tools at work at each: {dict(found)}")
-    assert set(found) <= {("unknown", 1), ("output", 1)}, found
+    assert set(found) <= {("unknown", "server-stopped", 1), ("output", None, 1)}, found
