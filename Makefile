@@ -65,7 +65,7 @@ test-long: set-up ## the same with every cell of the matrix, and races and kills
 
 .PHONY: check
 check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
-	@scripts/require-tools rust lint
+	@scripts/require-tools rust lint python
 	$(call say,Checking Rust)
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
@@ -77,6 +77,8 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	cargo deny --log-level error check licenses bans sources
 	$(call say,Checking TypeScript)
 	cd web && npm run check
+	$(call say,Checking Python)
+	python=$$(scripts/python-env lint) && "$$python" -m ruff check . && "$$python" -m ruff format --check .
 	$(call say,Checking scripts and documents)
 	shellcheck .ci/run scripts/* examples/*/run
 	scripts/check-links
@@ -161,11 +163,12 @@ dev: $(NODE_MODULES) ## the server, and the page with hot reload; Ctrl-C stops b
 	@scripts/dev
 
 .PHONY: fmt
-fmt: $(NODE_MODULES) ## format Rust and TypeScript
+fmt: $(NODE_MODULES) ## format Rust, TypeScript and Python
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
 	cargo fmt --manifest-path examples/embed-axum/Cargo.toml
 	cd web && npm run format
+	python=$$(scripts/python-env lint) && "$$python" -m ruff check --fix . && "$$python" -m ruff format .
 
 .PHONY: bench
 bench: $(NODE_MODULES) ## measure it beside its peers and the limit (QUICK=1: rough; ONLY='a c': parts)

@@ -76,7 +76,9 @@ def paid(server):
 def states(page):
     """The tools of the last message, and how they stand."""
     parts = page.parts()
-    return [(part.get("toolName", part["type"]), part["state"]) for part in parts if "state" in part]
+    return [
+        (part.get("toolName", part["type"]), part["state"]) for part in parts if "state" in part
+    ]
 
 
 def tools(page):

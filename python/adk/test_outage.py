@@ -23,10 +23,12 @@ def mortal(servers, started, places):
     directory = places / "mortal"
     directory.mkdir()
     settings = {"LEDGER": str(places / "ledger")}
-    with adk_server(HERE / "agents", directory, started, **settings) as server:
-        with front(server.ready(), "resumable") as served:
-            served.adk = server
-            yield served
+    with (
+        adk_server(HERE / "agents", directory, started, **settings) as server,
+        front(server.ready(), "resumable") as served,
+    ):
+        served.adk = server
+        yield served
 
 
 def kill(server):

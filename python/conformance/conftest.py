@@ -41,4 +41,4 @@ def live(emulator):
     """Google's client over TLS, as it insists on for Live."""
     # Who lets go of a client closes it.
     client = client_of(emulator.secure_url)
-    yield client.aio.live
+    yield client.aio.live  # noqa: PT022

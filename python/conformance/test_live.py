@@ -62,9 +62,7 @@ async def calls_of(session):
 
 
 def response(call, output, **more):
-    return types.FunctionResponse(
-        id=call.id, name=call.name, response={"output": output}, **more
-    )
+    return types.FunctionResponse(id=call.id, name=call.name, response={"output": output}, **more)
 
 
 def sound(seconds, loudness=8000, rate=16000):
@@ -237,7 +235,10 @@ async def test_sound_in_and_out(live, emulator):
             samples = array.array("h", data)
             assert max(samples) > 5000
             parts = [
-                part for it in contents_of(messages) if it.model_turn for part in it.model_turn.parts
+                part
+                for it in contents_of(messages)
+                if it.model_turn
+                for part in it.model_turn.parts
             ]
             assert {part.inline_data.mime_type for part in parts} == {"audio/pcm;rate=24000"}
 
@@ -321,9 +322,7 @@ async def test_a_script_cancels_a_call(live, emulator):
 
 
 async def test_the_connection_will_be_closed(live, emulator):
-    emulator.script(
-        {"on": "connect", "goAway": {"timeLeftSeconds": 50, "closeAfterMs": 50}}
-    )
+    emulator.script({"on": "connect", "goAway": {"timeLeftSeconds": 50, "closeAfterMs": 50}})
     async with live.connect(model=MODEL, config=TEXT) as session:
         _, message = await until(session, lambda it: it.go_away)
         assert message.go_away.time_left == "50s"
@@ -367,7 +366,9 @@ async def test_an_unknown_handle_is_refused(live):
     assert "BidiGenerateContent session not found" in str(refused.value)
 
 
-@pytest.mark.parametrize("code, reason", [(1007, "no"), (1008, "never"), (1011, "out of order")])
+@pytest.mark.parametrize(
+    ("code", "reason"), [(1007, "no"), (1008, "never"), (1011, "out of order")]
+)
 async def test_a_setup_is_refused(live, emulator, code, reason):
     emulator.script({"on": "connect", "close": {"code": code, "reason": reason}})
     with pytest.raises(errors.APIError) as refused:

@@ -32,7 +32,18 @@ def test_the_binarys_bill_lists_every_crate_that_it_is_built_from(bills: Path) -
     bill = read(bills, "adk-stream.cdx.json")
     assert bill["metadata"]["component"]["name"] == "adk-stream"
     tree = subprocess.run(
-        ["cargo", "tree", "--package", "adk-stream", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"],
+        [
+            "cargo",
+            "tree",
+            "--package",
+            "adk-stream",
+            "--edges",
+            "normal,no-proc-macro",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -16,7 +16,7 @@ import adk_typescript
 import emulator as emulators
 import table
 from desk import KEY
-from front import front, free_port
+from front import free_port, front
 
 HERE = pathlib.Path(__file__).parent
 AGENTS = [

@@ -208,7 +208,8 @@ ERRORS = {
 
 @flow("errors of the model")
 @pytest.mark.parametrize(
-    "code", ["rate_limited", *(pytest.param(code, marks=pytest.mark.long) for code in [*ERRORS][1:])]
+    "code",
+    ["rate_limited", *(pytest.param(code, marks=pytest.mark.long) for code in [*ERRORS][1:])],
 )
 def test_error(served, emulator, code):
     emulator.script({"on": "generate", "contains": "Fail", **ERRORS[code]})

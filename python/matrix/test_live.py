@@ -15,9 +15,11 @@ flow = pytest.mark.flow
 @pytest.fixture
 def page(server):
     arguments = ["--live-modality", "text"]
-    with live_front(server.front_port, server, "assistant_live", KEY, *arguments) as served:
-        with served.page() as page:
-            yield page
+    with (
+        live_front(server.front_port, server, "assistant_live", KEY, *arguments) as served,
+        served.page() as page,
+    ):
+        yield page
 
 
 @flow("live: words")

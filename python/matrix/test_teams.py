@@ -47,7 +47,7 @@ def test_transfer(team, name, emulator, ledger):
     with team("plain") as served:
         chat = served.chat()
         chat.say("Go")
-        is_paid(chat, ledger, above(name, "plain") + ["root", "helper"])
+        is_paid(chat, ledger, [*above(name, "plain"), "root", "helper"])
         goes_on(chat)
 
 

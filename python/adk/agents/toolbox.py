@@ -5,9 +5,10 @@ import json
 import os
 import time
 
-from adk_stream import approve, on_page, requires_approval
 from google.adk.tools import FunctionTool, LongRunningFunctionTool, ToolContext
 from google.genai import types
+
+from adk_stream import approve, on_page, requires_approval
 
 
 def note(event, tool_context=None, **more):

@@ -4,8 +4,6 @@ import asyncio
 import threading
 
 import pytest
-from conftest import Context
-from desk import KEY, Desk
 
 from adk_stream import (
     Cancelled,
@@ -17,6 +15,8 @@ from adk_stream import (
     approve,
     on_page,
 )
+from conftest import Context
+from desk import KEY, Desk
 
 OPEN = {"decision": None}
 YES = {"decision": "approved"}

@@ -7,9 +7,9 @@ import typing
 from decimal import Decimal
 
 import pytest
-from conftest import Context
 
 from adk_stream import approve, on_page, requires_approval
+from conftest import Context
 
 NO = {"decision": "denied", "reason": "too much"}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from adk_stream import AskError, approve, on_page
 from google.adk.tools import ToolContext
+
+from adk_stream import AskError, approve, on_page
 
 from . import reports, wallet
 

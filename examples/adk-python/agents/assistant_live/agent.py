@@ -2,7 +2,6 @@
 
 import os
 
-from adk_stream import requires_approval
 from assistant.agent import INSTRUCTION
 from assistant.tools import (
     book_flight,
@@ -15,6 +14,8 @@ from assistant.tools import (
 from google.adk.agents import LlmAgent
 from google.adk.tools import FunctionTool
 from google.genai import types
+
+from adk_stream import requires_approval
 
 ask = requires_approval("Send {amount} {currency} to {recipient}?")
 
