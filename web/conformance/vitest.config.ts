@@ -22,7 +22,7 @@ const matrix = Object.entries<Cell>(cells)
       name,
       include: [
         'tests/turn/*.test.ts',
-        ...(transport === 'seeds' ? ['tests/seeds/*.test.ts'] : []),
+        ...(transport === 'legacy' ? ['tests/legacy/*.test.ts'] : []),
       ],
       exclude: without.map(file => `tests/turn/${file}.test.ts`),
     },

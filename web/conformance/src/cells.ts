@@ -100,7 +100,7 @@ const adkLive: Reasons = {
 const withoutPages = ['checker', 'routes'];
 
 /** They name their agents themselves. */
-const withOwnAgents = ['one-at-a-time', 'seeds'];
+const withOwnAgents = ['one-at-a-time', 'recorded'];
 
 /** What they are about is decided before an agent is asked, so that the demo's cells are enough. */
 const beforeTheAgent = ['closed-connection', 'local', 'principal', 'profile', 'refusal'];
@@ -119,13 +119,13 @@ export const cells = {
     without: withoutPages,
   },
   legacy: {
-    transport: 'seeds',
+    transport: 'legacy',
     agent: 'demo',
     cannot: { ...atOnce, ...legacy },
     without: [...withoutPages, 'one-at-a-time', 'profile'],
   },
   'legacy-live': {
-    transport: 'seeds',
+    transport: 'legacy',
     agent: 'demo-live',
     cannot: { ...inTurn, ...legacy },
     without: [...agentsOnly, 'race'],

@@ -6,7 +6,7 @@ import type { Json } from '../stream.ts';
 import type { Transport } from './connection.ts';
 import { type ReceivedFrame, refusalIn } from './frame.ts';
 import { walletIn } from './ledger.ts';
-import { SeedsSocket } from './seeds-socket.ts';
+import { LegacySocket } from './legacy-socket.ts';
 import type { Principal } from './server.ts';
 
 export type ChatStatus = 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
@@ -99,7 +99,7 @@ export class Api {
         return this.post(body);
       case 'socket':
         return this.#send(body);
-      case 'seeds':
+      case 'legacy':
         return this.#speak(body as { id: string; messages: unknown[] });
     }
   }
@@ -252,9 +252,9 @@ export class Api {
     return told.finally(() => socket.close());
   }
 
-  /** As a plain client of the seeds' dialect, which hears a turn to its end or its next question. */
+  /** As a plain client of the legacy dialect, which hears a turn to its end or its next question. */
   async #speak(body: { id: string; messages: unknown[] }): Promise<Response> {
-    const socket = await SeedsSocket.open(this, 'flat');
+    const socket = await LegacySocket.open(this, 'flat');
     socket.send({ type: 'message', ...body });
     await socket.taken();
     const [first] = socket.chunks;

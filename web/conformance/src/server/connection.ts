@@ -5,9 +5,9 @@ import type { Script, WindowRecord } from './script.ts';
 
 /**
  * The way that windows take: an event stream for each, or one socket for all, in the official frames
- * or in the seeds' dialect.
+ * or in the legacy dialect.
  */
-export type Transport = 'sse' | 'socket' | 'seeds';
+export type Transport = 'sse' | 'socket' | 'legacy';
 
 /** What the client asks. */
 export type ChatRequest = {

@@ -11,8 +11,8 @@ import { Api } from './api.ts';
 import { type Check, check } from './checker.ts';
 import { type Connection, cutsHistory, type Transport } from './connection.ts';
 import { FetchConnection } from './fetch-connection.ts';
+import { LegacyPage } from './legacy-page.ts';
 import { Script, type WindowRecord } from './script.ts';
-import { SeedsPage } from './seeds-page.ts';
 import type { Server } from './server.ts';
 import { type SocketClient, SocketConnection } from './socket-connection.ts';
 
@@ -79,8 +79,8 @@ export class Tab {
         `${this.id}-${options.messages === undefined ? 'a' : 'b'}${++this.#generated}`,
       onWrite: this.#watch.see,
     };
-    if (transport === 'seeds') {
-      const page = new SeedsPage({ ...shared, major, api: this.api, script: this.#script });
+    if (transport === 'legacy') {
+      const page = new LegacyPage({ ...shared, major, api: this.api, script: this.#script });
       this.page = page;
       this.#connection = page.connection;
     } else {
@@ -166,7 +166,7 @@ export class Tab {
   /** Sends a message of any parts, and leaves the window open. */
   send(parts: UIMessage['parts']): void {
     if (!(this.page instanceof Page)) {
-      throw new Error('a page of the seeds sends texts');
+      throw new Error('a page of the legacy dialect sends texts');
     }
     this.#script.note({ say: '(parts)' });
     this.page.send(parts);
@@ -242,7 +242,7 @@ export class Tab {
   }
 
   #isQuiet(): Promise<void> {
-    if (this.page instanceof SeedsPage) {
+    if (this.page instanceof LegacyPage) {
       return this.page.settle();
     }
     return untilIdle({

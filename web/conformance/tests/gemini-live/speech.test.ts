@@ -2,7 +2,7 @@
 import type { UIMessage } from 'ai-7';
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
-import { SeedsSocket } from '../../src/server/seeds-socket.ts';
+import { LegacySocket } from '../../src/server/legacy-socket.ts';
 import { SocketConnection } from '../../src/server/socket-connection.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
@@ -196,10 +196,10 @@ test.each(
   (['flat', 'wrapped'] as const).flatMap(wrapping =>
     (['text', 'binary'] as const).map(frames => ({ wrapping, frames })),
   ),
-)("in the seeds' dialect, $wrapping, in $frames frames", async ({ wrapping, frames }) => {
+)('in the legacy dialect, $wrapping, in $frames frames', async ({ wrapping, frames }) => {
   await served.emulator.begin([], [utterance]);
   const api = served.meet();
-  const socket = await SeedsSocket.open(api, wrapping);
+  const socket = await LegacySocket.open(api, wrapping);
   socket.send({ type: 'audio_control', action: 'start' });
   for (let piece = 0; piece < 3; piece++) {
     if (frames === 'binary') {
@@ -238,8 +238,8 @@ test.each(pages)('an agent that does not hear, on version $major over $transport
   expect((await deaf.emulator.stats()).requests).toBe(0);
 });
 
-test("an agent that does not hear, in the seeds' dialect", async () => {
-  const socket = await SeedsSocket.open(deaf.meet(), 'flat');
+test('an agent that does not hear, in the legacy dialect', async () => {
+  const socket = await LegacySocket.open(deaf.meet(), 'flat');
   socket.send({ type: 'audio_control', action: 'start' });
   socket.send({ type: 'audio_chunk', chunk: pcm.toString('base64') });
   await socket.until('a word', () => socket.chunks.length > 0);

@@ -94,15 +94,15 @@ flows('page-tool-beside-question')(
       // has none that could.
       await expectSound(tab, { posts: 1 });
       expect((await tab.api.chat(tab.id))?.status).toBe(
-        transport === 'seeds' ? 'finished' : 'parked',
+        transport === 'legacy' ? 'finished' : 'parked',
       );
       await tab.deny(payment, 'too much');
 
       await expectSound(tab, { posts: 2 });
       expect(outline(tab.messages)).toEqual([
         [
-          // Denied elsewhere, it is an error to a page of the seeds.
-          `process_payment: output-${transport === 'seeds' ? 'error' : 'denied'}`,
+          // Denied elsewhere, it is an error to a page of the legacy dialect.
+          `process_payment: output-${transport === 'legacy' ? 'error' : 'denied'}`,
           'change_bgm: output-available',
         ],
       ]);

@@ -115,7 +115,7 @@ test.each(majors)('a payment that the wallet does not hold fails, on version %s'
   await tab.approve(tab.call('process_payment'));
 
   await expectSound(tab, { posts: 2 });
-  // As in the seeds, the tool ran and says in its output that it could not pay.
+  // As in the recordings, the tool ran and says in its output that it could not pay.
   expect(tab.call('process_payment')).toMatchObject({
     state: 'output-available',
     output: { success: false, error: expect.stringMatching(/insufficient/i) },

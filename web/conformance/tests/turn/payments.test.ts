@@ -138,8 +138,8 @@ describe.each(cases)('$said, on version $major', ({ major, prompt, answers, stat
     // Nobody answered the later questions here, and no chunk of the shared profile says who did.
     await expectSound(tab, { posts: 2 });
     expect(tab.calls('process_payment')).toHaveLength(answers.length);
-    // In the seeds' dialect the page was told at once, of a denial as of an error.
-    const told = transport === 'seeds' ? states[0]?.replace('denied', 'error') : states[0];
+    // In the legacy dialect the page was told at once, of a denial as of an error.
+    const told = transport === 'legacy' ? states[0]?.replace('denied', 'error') : states[0];
     expect(outline(tab.messages)[0]?.[0]).toBe(told);
     expect(tab.text).toBe(textOf(chat.messages.at(-1)));
     await expectPaid(tab, paid);

@@ -13,8 +13,8 @@ test.each(majors)('a call that asks follows one that does not, on version %s', a
     ['get_weather: output-available', 'process_payment: approval-requested'],
   ]);
   const steps = tab.messages.at(-1)?.parts.filter(part => part.type === 'step-start');
-  // Only questions have steps in the seeds' dialect.
-  expect(steps?.length).toBeGreaterThanOrEqual(transport === 'seeds' ? 1 : 2);
+  // Only questions have steps in the legacy dialect.
+  expect(steps?.length).toBeGreaterThanOrEqual(transport === 'legacy' ? 1 : 2);
   await tab.approve(tab.call('process_payment'));
 
   await expectSound(tab, { posts: 2 });

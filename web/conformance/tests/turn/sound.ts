@@ -5,9 +5,9 @@ import { done, eventData } from '../../src/event-stream.ts';
 import { faultsOf } from '../../src/faults.ts';
 import { chatSdks, majors } from '../../src/sdk.ts';
 import type { ChatStatus, Payment } from '../../src/server/api.ts';
+import { disorderOf, unknownTo } from '../../src/server/legacy-order.ts';
+import { LegacyPage } from '../../src/server/legacy-page.ts';
 import type { WindowRecord } from '../../src/server/script.ts';
-import { disorderOf, unknownTo } from '../../src/server/seeds-order.ts';
-import { SeedsPage } from '../../src/server/seeds-page.ts';
 import { shown } from '../../src/server/shown.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
@@ -37,7 +37,7 @@ export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = 
     expect(shownError).toMatch(expectedError);
   }
   expect(tab.connection.refusals, 'refused requests').toEqual([]);
-  if (tab.page instanceof SeedsPage) {
+  if (tab.page instanceof LegacyPage) {
     await expectInOrder(tab.page);
   } else {
     expect(tab.posts, 'requests').toBe(posts);
@@ -52,7 +52,7 @@ export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = 
   expect(faults.filter(fault => !tolerated.includes(fault))).toEqual([]);
   expectNoTextTwice(tab.messages);
   const expected = [...tolerated, ...(expectedError === undefined ? [] : ['throws'])];
-  if (transport === 'seeds') {
+  if (transport === 'legacy') {
     // No plain page has the predicates that loop here, and `valid` has judged the rest.
     expected.push('loops', 'invalid');
   }
@@ -60,24 +60,26 @@ export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = 
   expect(findings.filter(({ kind }) => !expected.includes(kind))).toEqual([]);
   // A checker that has stopped at an error foresees nothing that comes after it, and one that is
   // told of a page without predicates does not foresee what that sends.
-  if (transport !== 'seeds' && !findings.some(({ kind }) => kind === 'throws')) {
+  if (transport !== 'legacy' && !findings.some(({ kind }) => kind === 'throws')) {
     expect(requests, 'requests as our checker foresees them').toBe(posts - tab.unforeseen);
   }
 }
 
-/** Every stream in the order of the seeds, in words that every client knows; none but one a turn. */
-async function expectInOrder({ connection }: SeedsPage) {
+/** Every stream in the order of the legacy dialect, in words that every client knows; none but one a turn. */
+async function expectInOrder({ connection }: LegacyPage) {
   const { disorder, streams } = connection;
-  expect([...disorder, ...streams.flatMap(disorderOf)], 'the order of the seeds').toEqual([]);
+  expect([...disorder, ...streams.flatMap(disorderOf)], 'the order of the legacy dialect').toEqual(
+    [],
+  );
   expect(await unknownTo(streams.flatMap(({ chunks }) => chunks))).toEqual([]);
 }
 
 /**
- * The messages of a page as its client would judge them. The seeds' dialect does not say who settled
+ * The messages of a page as its client would judge them. The legacy dialect does not say who settled
  * a question that this page did not answer, and an output beside an open question is invalid.
  */
 function valid(tab: Tab): UIMessage[] {
-  if (transport !== 'seeds') {
+  if (transport !== 'legacy') {
     return tab.messages;
   }
   const messages = structuredClone(tab.messages);
@@ -123,15 +125,15 @@ export async function expectServed(tab: Tab, status: ChatStatus = 'finished') {
 }
 
 /**
- * What a page can know of messages. In the seeds' dialect that is not where steps began, nothing
+ * What a page can know of messages. In the legacy dialect that is not where steps began, nothing
  * about a turn that is not over, and not who settled a question that was not answered here.
  */
 export function known(messages: UIMessage[], tab: Tab): unknown {
-  if (transport !== 'seeds') {
+  if (transport !== 'legacy') {
     return shown(messages);
   }
   const isOver = (id: string) =>
-    tab.page instanceof SeedsPage &&
+    tab.page instanceof LegacyPage &&
     tab.page.connection.streams.some(
       ({ messageId, state }) => messageId === id && state === 'ended',
     );

@@ -21,10 +21,10 @@ test.each(majors)('the old question is denied, the new turn starts, on version %
   await typeOver(tab, 'Send $20 to Sam');
 
   await expectSound(tab, { posts: 2 });
-  // The page was told nothing about its old message, a client throws at that; only in the seeds'
+  // The page was told nothing about its old message, a client throws at that; only in the legacy
   // dialect its stream is open, and is ended first.
   expect(outline(tab.messages)).toEqual([
-    [`process_payment: ${transport === 'seeds' ? 'output-error' : 'approval-requested'}`],
+    [`process_payment: ${transport === 'legacy' ? 'output-error' : 'approval-requested'}`],
     ['get_weather: output-available'],
   ]);
   expect(tab.windows[1]?.text).not.toContain(tab.call('process_payment').toolCallId);
@@ -64,7 +64,7 @@ test.each(majors)(
     await typeOver(tab, 'Send $20 to Sam');
     // The client keeps an answer to an older message, and sends it along with what comes next.
     await tab.approve(tab.call('process_payment'));
-    expect(tab.posts).toBe(transport === 'seeds' ? 3 : 2);
+    expect(tab.posts).toBe(transport === 'legacy' ? 3 : 2);
     await tab.say('What is the weather in Tokyo?');
 
     await expectSound(tab, { posts: 3 });
@@ -80,7 +80,7 @@ flow('parallel-questions').each(majors)(
     await tab.say('Pay Ann $1 and Ben $2');
     const [ann] = tab.calls('process_payment');
     await tab.approve(ann ?? tab.call('no payment'));
-    expect(tab.posts).toBe(transport === 'seeds' ? 2 : 1);
+    expect(tab.posts).toBe(transport === 'legacy' ? 2 : 1);
     await tab.say('What is the weather in Oslo?');
 
     await expectSound(tab, { posts: 2 });
@@ -151,7 +151,7 @@ test.each(majors)(
     // The client sends it about the older message, and goes on with that one.
     await tab.sendAnswers();
 
-    if (transport !== 'seeds') {
+    if (transport !== 'legacy') {
       expect(tab.connection.posts[2]?.messageId).toBe(tab.messages[1]?.id);
     }
     await expectSound(tab, { posts: 3 });

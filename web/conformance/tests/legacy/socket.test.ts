@@ -1,4 +1,4 @@
-/** What one socket of the seeds' dialect carries: turns, chats, and all that is no request. */
+/** What one socket of the legacy dialect carries: turns, chats, and all that is no request. */
 import { expect, test } from 'vitest';
 import type { Api } from '../../src/server/api.ts';
 import { until } from '../../src/server/until.ts';

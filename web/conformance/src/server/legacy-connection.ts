@@ -1,10 +1,10 @@
-/** A page's socket in the seeds' dialect: which frames belong to which turn, and in what order. */
+/** A page's socket in the legacy dialect: which frames belong to which turn, and in what order. */
 import type { Chunk } from '../stream.ts';
 import type { Api } from './api.ts';
 import { type ChatRequest, Connection } from './connection.ts';
 import { refusalIn } from './frame.ts';
+import { type Heard, type LegacyFrame, LegacySocket, type Wrapping } from './legacy-socket.ts';
 import type { Script, WindowRecord } from './script.ts';
-import { type Heard, type SeedsFrame, SeedsSocket, type Wrapping } from './seeds-socket.ts';
 
 /** What was told of a turn on one socket, from its `start` to its `[DONE]`. */
 export type TurnStream = {
@@ -20,7 +20,7 @@ export type TurnStream = {
   record?: WindowRecord | undefined;
 };
 
-export type SeedsListener = {
+export type LegacyListener = {
   onChunk: (stream: TurnStream, chunk: Chunk) => void;
   onEnd: (stream: TurnStream) => void;
   /** A frame was not taken, or a turn failed. */
@@ -30,7 +30,7 @@ export type SeedsListener = {
 /** Stands for a turn that has no message yet. */
 const anew = '';
 
-export class SeedsConnection extends Connection {
+export class LegacyConnection extends Connection {
   /** What was told, a stream a turn and socket. */
   readonly streams: TurnStream[] = [];
   /** Where what came was not in the dialect's order. */
@@ -38,8 +38,8 @@ export class SeedsConnection extends Connection {
 
   readonly #api: Api;
   readonly #wrapping: Wrapping;
-  readonly #listener: SeedsListener;
-  readonly #sockets: SeedsSocket[] = [];
+  readonly #listener: LegacyListener;
+  readonly #sockets: LegacySocket[] = [];
   /** Frames go out one after the other, also while the socket is being opened. */
   #sending: Promise<void> = Promise.resolve();
   /** The turns that were asked for and have not begun: new ones, or those of a message. */
@@ -50,10 +50,10 @@ export class SeedsConnection extends Connection {
   /** How many messages were refused whose end has not come. */
   #refused = 0;
   /** What was sent last. */
-  #last: SeedsFrame['type'] | undefined;
+  #last: LegacyFrame['type'] | undefined;
   #current: TurnStream | undefined;
 
-  constructor(api: Api, script: Script, wrapping: Wrapping, listener: SeedsListener) {
+  constructor(api: Api, script: Script, wrapping: Wrapping, listener: LegacyListener) {
     super(script);
     this.#api = api;
     this.#wrapping = wrapping;
@@ -64,7 +64,7 @@ export class SeedsConnection extends Connection {
   post(request: ChatRequest, messages: unknown[], about?: string): void {
     const { id, trigger, messageId } = request;
     this.noteAsked(request);
-    const frame: SeedsFrame = { type: 'message', id, messages, trigger, messageId };
+    const frame: LegacyFrame = { type: 'message', id, messages, trigger, messageId };
     this.#send(frame, () => {
       // However many answers there are, one stream lasts for the whole turn.
       const isTold =
@@ -78,7 +78,7 @@ export class SeedsConnection extends Connection {
   }
 
   /** Sends a frame that opens no stream. */
-  send(frame: SeedsFrame): void {
+  send(frame: LegacyFrame): void {
     this.#send(frame, () => {});
   }
 
@@ -126,7 +126,7 @@ export class SeedsConnection extends Connection {
     await this.#sockets.at(-1)?.close();
   }
 
-  #send(frame: SeedsFrame, expect: () => void): void {
+  #send(frame: LegacyFrame, expect: () => void): void {
     this.activity++;
     this.#sending = this.#sending.then(async () => {
       const socket = await this.#open();
@@ -143,13 +143,13 @@ export class SeedsConnection extends Connection {
     this.hold(this.#sending);
   }
 
-  async #open(): Promise<SeedsSocket> {
+  async #open(): Promise<LegacySocket> {
     const last = this.#sockets.at(-1);
     if (last !== undefined && !last.isClosed) {
       return last;
     }
     const number = this.#sockets.length;
-    const socket = await SeedsSocket.open(this.#api, this.#wrapping, heard =>
+    const socket = await LegacySocket.open(this.#api, this.#wrapping, heard =>
       this.#hear(number, heard),
     );
     this.#sockets.push(socket);

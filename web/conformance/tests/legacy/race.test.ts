@@ -1,4 +1,4 @@
-/** Two sockets of the seeds' dialect answer one question at the same time, many times. */
+/** Two sockets of the legacy dialect answer one question at the same time, many times. */
 import { expect, test } from 'vitest';
 import { isLongRun } from '../../src/cells.ts';
 import { serve } from '../turn/served.ts';

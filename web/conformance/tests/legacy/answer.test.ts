@@ -1,7 +1,7 @@
-/** Every shape in which pages of the seeds answer and give outputs, flat and wrapped. */
+/** Every shape in which pages of the legacy dialect answer and give outputs, flat and wrapped. */
 import { describe, expect, test } from 'vitest';
-import { type AnswerForm, answerForms, answerMessages } from '../../src/server/seeds-answer.ts';
-import type { Wrapping } from '../../src/server/seeds-socket.ts';
+import { type AnswerForm, answerForms, answerMessages } from '../../src/server/legacy-answer.ts';
+import type { Wrapping } from '../../src/server/legacy-socket.ts';
 import { toolParts } from '../../src/tool-part.ts';
 import { serve } from '../turn/served.ts';
 import { asked, Plain } from './plain.ts';
@@ -15,7 +15,7 @@ const ways = answerForms.flatMap(form => wrappings.map(wrapping => ({ form, wrap
 const place = { latitude: 35.6, longitude: 139.7, accuracy: 20 };
 
 describe.each(ways)('answered as $form, $wrapping', ({ form, wrapping }) => {
-  test('yes: it is paid once, and told in the order of the seeds', async () => {
+  test('yes: it is paid once, and told in the order of the legacy dialect', async () => {
     const plain = await Plain.open(served.meet(), { wrapping });
     plain.say('Send $20 to Sam');
     const question = await plain.question();

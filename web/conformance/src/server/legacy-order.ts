@@ -1,6 +1,6 @@
-/** What holds for every stream of the seeds' dialect, whatever is said in it. */
+/** What holds for every stream of the legacy dialect, whatever is said in it. */
 import type { Chunk } from '../stream.ts';
-import type { TurnStream } from './seeds-connection.ts';
+import type { TurnStream } from './legacy-connection.ts';
 
 /** All that a server may say in this dialect, besides audio and files. */
 const types: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const progress: Readonly<Record<string, number>> = {
   'tool-output-error': 4,
 };
 
-/** Where a stream is not in the order of the seeds. */
+/** Where a stream is not in the order of the legacy dialect. */
 export function disorderOf({ chunks, state, isRepeat, messageId }: TurnStream): string[] {
   const found: string[] = [];
   const kinds = chunks.map(({ type }) => type);

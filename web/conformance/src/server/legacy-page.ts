@@ -1,5 +1,5 @@
 /**
- * A page as the seeds' were, without a chat client: it sends the dialect's frames by hand, shows what
+ * A page of the legacy dialect, without a chat client: it sends the dialect's frames by hand, shows what
  * it is told by folding it into messages, and sends nothing by itself but the outputs of its tools.
  *
  * Pages differed: that of version 6 here sends flat frames with the history, answers in the assistant
@@ -16,10 +16,10 @@ import type { Chunk } from '../stream.ts';
 import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
 import type { Api } from './api.ts';
 import type { ChatRequest } from './connection.ts';
+import { type AnswerForm, answerMessages, failureMessages, resultPart } from './legacy-answer.ts';
+import { LegacyConnection, type TurnStream } from './legacy-connection.ts';
+import type { Wrapping } from './legacy-socket.ts';
 import type { Script } from './script.ts';
-import { type AnswerForm, answerMessages, failureMessages, resultPart } from './seeds-answer.ts';
-import { SeedsConnection, type TurnStream } from './seeds-connection.ts';
-import type { Wrapping } from './seeds-socket.ts';
 
 /** The dialect shows these with their input before anybody allowed them; the page knows to wait. */
 const asksFirst = new Set(['get_location']);
@@ -33,7 +33,7 @@ const styles: Readonly<Record<Major, Style>> = {
   '7': { wrapping: 'wrapped', form: 'confirmation', sendsHistory: false },
 };
 
-export type SeedsPageOptions = {
+export type LegacyPageOptions = {
   major: Major;
   id: string;
   api: Api;
@@ -44,11 +44,11 @@ export type SeedsPageOptions = {
   onWrite: (message: UIMessage) => void;
 };
 
-export class SeedsPage implements ChatPage {
+export class LegacyPage implements ChatPage {
   readonly state: MemoryState;
-  readonly connection: SeedsConnection;
+  readonly connection: LegacyConnection;
 
-  readonly #options: SeedsPageOptions;
+  readonly #options: LegacyPageOptions;
   readonly #style: Style;
   readonly #folds = new Map<string, MessageFold>();
   /** Texts and thoughts that were told, by message: what is told again is not shown again. */
@@ -60,12 +60,12 @@ export class SeedsPage implements ChatPage {
   #isParked = false;
   #error: Error | undefined;
 
-  constructor(options: SeedsPageOptions) {
+  constructor(options: LegacyPageOptions) {
     this.#options = options;
     this.#style = styles[options.major];
     this.state = new MemoryState(options.messages, options.onWrite);
     this.#know(options.messages);
-    this.connection = new SeedsConnection(options.api, options.script, this.#style.wrapping, {
+    this.connection = new LegacyConnection(options.api, options.script, this.#style.wrapping, {
       onChunk: this.#hear,
       onEnd: stream => this.#do(() => this.#foldOf(stream.messageId).close()),
       onError: this.#fail,

@@ -1,4 +1,4 @@
-/** Every scenario of the seeds that a person answers, with the stock client. */
+/** Every recorded scenario that a person answers, with the stock client. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

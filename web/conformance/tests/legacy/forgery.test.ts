@@ -1,6 +1,6 @@
-/** What a page of the seeds says is not what happened: refused with a code, and nothing runs. */
+/** What a page of the legacy dialect says is not what happened: refused with a code, and nothing runs. */
 import { expect, test } from 'vitest';
-import type { SeedsFrame } from '../../src/server/seeds-socket.ts';
+import type { LegacyFrame } from '../../src/server/legacy-socket.ts';
 import type { ToolPart } from '../../src/tool-part.ts';
 import { serve } from '../turn/served.ts';
 import { Plain } from './plain.ts';
@@ -10,10 +10,10 @@ const served = serve();
 type Forgery = [
   name: string,
   code: string,
-  frame: (question: ToolPart, chat: string) => SeedsFrame,
+  frame: (question: ToolPart, chat: string) => LegacyFrame,
 ];
 
-const said = (chat: string, ...parts: object[]): SeedsFrame => ({
+const said = (chat: string, ...parts: object[]): LegacyFrame => ({
   type: 'message',
   id: chat,
   messages: [{ role: 'user', parts }],

@@ -1,9 +1,9 @@
-/** A program that speaks the seeds' dialect, and does only what a test says. */
+/** A program that speaks the legacy dialect, and does only what a test says. */
 import { onTestFailed } from 'vitest';
 import type { ToolRun } from '../../src/page.ts';
 import type { Api } from '../../src/server/api.ts';
-import { type AnswerForm, answerMessages, type Yes } from '../../src/server/seeds-answer.ts';
-import { SeedsSocket, type Wrapping } from '../../src/server/seeds-socket.ts';
+import { type AnswerForm, answerMessages, type Yes } from '../../src/server/legacy-answer.ts';
+import { LegacySocket, type Wrapping } from '../../src/server/legacy-socket.ts';
 import type { Chunk } from '../../src/stream.ts';
 import { type ToolPart, toolParts } from '../../src/tool-part.ts';
 
@@ -12,9 +12,9 @@ let chats = 0;
 export class Plain {
   readonly chat: string;
   readonly api: Api;
-  readonly socket: SeedsSocket;
+  readonly socket: LegacySocket;
 
-  private constructor(api: Api, socket: SeedsSocket, chat: string) {
+  private constructor(api: Api, socket: LegacySocket, chat: string) {
     this.api = api;
     this.socket = socket;
     this.chat = chat;
@@ -27,7 +27,7 @@ export class Plain {
     api: Api,
     { wrapping = 'flat', chat = `plain-${++chats}` }: { wrapping?: Wrapping; chat?: string } = {},
   ): Promise<Plain> {
-    return new Plain(api, await SeedsSocket.open(api, wrapping), chat);
+    return new Plain(api, await LegacySocket.open(api, wrapping), chat);
   }
 
   /** Another socket on the same chat. */
@@ -35,7 +35,7 @@ export class Plain {
     return Plain.open(this.api, { wrapping, chat: this.chat });
   }
 
-  /** Says something as the seeds' tests do: without an id, and with `content`. */
+  /** Says something as the legacy tests do: without an id, and with `content`. */
   say(text: string, chat = this.chat): void {
     const messages = [{ role: 'user', content: text }];
     this.socket.send({ type: 'message', id: chat, messages, trigger: 'submit-message' });

@@ -1,4 +1,4 @@
-/** How pages of the seeds answer: four shapes of the same yes or no, and the output of a call. */
+/** How pages of the legacy dialect answer: four shapes of the same yes or no, and the output of a call. */
 import type { UIMessage } from 'ai-7';
 import type { ToolRun } from '../page.ts';
 import { type ToolPart, toolName, toolParts } from '../tool-part.ts';
@@ -18,8 +18,8 @@ export const answerForms: readonly AnswerForm[] = ['confirmation', 'call', 'mess
 export type Yes = { approved: boolean; reason?: string | undefined };
 
 /**
- * The messages of the frame that answers. An output goes into the same message, as the page of the
- * seeds does it for a tool that it runs when it was allowed to.
+ * The messages of the frame that answers. An output goes into the same message, as a page of
+ * the legacy dialect does it for a tool that it runs when it was allowed to.
  */
 export function answerMessages(
   form: AnswerForm,

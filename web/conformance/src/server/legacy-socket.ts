@@ -1,11 +1,11 @@
-/** A WebSocket in the seeds' dialect, by hand: JSON out, texts that look like events in. */
+/** A WebSocket in the legacy dialect, by hand: JSON out, texts that look like events in. */
 import type { WebSocket } from 'ws';
 import { done } from '../event-stream.ts';
 import type { Chunk, Json } from '../stream.ts';
 import type { Api } from './api.ts';
 
-/** What a page of the seeds sends. */
-export type SeedsFrame =
+/** What a page of the legacy dialect sends. */
+export type LegacyFrame =
   | {
       type: 'message';
       messages: unknown[];
@@ -25,7 +25,7 @@ export type Wrapping = 'flat' | 'wrapped';
 /** One thing that the server said. */
 export type Heard = { chunk: Chunk } | { done: true } | { pong: Json };
 
-export class SeedsSocket {
+export class LegacySocket {
   /** All that was heard, in order, pongs left out. */
   readonly heard: Heard[] = [];
   /** The code that it was closed with. */
@@ -58,8 +58,8 @@ export class SeedsSocket {
     api: Api,
     wrapping: Wrapping,
     onHeard?: (heard: Heard) => void,
-  ): Promise<SeedsSocket> {
-    return new SeedsSocket(await api.socket('/live'), wrapping, onHeard);
+  ): Promise<LegacySocket> {
+    return new LegacySocket(await api.socket('/live'), wrapping, onHeard);
   }
 
   get isClosed(): boolean {
@@ -75,7 +75,7 @@ export class SeedsSocket {
     return this.heard.filter(heard => 'done' in heard).length;
   }
 
-  send(frame: SeedsFrame): void {
+  send(frame: LegacyFrame): void {
     const { type, ...fields } = frame;
     this.sendText(
       JSON.stringify(this.#wrapping === 'flat' ? frame : { type, version: '1.0', data: fields }),
@@ -144,7 +144,7 @@ export class SeedsSocket {
   }
 }
 
-/** A frame is one event, written exactly as the seeds write it, or the plain JSON of a pong. */
+/** A frame is one event, written exactly as the legacy server wrote it, or the plain JSON of a pong. */
 function read(text: string): Heard {
   const data = /^data: ([^\n]+)\n\n$/.exec(text)?.[1];
   if (data === done) {
