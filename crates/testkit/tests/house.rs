@@ -142,3 +142,47 @@ fn every_room_is_a_crate() {
         );
     }
 }
+
+/// Names of tools that are not the product's, with the places that may know them.
+const FOREIGN: [(&str, &[&str]); 5] = [
+    (
+        "adk_request_confirmation",
+        &["wire/src/legacy", "agents/src/adk"],
+    ),
+    ("process_payment", &["view/src/legacy"]),
+    ("get_location", &["view/src/legacy"]),
+    ("change_bgm", &["view/src/legacy"]),
+    ("get_weather", &["view/src/legacy"]),
+];
+
+#[test]
+fn only_the_legacy_bridge_knows_the_demos_tools() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap();
+    let rooms = ["wire", "turn", "view", "agents", "engine", "server"];
+    let mut folders: Vec<_> = rooms.map(|room| crates.join(room).join("src")).into();
+    let mut read = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let place = path.strip_prefix(crates).unwrap().to_str().unwrap();
+            if place.contains("/demo") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let code = std::fs::read_to_string(&path).unwrap();
+            // Tests may name what they like.
+            let code = code.split("#[cfg(test)]").next().unwrap();
+            for (name, places) in FOREIGN {
+                let may = places.iter().any(|known| place.starts_with(known));
+                assert!(may || !code.contains(name), "{place} names {name}");
+            }
+            read += 1;
+        }
+    }
+    assert!(read > 100, "{read} files were read");
+}

@@ -12,6 +12,7 @@ use turn::gate::{Decision, GateKind};
 use turn::refusal::Refusal;
 use turn::{At, CallId, GateId, Turn, TurnId};
 use wire::answer::Gate as Named;
+use wire::legacy::confirmation::is_confirmation;
 use wire::prototype::without_refused_keys;
 use wire::{Answer, Message, Role, Trigger};
 
@@ -75,7 +76,7 @@ impl ShownChat {
         let answers = self.answers(last)?;
         match last.role {
             Role::Assistant => self.continue_with(last, answers),
-            // Pages of the seeds answer in a user message that says nothing else.
+            // Pages of the legacy bridge answer in a user message that says nothing else.
             Role::User if !answers.is_empty() || self.is_old_answer(last) => {
                 self.continue_with(last, answers)
             }
@@ -98,10 +99,9 @@ impl ShownChat {
                 || stood_for.is_some_and(is_gate)
         };
         let invented = calls.find(|part| {
-            // A confirmation of the seeds is named by its gate.
             let gate = part.approval.as_ref().map(|approval| &approval.id);
             !is_known(&part.tool_call_id)
-                && part.tool_name != wire::answer::CONFIRMATION_TOOL
+                && !is_confirmation(part)
                 && gate.is_none_or(|gate| !is_known(gate))
         });
         invented.map(|part| part.tool_call_id.clone())

@@ -1,4 +1,4 @@
-//! The seeds' order: a turn as pages of the seeds' system expect it on their socket.
+//! The legacy bridge's order and texts: a turn as its pages expect it on their socket.
 //!
 //! There, one stream lasts for the whole turn. Only a question has a step around it, by which the
 //! page knows that it may answer; a refusal is an error; and a page's call is shown with its input
@@ -15,7 +15,7 @@ use wire::{Chunk, Profile};
 
 use crate::ai_sdk::{Closing, Line};
 
-/// One page's view of a turn, in the seeds' order.
+/// One page's view of a turn, in the legacy bridge's order.
 #[derive(Debug, Clone)]
 pub struct LegacyWindow {
     message_id: String,
@@ -26,7 +26,7 @@ pub struct LegacyWindow {
     /// The starts of calls whose input is not there yet.
     begun: HashMap<String, Chunk>,
     announced: HashSet<String>,
-    /// The seeds' names for the blocks of text and reasoning.
+    /// The bridge's names for the blocks of text and reasoning.
     blocks: HashMap<String, String>,
     texts: usize,
     /// How many transcripts of what the user said there were.

@@ -5,12 +5,10 @@
 
 use serde_json::Value;
 
+use crate::legacy::confirmation;
 use crate::message::Message;
 use crate::part::Part;
 use crate::tool_part::{Approval, ToolPart, ToolState};
-
-/// The tool by which ADK asks for a confirmation, and which pages of the seeds answer.
-pub const CONFIRMATION_TOOL: &str = "adk_request_confirmation";
 
 /// Something that a client answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +42,7 @@ pub enum Answer {
 pub enum Gate {
     /// By the approval's own id.
     Approval(String),
-    /// By the call that it holds (seeds' ADR 0003).
+    /// By the call that it holds, as pages of the legacy bridge do.
     Call(String),
 }
 
@@ -55,17 +53,7 @@ impl Message {
     pub fn answers(&self) -> Vec<Answer> {
         let answers = self.parts.iter().map(|part| match part {
             Part::Tool(part) => tool_answers(part),
-            Part::ToolResult(result) => {
-                let call = || result.tool_call_id.clone();
-                vec![match confirmation(&result.result) {
-                    Some(given) => given.answers(Gate::Call(call())),
-                    None => Answer::Output {
-                        tool_call_id: call(),
-                        tool_name: result.tool_name.clone(),
-                        output: Ok(result.result.clone()),
-                    },
-                }]
-            }
+            Part::ToolResult(result) => vec![confirmation::result_answer(result)],
             _ => Vec::new(),
         });
         answers.flatten().collect()
@@ -75,7 +63,7 @@ impl Message {
 /// A part may hold two: an approval, and the output of the call that the page ran upon it.
 fn tool_answers(part: &ToolPart) -> Vec<Answer> {
     let mut answers = Vec::new();
-    let is_confirmation = part.tool_name == CONFIRMATION_TOOL;
+    let is_confirmation = confirmation::is_confirmation(part);
     if let Some(approval) = &part.approval
         && let Some(approved) = approval.approved
     {
@@ -83,10 +71,14 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
             gate: Gate::Approval(approval.id.clone()),
             approved,
             reason: approval.reason.clone(),
-            // The confirmation's own input is ADK's envelope, not the call's input.
+            // A confirmation's own input is an envelope, not the call's input.
             input: part.input.clone().filter(|_| !is_confirmation),
             digest: digest(approval),
         });
+    }
+    if is_confirmation {
+        answers.extend(confirmation::answered_by(part));
+        return answers;
     }
     let output = match part.state {
         // Progress that the server itself has shown.
@@ -95,20 +87,11 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
         ToolState::OutputError => Err(part.error_text.clone().unwrap_or_default()),
         _ => return answers,
     };
-    if is_confirmation {
-        // `addToolOutput` on ADK's confirmation tool: its output is the answer.
-        if let Ok(output) = &output
-            && let Some(given) = confirmation(output)
-        {
-            answers.push(given.answers(Gate::Approval(part.tool_call_id.clone())));
-        }
-    } else {
-        answers.push(Answer::Output {
-            tool_call_id: part.tool_call_id.clone(),
-            tool_name: Some(part.tool_name.clone()),
-            output,
-        });
-    }
+    answers.push(Answer::Output {
+        tool_call_id: part.tool_call_id.clone(),
+        tool_name: Some(part.tool_name.clone()),
+        output,
+    });
     answers
 }
 
@@ -121,52 +104,10 @@ fn digest(approval: &Approval) -> Option<String> {
     digest.map(text)
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// A yes or no that came as the output of a call.
-struct Confirmation {
-    approved: bool,
-    reason: Option<String>,
-    digest: Option<String>,
-}
-
-impl Confirmation {
-    fn answers(self, gate: Gate) -> Answer {
-        Answer::Approval {
-            gate,
-            approved: self.approved,
-            reason: self.reason,
-            input: None,
-            digest: self.digest,
-        }
-    }
-}
-
-/// `{approved, user_message?, digest?}` (ADR 0003) or `{confirmed}` (ADK).
-///
-/// Only an object of just these keys is read as a yes or no, so that a tool whose own output has a
-/// field `approved` keeps it. One that says both, and not the same, is neither.
-fn confirmation(result: &Value) -> Option<Confirmation> {
-    let result = result.as_object()?;
-    let known = ["approved", "confirmed", "user_message", "reason", "digest"];
-    if !result.keys().all(|key| known.contains(&key.as_str())) {
-        return None;
-    }
-    let (approved, confirmed) = (result.get("approved"), result.get("confirmed"));
-    if approved.is_some() && confirmed.is_some() && approved != confirmed {
-        return None;
-    }
-    let reason = result.get("reason").or_else(|| result.get("user_message"));
-    let digest = result.get("digest").filter(|digest| !digest.is_null());
-    Some(Confirmation {
-        approved: approved.or(confirmed)?.as_bool()?,
-        reason: reason.and_then(Value::as_str).map(str::to_owned),
-        digest: digest.map(text),
-    })
 }
 
 #[cfg(test)]
@@ -230,40 +171,6 @@ mod tests {
     }
 
     #[test]
-    fn result_that_says_yes_and_no_is_no_answer() {
-        let result = |result: Value| {
-            answers(json!([{"type": "tool-result", "toolCallId": "c1", "result": result}]))
-        };
-        let contrary = result(json!({"approved": true, "confirmed": false}));
-        assert!(matches!(&contrary[0], Answer::Output { .. }));
-        let digested = result(json!({"approved": true, "digest": "ab"}));
-        assert!(
-            matches!(&digested[0], Answer::Approval { digest: Some(digest), .. } if digest == "ab")
-        );
-    }
-
-    #[test]
-    fn confirmation_part_of_the_seeds_answers_its_gate() {
-        let answers = answers(json!([{
-            "type": "tool-adk_request_confirmation", "toolCallId": "confirm-1",
-            "toolName": "adk_request_confirmation", "state": "approval-responded",
-            "approval": {"id": "confirm-1", "approved": false},
-        }]));
-        let gate = Gate::Approval("confirm-1".into());
-        assert_eq!(answers, [approval(gate, false, None, None)]);
-    }
-
-    #[test]
-    fn result_of_approved_answers_the_call_that_waits() {
-        let answers = answers(json!([{
-            "type": "tool-result", "toolCallId": "c1", "toolName": "process_payment",
-            "result": {"approved": false, "user_message": "User denied"},
-        }]));
-        let gate = Gate::Call("c1".into());
-        assert_eq!(answers, [approval(gate, false, Some("User denied"), None)]);
-    }
-
-    #[test]
     fn approval_and_output_in_one_message_are_two_answers() {
         let answers = answers(json!([
             {"type": "tool-get_location", "toolCallId": "c1", "state": "approval-responded",
@@ -295,21 +202,5 @@ mod tests {
             panic!("{answers:?}")
         };
         assert_eq!(output, &Err("no GPS".to_owned()));
-    }
-
-    #[test]
-    fn output_with_a_field_of_that_name_is_still_an_output() {
-        let answers = answers(json!([{
-            "type": "tool-result", "toolCallId": "c1", "result": {"approved": true, "limit": 5},
-        }]));
-        assert!(matches!(&answers[0], Answer::Output { .. }));
-    }
-
-    #[test]
-    fn empty_object_is_an_output() {
-        let answers = answers(json!([{"type": "tool-result", "toolCallId": "c1", "result": {}}]));
-        assert!(
-            matches!(&answers[0], Answer::Output { output: Ok(value), .. } if value == &json!({}))
-        );
     }
 }

@@ -1,8 +1,9 @@
 //! The legacy bridge: what pages send and are sent that were written for the system before this one.
 //!
 //! Its WebSocket frames are here: commands as JSON text, flat or under `data`; answers as text frames
-//! that look like server-sent events, `data: {…}\n\n`. `content` reads older shapes of messages.
+//! that look like server-sent events, `data: {…}\n\n`. [`confirmation`] reads answers that come as outputs, `content` older shapes of messages.
 
+pub mod confirmation;
 pub(crate) mod content;
 
 use serde::Serialize;

@@ -40,10 +40,6 @@ struct History {
     told: HashSet<String>,
     /// What the client itself believes to have been answered about calls that are not settled for it.
     beliefs: HashMap<String, bool>,
-    /// Calls that the client shows as denied: it is not told so again.
-    over: HashSet<String>,
-    /// The call that each question is about.
-    questions: HashMap<String, String>,
 }
 
 impl Window {
@@ -146,7 +142,6 @@ impl History {
                 Chunk::ToolApprovalRequest(request) => {
                     let (call, question) = (&request.tool_call_id, &request.approval_id);
                     history.asked.insert(call.clone(), question.clone());
-                    history.questions.insert(question.clone(), call.clone());
                 }
                 Chunk::ToolApprovalResponse(response) => {
                     let answer = (response.approved, response.reason.clone());
@@ -169,8 +164,6 @@ impl History {
     fn tell(&mut self, chunk: &Arc<Chunk>, profile: Profile) -> Option<Arc<Chunk>> {
         let narrow = || profile.narrow_shared(chunk);
         match &**chunk {
-            Chunk::ToolOutputDenied(denied) if self.over.contains(&denied.tool_call_id) => None,
-            Chunk::ToolApprovalResponse(response) if self.is_over(&response.approval_id) => None,
             Chunk::ToolApprovalRequest(request) => {
                 let (call, question) = (&request.tool_call_id, &request.approval_id);
                 self.asked.insert(call.clone(), question.clone());
@@ -241,12 +234,6 @@ impl History {
             }
             _ => narrow(),
         }
-    }
-
-    /// Whether a question is about a call that the client shows as denied.
-    fn is_over(&self, question: &str) -> bool {
-        let call = self.questions.get(question);
-        call.is_some_and(|call| self.over.contains(call))
     }
 
     /// Whether a question is the one that a refused call was last held by.

@@ -3,8 +3,8 @@
 //! Pages of the legacy bridge, and of the AI SDK before 5, send `content` in place of `parts`: a
 //! string, or a list of parts. Two more old shapes are read where they stand: a call's state `call`
 //! ([`crate::tool_part`]), and outputs as `tool-result` parts ([`crate::part::ToolResult`]). Answers
-//! in the shape of ADK's `adk_request_confirmation` are ordinary tool parts; [`crate::answer`] says
-//! what they mean.
+//! in the shape of ADK's confirmation are ordinary tool parts; [`super::confirmation`] says what they
+//! mean.
 
 use serde_json::{Map, Value};
 
