@@ -65,7 +65,7 @@ def test_adk_that_dies_while_it_pays_leaves_it_unknown_and_the_chat_goes_on(
     (tool,) = [part for part in view["messages"][-1]["parts"] if part["type"] == "dynamic-tool"]
     assert tool["state"] == "output-error" and "unknown" in tool["errorText"], tool
     (settled,) = chat.happened("call-settled")
-    assert settled["outcome"] == "unknown"
+    assert (settled["outcome"], settled["reason"]) == ("unknown", "connection-cut")
     mortal.adk.ready()
     chat.say("Hello")
     assert "Hello" in chat.last_words()

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream")
 
 # Longer than anything here takes: who waits for so long waits for ever.
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Emulator:

@@ -108,7 +108,7 @@ pub enum Outcome {
     /// It was started, and nobody knows what came of it.
     Unknown {
         /// Why nobody knows.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "UnknownReason::is_unrecorded")]
         reason: UnknownReason,
     },
     /// It goes on by itself, and its result will open a turn of its own.
@@ -122,9 +122,10 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownReason {
-    /// The server that ran it, or that listened to the agent which did, stopped. Also what a journal means
-    /// that was written before reasons were: every unknown outcome then read so.
+    /// The journal is of a version that did not say why.
     #[default]
+    Unrecorded,
+    /// The server that ran it, or that listened to the agent which did, stopped.
     ServerStopped,
     /// Its turn was stopped while it ran.
     TurnStopped,
@@ -139,7 +140,11 @@ pub enum UnknownReason {
 }
 
 impl UnknownReason {
-    /// Every reason.
+    fn is_unrecorded(&self) -> bool {
+        *self == Self::Unrecorded
+    }
+
+    /// Every reason that is recorded.
     pub const ALL: [Self; 6] = [
         Self::ServerStopped,
         Self::TurnStopped,
@@ -159,9 +164,12 @@ mod tests {
 
     #[test]
     fn unknown_outcome_of_an_old_journal_reads_as_it_did() {
-        let old: Outcome = serde_json::from_value(json!({"outcome": "unknown"})).unwrap();
-        let reason = UnknownReason::ServerStopped;
+        let stored = json!({"outcome": "unknown"});
+        let old: Outcome = serde_json::from_value(stored.clone()).unwrap();
+        let reason = UnknownReason::Unrecorded;
         assert_eq!(old, Outcome::Unknown { reason });
+        assert_eq!(serde_json::to_value(&old).unwrap(), stored);
+        assert_eq!(unknown(reason), unknown(UnknownReason::ServerStopped));
     }
 
     #[test]

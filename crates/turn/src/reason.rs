@@ -11,7 +11,8 @@ pub const PAGE_TIMED_OUT: &str = "No page ran it in time.";
 /// Of a call that was started, and of which nobody knows what came of it.
 pub const fn unknown(reason: UnknownReason) -> &'static str {
     match reason {
-        UnknownReason::ServerStopped => {
+        // Before reasons were recorded, every unknown outcome was said to be the server's.
+        UnknownReason::Unrecorded | UnknownReason::ServerStopped => {
             "The outcome is unknown: the server stopped while the call ran. It may or may not have happened."
         }
         UnknownReason::TurnStopped => {

@@ -378,9 +378,13 @@ fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew(
 
 #[test]
 fn call_whose_connection_was_cut_is_unknown_and_says_why() {
-    let (_adk, _fake, address, journal) = house();
+    let (adk, fake, address, journal) = house();
     let server = Process::start(address, journal);
-    let view = server.say("1", "break the tool");
+    server.say_and_leave("1", "break the tool");
+    adk.block_on(fake.holds());
+    server.until(&[ToolState::InputAvailable]);
+    fake.release.notify_one();
+    let view = server.settled();
     assert_eq!(code(&view), "agent_cut_off");
     assert_eq!(errors(&view), [unknown(UnknownReason::ConnectionCut)]);
 }

@@ -208,7 +208,7 @@ pub(super) fn script(said: &str, parts: &Value, habits: Habits) -> Vec<Frame> {
             frames.push(Frame::Break);
             frames
         }
-        "break the tool" => vec![call("w1", "weather"), Frame::Break],
+        "break the tool" => vec![call("w1", "weather"), Frame::Hold, Frame::Break],
         "let the helper pay" => {
             let transfer = json!({"transferToAgent": "helper"});
             let mut frames = vec![Frame::Event(json!({"author": "root", "actions": transfer}))];
