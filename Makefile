@@ -85,7 +85,7 @@ test-rust: $(PAGE) ## the Rust tests, doc tests included
 test-python: ## the emulator and the Python package, with Google's own SDK and ADK
 	@scripts/require-tools rust python
 	$(call say,Building what the Python tests drive)
-	cargo build $(LOCKED) -p adk-stream
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator
 	$(call say,Tests with the SDK of Google)
 	python=$$(scripts/python-env) && "$$python" -m pytest python/conformance
 	$(call say,Tests of the Python package)
@@ -98,13 +98,13 @@ test-python: ## the emulator and the Python package, with Google's own SDK and A
 .PHONY: adk-matrix
 adk-matrix: ## every flow behind every ADK, 50 (N) kills each, and the table in docs/adk.md
 	@scripts/require-tools rust python node
-	cargo build $(LOCKED) -p adk-stream
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator
 	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --kills $(or $(N),50) --table -rP
 
 .PHONY: test-web
 test-web: $(PAGE) ## the tests with real AI SDK clients and a real browser
 	$(call say,Building what the TypeScript tests drive)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator -p adk-stream-testkit
 	@scripts/require-tools python
 	scripts/python-env adk
 	$(call say,TypeScript and browser tests)

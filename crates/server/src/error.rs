@@ -48,15 +48,6 @@ pub enum Error {
     },
     /// Other machines could reach the server, and there are no keys.
     Exposed(ListenAddress),
-    /// A file can't be written.
-    FileUnwritable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The emulator can't start.
-    Emulator(emulator::Error),
     /// The store can't be opened.
     Store(StoreError),
     /// What an earlier process left can't be taken up.
@@ -110,10 +101,6 @@ impl fmt::Display for Error {
                 "{address} can be reached from other machines, and no keys are configured: set \
                  ADK_STREAM_KEYS or --keys-file, or --insecure to serve everybody as one principal"
             ),
-            Error::FileUnwritable { path, source } => {
-                write!(f, "can't write {}: {source}", path.display())
-            }
-            Error::Emulator(source) => write!(f, "{source}"),
             Error::Store(source) => write!(f, "{source}"),
             Error::Recover(source) => write!(f, "{source}"),
             Error::System { attempt, source } => write!(f, "can't {attempt}: {source}"),
@@ -125,10 +112,8 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::FileUnreadable { source, .. }
-            | Error::FileUnwritable { source, .. }
             | Error::Listen { source, .. }
             | Error::System { source, .. } => Some(source),
-            Error::Emulator(source) => Some(source),
             Error::Store(source) => Some(source),
             Error::Recover(source) => Some(source),
             Error::Usage(_)

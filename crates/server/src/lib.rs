@@ -28,7 +28,6 @@
 //! - `history`: a chat's journal, and its recording.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
 //! - `demo`: the demo's tools.
-//! - `emulate`: the Gemini on loopback as a command.
 //! - `gemini_settings`: what an operator may say of Gemini.
 //! - `duration`: spans of time, as an operator writes them.
 //! - `runtime`: what it runs on.
@@ -53,7 +52,6 @@ mod config_file;
 mod connection;
 mod demo;
 mod duration;
-mod emulate;
 mod environment;
 mod error;
 mod event_stream;

@@ -53,7 +53,7 @@ pub(crate) fn run(config: &Config) -> Result<(), Error> {
 }
 
 /// Runs something to its end, and lets nothing hold up the exit.
-pub(crate) fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     let runtime = runtime().map_err(|source| Error::System {
         attempt: "start the runtime",
         source,
@@ -190,7 +190,7 @@ fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
 }
 
 /// The one line on stdout, by which scripts and tests learn the address.
-pub(crate) fn announce(address: SocketAddr) {
+fn announce(address: SocketAddr) {
     let mut stdout = io::stdout();
     if writeln!(stdout, "listening on http://{address}")
         .and_then(|()| stdout.flush())

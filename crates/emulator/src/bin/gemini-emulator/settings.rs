@@ -1,86 +1,97 @@
-//! `adk-stream emulate-gemini`: a Gemini on loopback, for tests.
+//! Flags and environment laid over each other, and checked.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use emulator::{Emulator, Frames, Script, Signatures};
-use tracing::{info, warn};
+use adk_stream_emulator::{Builder, Emulator, Frames, Script, Signatures};
 
-use crate::duration::Milliseconds;
-use crate::environment::{self, Environment};
 use crate::error::Error;
-use crate::listen_address::ListenAddress;
-use crate::{serve, signals};
-
-/// How long answers under way may take to end.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Settings as text, as one source gives them: the flags or the environment.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Settings {
-    /// Address to listen on, for http, https, ws and wss; port 0 picks a free one [env: ADK_STREAM_EMULATOR_LISTEN] [default: 127.0.0.1:8081]
+    /// Address to listen on, for http, https, ws and wss; port 0 picks a free one [env: GEMINI_EMULATOR_LISTEN] [default: 127.0.0.1:8081]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Script to follow, in JSON [env: ADK_STREAM_EMULATOR_SCRIPT] [default: none]
+    /// Script to follow, in JSON [env: GEMINI_EMULATOR_SCRIPT] [default: none]
     #[arg(long, value_name = "FILE")]
     script: Option<String>,
-    /// Where to write the certificate that clients have to trust, as PEM [env: ADK_STREAM_EMULATOR_CERTIFICATE] [default: nowhere]
+    /// Where to write the certificate that clients have to trust, as PEM [env: GEMINI_EMULATOR_CERTIFICATE] [default: nowhere]
     #[arg(long, value_name = "FILE")]
     certificate: Option<String>,
-    /// Keys to take, with commas between [env: ADK_STREAM_EMULATOR_KEYS] [default: every key but `bad`]
+    /// Keys to take, with commas between [env: GEMINI_EMULATOR_KEYS] [default: every key but `bad`]
     #[arg(long, value_name = "KEYS")]
     keys: Option<String>,
-    /// Pause between words, in milliseconds [env: ADK_STREAM_EMULATOR_PACE] [default: 0]
+    /// Pause between words, in milliseconds [env: GEMINI_EMULATOR_PACE] [default: 0]
     #[arg(long, value_name = "MILLISECONDS")]
     pace: Option<String>,
-    /// How live frames are sent [env: ADK_STREAM_EMULATOR_FRAMES] [default: binary]
+    /// How live frames are sent [env: GEMINI_EMULATOR_FRAMES] [default: binary]
     #[arg(long, value_name = "binary|text")]
     frames: Option<String>,
-    /// Which models give thought signatures and want them back; by-model means from Gemini 3 on [env: ADK_STREAM_EMULATOR_SIGNATURES] [default: by-model]
+    /// Which models give thought signatures and want them back; by-model means from Gemini 3 on [env: GEMINI_EMULATOR_SIGNATURES] [default: by-model]
     #[arg(long, value_name = "by-model|always|never")]
     signatures: Option<String>,
-    /// Whether calls have ids in generateContent [env: ADK_STREAM_EMULATOR_CALL_IDS] [default: on]
+    /// Whether calls have ids in generateContent [env: GEMINI_EMULATOR_CALL_IDS] [default: on]
     #[arg(long, value_name = "on|off")]
     call_ids: Option<String>,
 }
 
-/// What an emulator was told, checked.
+/// The settings, checked.
 #[derive(Debug)]
 pub(crate) struct Config {
-    listen: ListenAddress,
-    builder: emulator::Builder,
-    certificate: Option<PathBuf>,
+    pub(crate) listen: String,
+    pub(crate) builder: Builder,
+    pub(crate) certificate: Option<PathBuf>,
 }
 
 impl Settings {
-    fn of_environment(environment: &Environment) -> Result<Self, Error> {
-        let text = |name: &str| environment.text(&format!("EMULATOR_{name}"));
+    fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
+        let text = |key: &str| {
+            let name = variable_of(key);
+            // An empty one counts as unset: compose files and shells pass on so what they lack.
+            let value = variable(&name).filter(|value| !value.is_empty());
+            let value = value.map(OsString::into_string).transpose();
+            value.map_err(|_| Error::Setting {
+                origin: name,
+                problem: "the value is not valid UTF-8".to_owned(),
+            })
+        };
         Ok(Self {
-            listen: text("LISTEN")?,
-            script: text("SCRIPT")?,
-            certificate: text("CERTIFICATE")?,
-            keys: text("KEYS")?,
-            pace: text("PACE")?,
-            frames: text("FRAMES")?,
-            signatures: text("SIGNATURES")?,
-            call_ids: text("CALL_IDS")?,
+            listen: text("listen")?,
+            script: text("script")?,
+            certificate: text("certificate")?,
+            keys: text("keys")?,
+            pace: text("pace")?,
+            frames: text("frames")?,
+            signatures: text("signatures")?,
+            call_ids: text("call-ids")?,
         })
     }
 }
 
+/// The variable of a flag.
+fn variable_of(key: &str) -> String {
+    let name = key.to_uppercase().replace('-', "_");
+    format!("GEMINI_EMULATOR_{name}")
+}
+
 impl Config {
     /// Lays flags over the environment over the defaults.
-    pub(crate) fn load(flags: Settings, environment: &Environment) -> Result<Self, Error> {
+    pub(crate) fn load(
+        flags: Settings,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, Error> {
         let layers = Layers {
-            variables: Settings::of_environment(environment)?,
+            variables: Settings::of_environment(variable)?,
             flags,
         };
-        let listen: Option<ListenAddress> = layers.pick("listen", |it| &it.listen)?;
-        let listen = listen.unwrap_or(ListenAddress::on_port(8081));
+        let listen: Option<String> = layers.pick("listen", |it| &it.listen)?;
+        let listen = listen.unwrap_or_else(|| "127.0.0.1:8081".to_owned());
         let mut builder = Emulator::builder().listen(listen.as_str());
-        if let Some(pace) = layers.pick::<Milliseconds>("pace", |it| &it.pace)? {
-            builder = builder.pace(pace.0);
+        if let Some(Milliseconds(pace)) = layers.pick("pace", |it| &it.pace)? {
+            builder = builder.pace(pace);
         }
         if let Some(Keys(keys)) = layers.pick("keys", |it| &it.keys)? {
             builder = builder.keys(keys);
@@ -111,11 +122,7 @@ fn read_script(path: PathBuf) -> Result<Script, Error> {
         Ok(text) => text,
         Err(source) => return Err(Error::FileUnreadable { path, source }),
     };
-    Script::from_json(&text).map_err(|error| Error::FileMalformed {
-        path,
-        line: None,
-        problem: error.to_string(),
-    })
+    Script::from_json(&text).map_err(|source| Error::Script { path, source })
 }
 
 struct Layers {
@@ -133,8 +140,7 @@ impl Layers {
     where
         T::Err: ToString,
     {
-        let name = key.to_uppercase().replace('-', "_");
-        let variable = environment::variable(&format!("EMULATOR_{name}"));
+        let variable = variable_of(key);
         let found = of(&self.flags)
             .as_ref()
             .map(|text| (format!("--{key}"), text));
@@ -148,6 +154,18 @@ impl Layers {
                 origin,
                 problem: problem.to_string(),
             })
+    }
+}
+
+struct Milliseconds(Duration);
+
+impl FromStr for Milliseconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let millis = text.parse().map(Duration::from_millis);
+        let problem = |_| format!("`{text}` is not a number of milliseconds, as in 15");
+        millis.map(Self).map_err(problem)
     }
 }
 
@@ -208,66 +226,26 @@ impl FromStr for Switch {
     }
 }
 
-/// Emulates until a signal says stop.
-pub(crate) fn run(config: Config) -> Result<(), Error> {
-    serve::on_runtime(start(config))
-}
-
-async fn start(config: Config) -> Result<(), Error> {
-    let Config {
-        listen,
-        builder,
-        certificate,
-    } = config;
-    // Before the address is told: whoever reads it may signal at once.
-    let mut signals = signals::listen().map_err(|source| Error::System {
-        attempt: "listen for signals",
-        source,
-    })?;
-    let emulator = builder.start().await.map_err(|error| match error {
-        emulator::Error::Listen(source) => Error::Listen {
-            address: listen,
-            source,
-        },
-        other => Error::Emulator(other),
-    })?;
-    if let Some(path) = certificate {
-        let written = std::fs::write(&path, emulator.certificate());
-        written.map_err(|source| Error::FileUnwritable { path, source })?;
-    }
-    serve::announce(emulator.address());
-    let signal = signals.recv().await.unwrap_or("no signal");
-    info!(
-        "{signal}: answers under way have {} s to end",
-        GRACE.as_secs()
-    );
-    tokio::select! {
-        () = emulator.shut_down(GRACE) => {}
-        signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn load(flags: Settings, variables: &[(&str, &str)]) -> Result<Config, String> {
-        let environment = variables
-            .iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
-        Config::load(flags, &environment).map_err(|error| error.line())
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        Config::load(flags, variable).map_err(|error| error.line())
     }
 
     #[test]
     fn a_flag_beats_a_variable() {
-        let variables = [("ADK_STREAM_EMULATOR_LISTEN", "127.0.0.1:2")];
+        let variables = [("GEMINI_EMULATOR_LISTEN", "127.0.0.1:2")];
         let flags = Settings {
             listen: Some("127.0.0.1:1".to_owned()),
             ..Settings::default()
         };
-        let listen = |flags, variables| load(flags, variables).unwrap().listen.to_string();
+        let listen = |flags, variables| load(flags, variables).unwrap().listen;
         assert_eq!(listen(flags, &variables), "127.0.0.1:1");
         assert_eq!(listen(Settings::default(), &variables), "127.0.0.1:2");
         assert_eq!(listen(Settings::default(), &[]), "127.0.0.1:8081");
@@ -281,7 +259,7 @@ mod tests {
         };
         assert_eq!(
             load(flags, &[]).unwrap_err(),
-            "adk-stream: --call-ids: `maybe` is neither on nor off"
+            "gemini-emulator: --call-ids: `maybe` is neither on nor off"
         );
         for (variable, value, problem) in [
             ("CALL_IDS", "1", "`1` is neither on nor off"),
@@ -294,9 +272,9 @@ mod tests {
             ("PACE", "x", "`x` is not a number of milliseconds, as in 15"),
             ("KEYS", "a,,b", "a key is empty; expected KEY,KEY,…"),
         ] {
-            let name = format!("ADK_STREAM_EMULATOR_{variable}");
+            let name = format!("GEMINI_EMULATOR_{variable}");
             let line = load(Settings::default(), &[(name.as_str(), value)]).unwrap_err();
-            assert_eq!(line, format!("adk-stream: {name}: {problem}"));
+            assert_eq!(line, format!("gemini-emulator: {name}: {problem}"));
         }
     }
 
