@@ -35,8 +35,8 @@ pub mod tail;
 
 pub use error::StoreError;
 pub use journal::{
-    Appended, Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal,
-    NewEntry, OpenGate, Reply, Usage,
+    Appended, Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
+    OpenGate, Reply, Usage,
 };
 pub use lease::{Holder, Lease, Leases};
 pub use ledger::{Ledger, Paid, Payment, Refused, Wallet};

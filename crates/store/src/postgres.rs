@@ -34,8 +34,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::bell::Bell;
 use crate::error::StoreError;
 use crate::journal::{
-    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
-    Reply, Usage,
+    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
 };
 use crate::lease::{Holder, Lease, Leases};
 use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
@@ -206,11 +205,6 @@ impl Journal for PostgresStore {
         Box::pin(self.pool.run(read))
     }
 
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
-        let read = move |session: Arc<Session>| async move { read::chats(&session, owner).await };
-        Box::pin(self.pool.run(read))
-    }
-
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         Box::pin(self.writer.delete(chat.clone()))
     }
@@ -240,12 +234,6 @@ impl Leases for PostgresStore {
         let write = move |session: Arc<Session>| async move {
             lease::release(&session, owner, chats).await
         };
-        Box::pin(self.pool.run(write))
-    }
-
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
-        let write =
-            move |session: Arc<Session>| async move { lease::release_all(&session, owner).await };
         Box::pin(self.pool.run(write))
     }
 

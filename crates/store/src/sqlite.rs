@@ -30,8 +30,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::bell::Bell;
 use crate::error::StoreError;
 use crate::journal::{
-    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
-    Reply, Usage,
+    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
 };
 use crate::lease::{Holder, Lease, Leases};
 use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
@@ -195,12 +194,6 @@ impl Journal for SqliteStore {
         Box::pin(self.readers.read(read))
     }
 
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
-        let owner = owner.clone();
-        let read = move |connection: &_| read::chats(connection, &owner);
-        Box::pin(self.readers.read(read))
-    }
-
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         let chat = chat.clone();
         let run = move |pen: &mut _| append::delete(pen, &chat);
@@ -230,12 +223,6 @@ impl Leases for SqliteStore {
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
         let (owner, chats) = (owner.to_owned(), chats.to_vec());
         let run = move |pen: &mut Pen| lease::release(pen, &owner, &chats);
-        Box::pin(self.writer.write(run))
-    }
-
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
-        let owner = owner.to_owned();
-        let run = move |pen: &mut Pen| lease::release_all(pen, &owner);
         Box::pin(self.writer.write(run))
     }
 

@@ -338,7 +338,6 @@ async fn look(stores: &Stores, chat: &ChatId, owner: &Principal) -> String {
         journal.call(&format!("c-{chat}-1").as_str().into()).await,
         journal.overdue_gates(At(u64::MAX), 99).await,
         journal.ownerless(At(u64::MAX), 99).await,
-        journal.chats(owner).await,
         stores.ledger.wallet(owner).await,
     );
     let seen = format!("{seen:#?}");

@@ -55,7 +55,6 @@ macro_rules! conformance {
             gate::gates_whose_time_is_up_are_found_longest_overdue_first
             gate::an_id_of_another_chat_is_refused
             chat::journals_that_others_appended_to_are_outdated
-            chat::owners_see_their_chats_newest_first
             chat::a_deleted_chat_is_forgotten_wholly
             chat::an_owner_stays_the_owner
             chat::what_was_never_stored_is_not_found

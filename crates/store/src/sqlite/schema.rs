@@ -206,8 +206,6 @@ mod tests {
             assert_eq!(entries.len(), 3, "from {from}");
             let owner = read::owner(&connection, &chat).unwrap();
             assert_eq!(owner, Some("ann".into()));
-            let chats = read::chats(&connection, &"ann".into()).unwrap();
-            assert_eq!((chats[0].opened, chats[0].updated), (At(5), At(7)));
             let call = read::call(&connection, &"x".into()).unwrap();
             assert_eq!(call, Some(chat.clone()));
             let open = read::open_gates(&connection, &"ann".into(), None, 9);
@@ -238,7 +236,6 @@ mod tests {
             (
                 read::open_gates(&connection, &"ann".into(), None, 9).unwrap(),
                 read::gate(&connection, &id).unwrap(),
-                read::chats(&connection, &"ann".into()).unwrap(),
                 lease::ownerless(&connection, At(10), 9).unwrap(),
             )
         };

@@ -6,8 +6,8 @@
 //! and `ai@7`.
 //!
 //! ```
-//! use adk_stream_wire::assembler::Sdk;
-//! use adk_stream_wire::{Checker, sse};
+//! use wire::assembler::Sdk;
+//! use adk_stream_testkit::Checker;
 //!
 //! let mut checker = Checker::new(Sdk::V7);
 //! checker.say("hi");
@@ -27,14 +27,14 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 pub use self::finding::{Finding, Kind};
-use crate::assembler::{Applied, Assembler, Sdk};
-use crate::chunk::{Chunk, FinishReason};
-use crate::message::{Message, Role};
-use crate::part::Part;
-use crate::profile::Profile;
-use crate::prototype;
-use crate::sse;
-use crate::tool_part::{ToolPart, ToolState};
+use wire::assembler::{Applied, Assembler, Sdk};
+use wire::chunk::{Chunk, FinishReason};
+use wire::message::{Message, Role};
+use wire::part::Part;
+use wire::profile::Profile;
+use wire::prototype;
+use wire::sse;
+use wire::tool_part::{ToolPart, ToolState};
 
 /// A client that is told a stream.
 #[derive(Debug)]

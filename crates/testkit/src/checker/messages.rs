@@ -2,9 +2,9 @@
 //! does changes them.
 
 use super::{Checker, Place};
-use crate::message::Message;
-use crate::part::Part;
-use crate::tool_part::ToolPart;
+use wire::message::Message;
+use wire::part::Part;
+use wire::tool_part::ToolPart;
 
 impl Checker {
     /// Notes that the page was told, and where its message now stands.

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::assembler::Sdk;
-use crate::chunk::{Chunk, FinishReason};
-use crate::decode::{DecodeError, Problem};
-use crate::message::{Message, Role};
-use crate::part::Part;
-use crate::tool_part::{ToolPart, ToolState};
+use wire::assembler::Sdk;
+use wire::chunk::{Chunk, FinishReason};
+use wire::decode::{DecodeError, Problem};
+use wire::message::{Message, Role};
+use wire::part::Part;
+use wire::tool_part::{ToolPart, ToolState};
 
 /// Fields that 7 checks and 6 lets pass unseen.
 fn forget_newer_fields(chunk: &mut Value) {

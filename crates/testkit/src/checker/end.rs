@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::finding::Kind;
 use super::{Checker, valid};
-use crate::message::Role;
-use crate::part::{BlockState, Part};
-use crate::tool_part::ToolState;
+use wire::message::Role;
+use wire::part::{BlockState, Part};
+use wire::tool_part::ToolState;
 
 impl Checker {
     pub(super) fn look_at_the_end(&mut self) {

@@ -1,8 +1,8 @@
 //! The SDK's two stock predicates, joined by "or": when a client sends by itself.
 
-use crate::message::{Message, Role};
-use crate::part::{BlockState, Part};
-use crate::tool_part::{ToolPart, ToolState};
+use wire::message::{Message, Role};
+use wire::part::{BlockState, Part};
+use wire::tool_part::{ToolPart, ToolState};
 
 /// Whether `lastAssistantMessageIsCompleteWithApprovalResponses` or `…WithToolCalls` holds.
 pub(super) fn sends(messages: &[Message]) -> bool {
