@@ -27,7 +27,7 @@ use turn::event::Finish;
 use self::paced::Paced;
 use self::pieces::pieces;
 use self::plan::{End, Manner, Step, plan};
-use crate::agent::{Agent, AgentStream};
+use agents::{Agent, AgentStream};
 
 /// The demo agent.
 #[derive(Debug, Clone)]

@@ -3,10 +3,23 @@
 //! The demo pays from here, so that a payment made twice can be seen. A payment is known by its
 //! transaction: the same transaction again is the same payment. Two transactions of one call are
 //! two payments, which is how a call that ran twice gives itself away.
+//!
+//! The wallets are where the journals are, in tables of their own (`wallet`, `payment`), over
+//! connections of their own: so servers that share a store share the wallets. Earlier versions kept
+//! them in the same tables, which are used as they are.
 
+mod memory;
+mod postgres;
+mod sqlite;
+
+use std::sync::Arc;
+
+use store::{Location, Reply, StoreError};
 use turn::{At, CallId, Principal};
 
-use crate::journal::Reply;
+use self::memory::MemoryLedger;
+use self::postgres::PostgresLedger;
+use self::sqlite::SqliteLedger;
 
 /// What everybody starts with: 1000.00 USD.
 pub const START_CENTS: u64 = 100_000;
@@ -23,6 +36,17 @@ pub trait Ledger: Send + Sync + 'static {
 
     /// What a principal has, and what they paid.
     fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet>;
+}
+
+/// Opens the wallets of a store that was opened already, and creates their tables where there are
+/// none. Needs a tokio runtime around it.
+pub async fn open(location: Location) -> Result<Arc<dyn Ledger>, StoreError> {
+    Ok(match location {
+        Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
+        Location::Postgres(url) => Arc::new(PostgresLedger::open(*url).await?),
+        // Locations may be added: then the wallets live as long as this process.
+        _ => Arc::new(MemoryLedger::default()),
+    })
 }
 
 /// A payment.
@@ -69,7 +93,7 @@ pub struct Wallet {
 }
 
 /// What a payment from a wallet comes to: one rule for all ledgers.
-pub(crate) fn debit(balance_cents: u64, cents: u64) -> Result<Paid, Refused> {
+fn debit(balance_cents: u64, cents: u64) -> Result<Paid, Refused> {
     match balance_cents.checked_sub(cents) {
         Some(balance_cents) => Ok(Paid { balance_cents }),
         None => Err(Refused::InsufficientFunds { balance_cents }),

@@ -10,10 +10,9 @@ use engine::{Context, Later, ToolError, Tools, client_tool, long_running, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::Ledger;
 
-use self::payment::Payment;
-pub(crate) use self::payment::random;
+use self::payment::{Payment, random};
+use crate::ledger::Ledger;
 
 /// Pays somebody.
 #[derive(Deserialize, JsonSchema)]
@@ -85,7 +84,7 @@ struct WriteReport {
 const FARE: u64 = 12_000;
 
 /// The demo's tools. A gate that nobody answers waits for ever, or for `timeout`.
-pub(crate) fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration) -> Tools {
+pub fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration) -> Tools {
     let (payments, fares) = (ledger.clone(), ledger.clone());
     Tools::new()
         .with(

@@ -20,6 +20,7 @@ const KNOWN: &[&str] = &[
     "CLUSTER_KEY",
     "CONFIG",
     "CONTENT_SECURITY_POLICY",
+    "DEMO_TOOLS",
     "DRAIN",
     "FRAME_ANCESTORS",
     "GEMINI_BASE_URL",

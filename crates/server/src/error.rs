@@ -23,6 +23,8 @@ pub enum Error {
     },
     /// Something that has its name already, and comes with a later version.
     NotBuilt(&'static str),
+    /// Something that this binary was built without.
+    LeftOut(&'static str),
     /// The configuration file can't be read.
     FileUnreadable {
         /// The file.
@@ -78,6 +80,7 @@ impl fmt::Display for Error {
             Error::Usage(problem) => write!(f, "{problem}"),
             Error::Setting { origin, problem } => write!(f, "{origin}: {problem}"),
             Error::NotBuilt(what) => write!(f, "{what} is not available yet in this version"),
+            Error::LeftOut(what) => write!(f, "{what}: this binary was built without the demo"),
             Error::FileUnreadable { path, source } => {
                 write!(f, "can't read {}: {source}", path.display())
             }
@@ -120,6 +123,7 @@ impl std::error::Error for Error {
             | Error::Setting { .. }
             | Error::Exposed(_)
             | Error::NotBuilt(_)
+            | Error::LeftOut(_)
             | Error::FileMalformed { .. } => None,
         }
     }

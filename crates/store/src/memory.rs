@@ -1,7 +1,6 @@
 //! Journals in this process, for as long as it lives: for tests and for trying things out.
 
 mod lease;
-mod ledger;
 
 use std::collections::hash_map::Entry::Vacant;
 use std::collections::{BTreeMap, HashMap};
@@ -22,8 +21,6 @@ use crate::lease::Lease;
 use crate::nonce::Nonces;
 use crate::probe::Probe;
 use crate::tail::Tail;
-
-pub use ledger::MemoryLedger;
 
 /// Journals in memory.
 #[derive(Debug, Default)]

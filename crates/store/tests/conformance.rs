@@ -12,7 +12,7 @@ mod conformance;
 // What the suite knows as its crate.
 use adk_stream_store::{
     Appended, Bounds, Closed, GatePage, GateRecord, Holder, Journal, Lease, Location, NewEntry,
-    OpenGate, Paid, Payment, Refused, StoreError, Stores, Tail, Usage, open,
+    OpenGate, StoreError, Stores, Tail, Usage, open,
 };
 
 mod memory {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Each room with the rooms that it may stand on. `testkit` may use any, and is used by none of the
 /// product, and neither is `emulator`: only tests use them; `bench` stands outside as well, and measures what a user of the library would build.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("wire", &[]),
     ("gemini", &[]),
     ("turn", &["wire"]),
@@ -17,17 +17,22 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("agents", &["wire", "turn", "gemini"]),
     ("store", &["wire", "turn"]),
     ("engine", &["wire", "turn", "view", "agents", "store"]),
-    ("emulator", &["wire", "turn", "agents", "gemini"]),
+    (
+        "demo",
+        &["wire", "turn", "view", "agents", "store", "engine"],
+    ),
+    ("emulator", &["wire", "turn", "agents", "gemini", "demo"]),
     (
         "server",
         &[
-            "wire", "turn", "view", "agents", "store", "engine", "gemini",
+            "wire", "turn", "view", "agents", "store", "engine", "gemini", "demo",
         ],
     ),
     (
         "testkit",
         &[
-            "wire", "turn", "view", "agents", "store", "engine", "gemini", "emulator", "server",
+            "wire", "turn", "view", "agents", "store", "engine", "gemini", "demo", "emulator",
+            "server",
         ],
     ),
     ("bench", &["server", "wire", "testkit"]),
@@ -52,7 +57,7 @@ impl Edge {
         let Some((_, allowed)) = ROOMS.iter().find(|(room, _)| room == from) else {
             return Some(format!("{from} is no room of the house"));
         };
-        if *is_for_tests && ["testkit", "emulator"].contains(&to.as_str()) {
+        if *is_for_tests && ["testkit", "emulator", "demo"].contains(&to.as_str()) {
             return None;
         }
         let known = allowed.contains(&to.as_str());
@@ -167,6 +172,15 @@ fn the_product_is_built_without_the_emulator() {
         assert!(product.iter().any(|it| it == name), "{product:?}");
     }
     for name in ["adk-stream-emulator", "adk-stream-testkit", "rcgen"] {
+        assert!(!product.iter().any(|it| it == name), "{name} is built in");
+    }
+    assert!(product.iter().any(|it| it == "adk-stream-demo"));
+}
+
+#[test]
+fn the_product_can_be_built_without_the_demo() {
+    let product = built_from(&["--package", "adk-stream", "--no-default-features"]);
+    for name in ["adk-stream-demo", "adk-stream-emulator", "rcgen"] {
         assert!(!product.iter().any(|it| it == name), "{name} is built in");
     }
 }

@@ -66,7 +66,7 @@ export class Server {
       ['--pace', String(pace)],
       ['--agent', agent],
       ...(approvalTimeout === undefined ? [] : [['--approval-timeout', String(approvalTimeout)]]),
-      ...(gemini === undefined ? [] : [['--gemini-base-url', gemini]]),
+      ...(gemini === undefined ? [] : [['--gemini-base-url', gemini, '--demo-tools']]),
       ...(sdk === undefined ? [] : [['--page', pages[sdk]]]),
       ...(keys === undefined ? [] : [['--keys', keys]]),
       ...(frameAncestors === undefined ? [] : [['--frame-ancestors', frameAncestors]]),

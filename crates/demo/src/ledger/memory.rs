@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use store::Reply;
 use turn::Principal;
 
-use crate::journal::Reply;
-use crate::ledger::{Ledger, Paid, Payment, Refused, START_CENTS, Wallet, debit};
+use super::{Ledger, Paid, Payment, Refused, START_CENTS, Wallet, debit};
 
 /// Wallets in memory.
 #[derive(Debug, Default)]
-pub struct MemoryLedger {
+pub(super) struct MemoryLedger {
     accounts: Mutex<HashMap<Principal, Account>>,
 }
 

@@ -5,11 +5,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::{Context, ToolError};
 use serde_json::{Value, json};
-use store::{Ledger, StoreError, ledger};
+use store::StoreError;
 use turn::{At, Principal};
 
 use super::ProcessPayment;
-use crate::api::dollars;
+use crate::ledger::{self, Ledger};
+use crate::wallet::dollars;
 
 /// How often a ledger is asked again that does not answer, and after which pause.
 const TRIES: usize = 60;
@@ -137,7 +138,7 @@ fn cents(amount: f64) -> Result<u64, &'static str> {
 }
 
 /// A fresh id.
-pub(crate) fn random(prefix: &str) -> String {
+pub(super) fn random(prefix: &str) -> String {
     let mut bytes = [0_u8; 6];
     // Without randomness the ledger refuses the second payment of the same id: better than to pay.
     let _ = getrandom::fill(&mut bytes);

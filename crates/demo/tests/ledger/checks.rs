@@ -1,13 +1,13 @@
-//! The demo's wallets.
+//! What every ledger has to do. Each check takes one that nobody else uses.
 
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
 use turn::{At, Principal};
 
-use crate::{Paid, Payment, Refused, Stores};
+use adk_stream_demo::{Ledger, Paid, Payment, Refused};
 
-fn payment(transaction: &str, cents: u64) -> Payment {
+pub(crate) fn payment(transaction: &str, cents: u64) -> Payment {
     Payment {
         transaction: transaction.into(),
         call: "c".into(),
@@ -18,7 +18,7 @@ fn payment(transaction: &str, cents: u64) -> Payment {
     }
 }
 
-fn paid(balance_cents: u64) -> Result<Paid, Refused> {
+pub(crate) fn paid(balance_cents: u64) -> Result<Paid, Refused> {
     Ok(Paid { balance_cents })
 }
 
@@ -27,8 +27,7 @@ fn refused(balance_cents: u64) -> Result<Paid, Refused> {
 }
 
 /// 1000.00 for whoever comes, and each from a wallet of their own.
-pub async fn everybody_starts_with_the_same(stores: Stores) {
-    let ledger = &*stores.ledger;
+pub(crate) async fn everybody_starts_with_the_same(ledger: Arc<dyn Ledger>) {
     let (ann, bob) = (Principal::from("ann"), Principal::from("bob"));
     let wallet = ledger.wallet(&ann).await.expect("the store works");
     assert_eq!(wallet.balance_cents, 100_000);
@@ -44,8 +43,7 @@ pub async fn everybody_starts_with_the_same(stores: Stores) {
 }
 
 /// The same transaction again is the same payment, whatever happened since.
-pub async fn a_transaction_is_paid_once(stores: Stores) {
-    let ledger = &*stores.ledger;
+pub(crate) async fn a_transaction_is_paid_once(ledger: Arc<dyn Ledger>) {
     let ann = Principal::from("ann");
     assert_eq!(ledger.pay(&ann, payment("1", 100)).await, Ok(paid(99_900)));
     assert_eq!(ledger.pay(&ann, payment("2", 200)).await, Ok(paid(99_700)));
@@ -57,8 +55,7 @@ pub async fn a_transaction_is_paid_once(stores: Stores) {
 }
 
 /// How a call that ran twice gives itself away.
-pub async fn two_transactions_of_one_call_are_two_payments(stores: Stores) {
-    let ledger = &*stores.ledger;
+pub(crate) async fn two_transactions_of_one_call_are_two_payments(ledger: Arc<dyn Ledger>) {
     let ann = Principal::from("ann");
     let (first, second) = (payment("1", 100), payment("2", 100));
     assert_eq!(first.call, second.call);
@@ -67,8 +64,7 @@ pub async fn two_transactions_of_one_call_are_two_payments(stores: Stores) {
 }
 
 /// A wallet can be emptied and not more; a refused transaction is not paid later.
-pub async fn too_little_is_refused_and_stays_refused(stores: Stores) {
-    let ledger = &*stores.ledger;
+pub(crate) async fn too_little_is_refused_and_stays_refused(ledger: Arc<dyn Ledger>) {
     let ann = Principal::from("ann");
     let too_much = [payment("1", 100_001), payment("max", u64::MAX)];
     for payment in too_much {
@@ -85,10 +81,10 @@ pub async fn too_little_is_refused_and_stays_refused(stores: Stores) {
 }
 
 /// A hundred payments at once of 30.00 each: as many as there is money for.
-pub async fn payments_at_once_never_overdraw(stores: Stores) {
+pub(crate) async fn payments_at_once_never_overdraw(ledger: Arc<dyn Ledger>) {
     let mut payers = JoinSet::new();
     for transaction in 0..100 {
-        let ledger = Arc::clone(&stores.ledger);
+        let ledger = Arc::clone(&ledger);
         payers.spawn(async move {
             let payment = payment(&transaction.to_string(), 3_000);
             ledger.pay(&"ann".into(), payment).await
@@ -108,21 +104,21 @@ pub async fn payments_at_once_never_overdraw(stores: Stores) {
     balances.sort_unstable();
     let expected: Vec<_> = (0..33).map(|paid| 1_000 + paid * 3_000).collect();
     assert_eq!(balances, expected);
-    let wallet = stores.ledger.wallet(&"ann".into()).await;
+    let wallet = ledger.wallet(&"ann".into()).await;
     let wallet = wallet.expect("the store works");
     assert_eq!((wallet.balance_cents, wallet.payments.len()), (1_000, 33));
 }
 
 /// One transaction asked for by many at once.
-pub async fn one_transaction_many_times_at_once_is_paid_once(stores: Stores) {
+pub(crate) async fn one_transaction_many_times_at_once_is_paid_once(ledger: Arc<dyn Ledger>) {
     let mut payers = JoinSet::new();
     for _ in 0..50 {
-        let ledger = Arc::clone(&stores.ledger);
+        let ledger = Arc::clone(&ledger);
         payers.spawn(async move { ledger.pay(&"ann".into(), payment("1", 100)).await });
     }
     for answer in payers.join_all().await {
         assert_eq!(answer, Ok(paid(99_900)));
     }
-    let wallet = stores.ledger.wallet(&"ann".into()).await;
+    let wallet = ledger.wallet(&"ann".into()).await;
     assert_eq!(wallet.map(|wallet| wallet.payments.len()), Ok(1));
 }

@@ -38,7 +38,7 @@ impl Gemini {
 fn serve(emulator: &Gemini) -> Server {
     let url = format!("http://{}", emulator.address);
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--agent", "gemini"];
-    adk_stream(&[&arguments[..], &["--gemini-base-url", &url]].concat())
+    adk_stream(&[&arguments[..], &["--gemini-base-url", &url, "--demo-tools"]].concat())
         .variable("GEMINI_API_KEY", "k")
         .running()
 }

@@ -18,7 +18,6 @@ pub mod append;
 pub mod chat;
 pub mod gate;
 pub mod lease;
-pub mod ledger;
 pub mod limits;
 mod sample;
 pub mod tail;
@@ -70,12 +69,6 @@ macro_rules! conformance {
             limits::open_turns_and_gates_are_counted
             limits::a_nonce_is_used_once
             limits::a_store_that_works_says_so
-            ledger::everybody_starts_with_the_same
-            ledger::a_transaction_is_paid_once
-            ledger::two_transactions_of_one_call_are_two_payments
-            ledger::too_little_is_refused_and_stays_refused
-            ledger::payments_at_once_never_overdraw
-            ledger::one_transaction_many_times_at_once_is_paid_once
         }
     };
     (@tests $open:path; $($theme:ident::$check:ident)*) => {$(

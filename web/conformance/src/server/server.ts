@@ -210,7 +210,7 @@ export class Server {
     }
     const gemini = this.#emulatorUrl;
     if (gemini !== undefined) {
-      args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash');
+      args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash', '--demo-tools');
       env.GEMINI_API_KEY = geminiKey;
     }
     if (agent === 'adk-live') {

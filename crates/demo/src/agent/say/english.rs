@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::settled::{
     Change, Ending, Settled, facts, grouped, number, plain, shortened, spoken, text,
 };
-use crate::demo::wish::Missing;
+use crate::agent::wish::Missing;
 
 /// What it thinks before calls that were wanted first, or next.
 pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool) -> String {

@@ -7,15 +7,15 @@ use turn::reason::TIMED_OUT;
 
 /// A call that is settled.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::demo) struct Settled<'r> {
+pub(in crate::agent) struct Settled<'r> {
     /// The tool.
-    pub(in crate::demo) tool: &'r str,
+    pub(in crate::agent) tool: &'r str,
     /// The input that the agent gave.
-    pub(in crate::demo) asked: &'r Value,
+    pub(in crate::agent) asked: &'r Value,
     /// The input that the call ran with.
-    pub(in crate::demo) input: &'r Value,
+    pub(in crate::agent) input: &'r Value,
     /// What became of it.
-    pub(in crate::demo) outcome: &'r Outcome,
+    pub(in crate::agent) outcome: &'r Outcome,
 }
 
 /// How a call ended, as far as words differ.

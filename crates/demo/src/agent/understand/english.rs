@@ -17,7 +17,7 @@ use self::words::{FILLER, NEGATIONS, REGIONS, STOP};
 use super::Reading;
 use super::amount::spelled_word;
 use super::name::{is_known_latin_place, known_place, place};
-use crate::demo::wish::{Missing, Wish};
+use crate::agent::wish::{Missing, Wish};
 
 /// Reads an English prompt.
 pub(super) fn read(text: &str) -> Reading {

@@ -14,7 +14,7 @@ use self::closer::{Closer, Topic, closers};
 use self::payment::Payments;
 use self::predicate::without_predicate;
 use super::Reading;
-use crate::demo::wish::{Missing, Wish};
+use crate::agent::wish::{Missing, Wish};
 
 /// Reads a Japanese prompt.
 pub(super) fn read(text: &str) -> Reading {

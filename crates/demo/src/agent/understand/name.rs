@@ -218,7 +218,7 @@ pub(super) fn is_known_latin_place(name: &str) -> bool {
 }
 
 /// A place as a Japanese answer says it.
-pub(in crate::demo) fn japanese_place(latin: &str) -> &str {
+pub(in crate::agent) fn japanese_place(latin: &str) -> &str {
     let known = PLACES.iter().find(|(_, it)| it.eq_ignore_ascii_case(latin));
     known.map_or(latin, |(japanese, _)| japanese)
 }

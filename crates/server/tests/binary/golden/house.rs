@@ -236,7 +236,9 @@ impl House {
         let agent = self.agent.name();
         let agent: &[&str] = match self.agent {
             Agent::Demo | Agent::Tools => &[],
-            Agent::Gemini | Agent::GeminiLive => &["--agent", agent, "--gemini-base-url", url],
+            Agent::Gemini | Agent::GeminiLive => {
+                &["--agent", agent, "--gemini-base-url", url, "--demo-tools"]
+            }
             Agent::Adk => &["--agent", agent, "--adk-app", "app", "--adk-url", url],
         };
         let listen = ["serve", "--listen", "127.0.0.1:0"];

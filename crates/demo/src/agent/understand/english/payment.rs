@@ -8,7 +8,7 @@ use super::name::name;
 use super::token::{Clause, Joint, Kind, Token};
 use super::trigger::Trigger;
 use super::words::{FILLER, PRONOUNS};
-use crate::demo::wish::{Missing, Wish};
+use crate::agent::wish::{Missing, Wish};
 
 /// A payment, as far as it was read.
 #[derive(Debug, Clone, PartialEq)]

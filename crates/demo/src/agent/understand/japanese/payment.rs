@@ -3,7 +3,7 @@
 use super::super::amount::{Amount, amounts};
 use super::super::name::person;
 use super::name::last_name;
-use crate::demo::wish::{Missing, Wish};
+use crate::agent::wish::{Missing, Wish};
 
 /// Payments, as clause after clause names who gets how much.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use adk_stream_agents::{Agent, AgentStream, Demo};
+use adk_stream_demo::Demo;
+use agents::{Agent, AgentStream};
 use futures_core::Stream;
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};

@@ -1,6 +1,6 @@
 //! What the demo understands: the prompts of `phrases.txt`, each with the calls that are made for it.
 
-use adk_stream_agents::Demo;
+use adk_stream_demo::Demo;
 use serde_json::Value;
 
 use crate::dialogue::{Dialogue, approve};

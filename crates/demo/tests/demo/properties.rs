@@ -1,6 +1,6 @@
 //! What holds for every prompt, every result and every set of tools.
 
-use adk_stream_agents::Demo;
+use adk_stream_demo::Demo;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use adk_stream_agents::{Agent, Demo};
+use adk_stream_demo::Demo;
+use agents::Agent;
 use serde_json::json;
 use turn::agent::{AgentEvent, CallResult, Past};
 use turn::call::{Call, Outcome};

@@ -1,6 +1,6 @@
 //! Prompts that play a fault.
 
-use adk_stream_agents::Demo;
+use adk_stream_demo::Demo;
 use serde_json::json;
 use turn::agent::AgentEvent;
 use turn::call::Outcome;

@@ -1,6 +1,6 @@
 //! Every prompt of the seeds leads to the seeds' calls, in both personalities.
 
-use adk_stream_agents::Demo;
+use adk_stream_demo::Demo;
 use serde_json::Value;
 
 use crate::dialogue::{Dialogue, approve};

@@ -1,6 +1,6 @@
 //! What the demo says of what became of its calls.
 
-use adk_stream_agents::Demo;
+use adk_stream_demo::Demo;
 use serde_json::{Value, json};
 use turn::agent::{CallResult, Past};
 use turn::call::Outcome;

@@ -3,7 +3,8 @@
 use std::future::poll_fn;
 use std::time::Duration;
 
-use adk_stream_agents::{Agent, Demo};
+use adk_stream_demo::Demo;
+use agents::Agent;
 use tokio::time::Instant;
 use turn::agent::AgentEvent;
 

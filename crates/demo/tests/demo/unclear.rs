@@ -1,6 +1,6 @@
 //! What the demo says where it is asked for something that it does not know, or not all of.
 
-use adk_stream_agents::Demo;
+use adk_stream_demo::Demo;
 
 use crate::dialogue::{Dialogue, approve, text_of};
 

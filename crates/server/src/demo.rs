@@ -1,0 +1,52 @@
+//! The demo, mounted: the one place of the product that knows it. Built with the feature `demo`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::demo::{Demo, ledger, wallet};
+use agents::Agent;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use engine::Tools;
+use store::Location;
+
+use crate::agent_name::AgentName;
+use crate::api::{Api, fresh};
+use crate::config::Config;
+use crate::error::Error;
+use crate::problem::Problem;
+use crate::speaker::Speaker;
+
+/// The demo as the agent.
+pub(crate) fn agent(config: &Config) -> Result<Arc<dyn Agent>, Error> {
+    let demo = match config.agent {
+        AgentName::DemoLive => Demo::live(),
+        _ => Demo::new(),
+    };
+    Ok(Arc::new(demo.with_pace(config.pace.0)))
+}
+
+/// The demo's tools, over its wallets in a store that was opened already, and the route to these.
+/// Their gates wait for ever, or for `timeout`.
+pub(crate) async fn tools(
+    config: &Config,
+    location: Location,
+    timeout: Option<Duration>,
+) -> Result<(Tools, Router<Api>), Error> {
+    let ledger = ledger::open(location).await.map_err(Error::Store)?;
+    let tools = ::demo::tools(&ledger, timeout, config.pace.0);
+    let wallet = async move |Speaker(principal): Speaker| -> Result<Response, Problem> {
+        Ok(fresh(wallet::to_json(&ledger.wallet(&principal).await?)))
+    };
+    Ok((tools, Router::new().route(WALLET, get(wallet))))
+}
+
+/// The route of a server without the demo's tools: there is no wallet, which is no error.
+pub(crate) fn no_tools() -> Router<Api> {
+    let none = async |_: Speaker| StatusCode::NO_CONTENT.into_response();
+    Router::new().route(WALLET, get(none))
+}
+
+const WALLET: &str = "/api/wallet";
