@@ -147,7 +147,7 @@ crash: $(PAGE) ## kill servers N (1000) times while people pay, on SQLite and on
 	$(call say,Killing servers)
 	CRASHES=$(or $(N),1000) cargo test $(LOCKED) -p adk-stream --test binary crash:: -- --nocapture
 	$(call say,Killing servers behind the real clients)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator -p adk-stream-testkit
 	cd web/conformance && CRASHES=$(or $(N),1000) npx vitest run --project faults tests/faults/crash.test.ts
 
 .PHONY: fuzz
@@ -229,12 +229,12 @@ set-up:
 built-for-python:
 	@scripts/require-tools rust python
 	$(call say,Building what the Python tests drive)
-	cargo build $(LOCKED) -p adk-stream
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator
 
 .PHONY: built-for-web
 built-for-web: $(PAGE)
 	$(call say,Building what the TypeScript tests drive)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-testkit
+	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator -p adk-stream-testkit
 
 $(NODE_MODULES): web/package-lock.json
 	@scripts/require-tools node

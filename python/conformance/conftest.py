@@ -1,6 +1,7 @@
 """Starts the emulator, and gives tests Google's clients for it.
 
-The emulator is the debug binary, on a port of its own; ADK_STREAM_BINARY names another.
+The emulator is the debug binary beside `adk-stream`, on a port of its own; ADK_STREAM_BINARY names
+another `adk-stream`.
 """
 
 import os

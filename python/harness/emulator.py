@@ -8,7 +8,8 @@ import urllib.request
 from contextlib import contextmanager
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream")
+BINARY = pathlib.Path(os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream"))
+EMULATOR = BINARY.with_name("gemini-emulator")
 
 # Longer than anything here takes: who waits for so long waits for ever.
 PATIENCE = 60
@@ -69,8 +70,8 @@ class Emulator:
 def emulator(directory):
     """Starts an emulator on a port of its own."""
     certificate = pathlib.Path(directory) / "certificate.pem"
-    command = [BINARY, "emulate-gemini", "--listen", "127.0.0.1:0", "--certificate", certificate]
-    environment = {key: value for key, value in os.environ.items() if "ADK_STREAM" not in key}
+    command = [EMULATOR, "--listen", "127.0.0.1:0", "--certificate", certificate]
+    environment = {key: value for key, value in os.environ.items() if "GEMINI_EMULATOR" not in key}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     line = process.stdout.readline()
     assert line.startswith("listening on http://"), f"the emulator said {line!r}"

@@ -1,4 +1,4 @@
-//! Who answers: Gemini, Gemini Live, a remote ADK server, an OpenAI-compatible model, the demo.
+//! Who answers: Gemini, Gemini Live, a remote ADK server, an OpenAI-compatible model.
 //!
 //! **Owns** the conversation with someone outside: each agent turns bytes into agent events, and
 //! turns messages and tool results into bytes.
@@ -9,7 +9,6 @@
 //!
 //! - [`adk`]: a remote ADK server, by its stream of events or live.
 //! - [`agent`]: what every agent is to the engine.
-//! - [`demo`]: the built-in demo, which needs no key and no network.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
 //! - `talk`: a conversation with one chat; `narrated`: a stream of events that an async function
 //!   tells; `speech`: sound, as a page is told
@@ -18,7 +17,6 @@
 
 pub mod adk;
 pub mod agent;
-pub mod demo;
 pub mod error;
 pub mod gemini;
 pub mod gemini_live;
@@ -29,7 +27,6 @@ mod talk;
 mod tls;
 
 pub use agent::{Agent, AgentStream, Conversation, Heard};
-pub use demo::Demo;
 pub use error::Error;
 pub use tls::config as tls_config;
 

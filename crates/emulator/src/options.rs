@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Demo;
+use demo::Demo;
 
 use crate::brain::Brain;
 use crate::script::Script;

@@ -580,7 +580,7 @@ pub(crate) fn until(at: At) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use agents::Demo;
+    use demo::Demo;
     use store::{Location, open};
 
     use super::*;

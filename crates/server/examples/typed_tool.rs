@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use adk_stream::Api;
-use adk_stream::agents::Demo;
 use adk_stream::engine::{Context, Engine, ToolError, Tools, Verdict, tool};
 use adk_stream::store::{self, Location};
+use demo::Demo;
 
 /// What the model has to say for a payment. Its schema, and the check of what the model says, are
 /// made of this.

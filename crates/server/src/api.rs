@@ -1,4 +1,4 @@
-//! The API: chats, outputs of page calls and the demo's wallet.
+//! The API: chats, and outputs of page calls.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use engine::{Engine, Speech};
 use serde_json::{Value, json};
+use store::Nonces;
 use store::memory::MemoryJournal;
-use store::{Ledger, Nonces};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use turn::event::End;
@@ -48,8 +48,6 @@ pub struct Api {
     pub insecure: bool,
     /// How much a request may hold.
     pub limits: Limits,
-    /// The demo's wallets, where the demo is served.
-    pub ledger: Option<Arc<dyn Ledger>>,
     /// How many connections there may be, and how long each may take.
     pub connections: ConnectionLimits,
     /// How much one principal may have open and send.
@@ -83,7 +81,6 @@ impl Api {
             identity: KeyIdentity::default().into(),
             insecure: false,
             limits: Limits::default(),
-            ledger: None,
             connections: ConnectionLimits::default(),
             quotas: Quotas::new(QuotaLimits::default(), Limits::default().bytes),
             bodies: Bodies::default(),
@@ -109,6 +106,11 @@ impl Api {
 
     /// Its routes. They may be nested under a path of an application's own router.
     pub fn router(self) -> Router {
+        self.router_with(Router::new())
+    }
+
+    /// Its routes, and others that are guarded as they are and know who speaks.
+    pub(crate) fn router_with(self, others: Router<Self>) -> Router {
         let guard = Guard::new(self.origins.clone());
         Router::new()
             .route("/api/chat", post(send))
@@ -128,10 +130,10 @@ impl Api {
                 get(approvals::one).post(approvals::answer),
             )
             .route("/api/calls/{id}", post(output))
-            .route("/api/wallet", get(wallet))
             .route("/api/info", get(info))
             .route("/api/agent/asks", post(asks::ask))
             .route(cluster::PATH, post(cluster::receive))
+            .merge(others)
             .layer(from_fn_with_state(guard, guard::check))
             .with_state(self)
     }
@@ -326,43 +328,6 @@ async fn info(State(api): State<Api>, Speaker(principal): Speaker) -> Response {
         info["insecure"] = true.into();
     }
     fresh(info)
-}
-
-async fn wallet(State(api): State<Api>, Speaker(principal): Speaker) -> Result<Response, Problem> {
-    let Some(ledger) = &api.ledger else {
-        return Ok(StatusCode::NO_CONTENT.into_response());
-    };
-    let wallet = ledger.wallet(&principal).await?;
-    let payments = wallet.payments.iter().map(|payment| {
-        json!({
-            "transactionId": payment.transaction,
-            "toolCallId": payment.call,
-            "amount": dollars(payment.cents),
-            "recipient": payment.recipient,
-            "description": payment.description,
-            "at": payment.at,
-        })
-    });
-    Ok(fresh(json!({
-        "balance": dollars(wallet.balance_cents),
-        "currency": "USD",
-        "payments": payments.collect::<Vec<_>>(),
-    })))
-}
-
-/// Cents as dollars: a number that JSON prints as people write it.
-pub(crate) fn dollars(cents: u64) -> Value {
-    if cents.is_multiple_of(100) {
-        json!(cents / 100)
-    } else {
-        // Amounts of money are far below what a double holds exactly.
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "wallets hold less than 2^53 cents"
-        )]
-        let dollars = cents as f64 / 100.0;
-        json!(dollars)
-    }
 }
 
 /// A state of this moment, which no cache may keep.

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::config::{Config, Settings};
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::{emulate, log, serve};
+use crate::{log, serve};
 
 /// Runs an agent and streams it to any page built on the AI SDK's useChat.
 #[derive(Debug, Parser)]
@@ -31,13 +31,6 @@ enum Command {
         /// Configuration file, in TOML [env: ADK_STREAM_CONFIG] [default: adk-stream.toml, when it exists]
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
-    },
-    /// Start a Gemini on loopback, for tests: both APIs, with scripted faults.
-    ///
-    /// Every flag can also be given in the environment, and a flag beats a variable.
-    EmulateGemini {
-        #[command(flatten)]
-        settings: emulate::Settings,
     },
 }
 
@@ -61,11 +54,6 @@ pub fn run(
             let config = Config::load(*settings, config, environment, Path::new(""))?;
             log::to_stderr(&config.log);
             serve::run(&config)
-        }
-        Command::EmulateGemini { settings } => {
-            let config = emulate::Config::load(settings, environment)?;
-            log::to_stderr(&log::filter(environment.text("LOG")?.as_deref())?);
-            emulate::run(config)
         }
     }
 }
@@ -131,7 +119,7 @@ mod tests {
                 "nothing to do; try `adk-stream serve` or `adk-stream --help`",
             ),
             (
-                &["emulate-gemini", "--listen", "x"],
+                &["serve", "--listen", "x"],
                 "--listen: `x` is not an address; expected HOST:PORT, as in 127.0.0.1:8080",
             ),
         ] {
@@ -142,8 +130,6 @@ mod tests {
     #[test]
     fn help_names_what_can_be_done() {
         let help = CommandLine::command().render_long_help().to_string();
-        for command in ["serve", "emulate-gemini"] {
-            assert!(help.contains(command), "{help}");
-        }
+        assert!(help.contains("serve"), "{help}");
     }
 }

@@ -15,6 +15,7 @@ use agents::{Adk, AdkLive, Gemini, GeminiLive};
 use tracing_subscriber::filter::Targets;
 
 pub(crate) use self::cluster::Cluster;
+use self::keys::Switch;
 pub(crate) use self::settings::Settings;
 use crate::agent_name::AgentName;
 use crate::config_file;
@@ -41,6 +42,7 @@ pub(crate) struct Config {
     /// Which store keeps the journals.
     pub(crate) store: StoreUrl,
     /// Who answers.
+    #[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "the demo asks"))]
     pub(crate) agent: AgentName,
     /// Who answers, where it is somebody outside.
     pub(crate) remote: Option<Remote>,
@@ -50,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) keys: Keys,
     /// Whether everybody is served where there are no keys.
     pub(crate) insecure: bool,
+    /// Whether a model is offered the demo's tools.
+    pub(crate) demo_tools: bool,
     /// Which sites may change something or open a socket, besides the one that is served here.
     pub(crate) origins: Origins,
     /// What an `abort` frame does.
@@ -71,6 +75,7 @@ pub(crate) struct Config {
     /// How long tools at work are waited for when the server is told to stop.
     pub(crate) drain: Seconds,
     /// How fast the demo speaks.
+    #[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "the demo asks"))]
     pub(crate) pace: Milliseconds,
     /// Where the page lies, if not in the binary.
     pub(crate) page: PageFolder,
@@ -149,6 +154,14 @@ impl Config {
             AgentName::AdkLive => Some(Remote::AdkLive(adk::live(&layers)?)),
             AgentName::Demo | AgentName::DemoLive | AgentName::OpenAi => None,
         };
+        let Switch(demo_tools) = pick(&layers, "demo-tools", |layer| layer.demo_tools.as_deref())?;
+        if demo_tools && remote.as_ref().is_some_and(Remote::has_tools) {
+            let given = layers.iter().find(|(_, layer)| layer.demo_tools.is_some());
+            return Err(Error::Setting {
+                origin: given.map_or_else(String::new, |(origin, _)| origin.name("demo-tools")),
+                problem: "an agent of ADK's has tools of its own".to_owned(),
+            });
+        }
         let (keys, warning) = keys::of(&layers)?;
         let mut config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
@@ -166,6 +179,7 @@ impl Config {
             drain: pick(&layers, "drain", |layer| layer.drain.as_deref())?,
             keys,
             insecure: keys::insecure(&layers)?,
+            demo_tools,
             origins: pick(&layers, "origins", |layer| layer.origins.as_deref())?,
             on_abort: pick(&layers, "on-abort", |layer| layer.on_abort.as_deref())?,
             approval_timeout: pick(&layers, "approval-timeout", |layer| {

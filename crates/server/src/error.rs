@@ -23,6 +23,8 @@ pub enum Error {
     },
     /// Something that has its name already, and comes with a later version.
     NotBuilt(&'static str),
+    /// Something that this binary was built without.
+    LeftOut(&'static str),
     /// The configuration file can't be read.
     FileUnreadable {
         /// The file.
@@ -48,15 +50,6 @@ pub enum Error {
     },
     /// Other machines could reach the server, and there are no keys.
     Exposed(ListenAddress),
-    /// A file can't be written.
-    FileUnwritable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The emulator can't start.
-    Emulator(emulator::Error),
     /// The store can't be opened.
     Store(StoreError),
     /// What an earlier process left can't be taken up.
@@ -87,6 +80,7 @@ impl fmt::Display for Error {
             Error::Usage(problem) => write!(f, "{problem}"),
             Error::Setting { origin, problem } => write!(f, "{origin}: {problem}"),
             Error::NotBuilt(what) => write!(f, "{what} is not available yet in this version"),
+            Error::LeftOut(what) => write!(f, "{what}: this binary was built without the demo"),
             Error::FileUnreadable { path, source } => {
                 write!(f, "can't read {}: {source}", path.display())
             }
@@ -110,10 +104,6 @@ impl fmt::Display for Error {
                 "{address} can be reached from other machines, and no keys are configured: set \
                  ADK_STREAM_KEYS or --keys-file, or --insecure to serve everybody as one principal"
             ),
-            Error::FileUnwritable { path, source } => {
-                write!(f, "can't write {}: {source}", path.display())
-            }
-            Error::Emulator(source) => write!(f, "{source}"),
             Error::Store(source) => write!(f, "{source}"),
             Error::Recover(source) => write!(f, "{source}"),
             Error::System { attempt, source } => write!(f, "can't {attempt}: {source}"),
@@ -125,16 +115,15 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::FileUnreadable { source, .. }
-            | Error::FileUnwritable { source, .. }
             | Error::Listen { source, .. }
             | Error::System { source, .. } => Some(source),
-            Error::Emulator(source) => Some(source),
             Error::Store(source) => Some(source),
             Error::Recover(source) => Some(source),
             Error::Usage(_)
             | Error::Setting { .. }
             | Error::Exposed(_)
             | Error::NotBuilt(_)
+            | Error::LeftOut(_)
             | Error::FileMalformed { .. } => None,
         }
     }

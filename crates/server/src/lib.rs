@@ -28,10 +28,10 @@
 //! - `headers`: what browsers may do with what is served.
 //! - `history`: a chat's journal, and its recording.
 //! - [`live`]: the WebSocket, in two dialects; [`ticket`] and [`origin`]: who may open one.
-//! - `demo`: the demo's tools.
-//! - `emulate`: the Gemini on loopback as a command.
+//! - `demo`: where the demo is mounted, and what stands there in a build without it.
 //! - `gemini_settings`: what an operator may say of Gemini.
 //! - `duration`: spans of time, as an operator writes them.
+//! - `random_id`: ids that nobody else has.
 //! - `runtime`: what it runs on.
 //! - `connection`: how many connections there are, and how long each may take.
 //! - `serve`: from the socket to the last connection.
@@ -52,9 +52,9 @@ mod cluster;
 mod config;
 mod config_file;
 mod connection;
+#[cfg_attr(not(feature = "demo"), path = "without_demo.rs")]
 mod demo;
 mod duration;
-mod emulate;
 mod environment;
 mod error;
 mod event_stream;
@@ -74,6 +74,7 @@ mod page_folder;
 mod paging;
 mod problem;
 pub mod quota;
+mod random_id;
 mod readiness;
 mod routes;
 mod runtime;

@@ -16,11 +16,12 @@ use crate::readiness::Readiness;
 /// Every route of the server.
 pub(crate) fn router(
     api: Api,
+    others: Router<Api>,
     readiness: Readiness,
     page: Page,
     headers: SecurityHeaders,
 ) -> Router {
-    api.router()
+    api.router_with(others)
         .route("/healthz", get(async || status("ok")))
         .route("/readyz", get(async move || readiness.answer().await))
         .method_not_allowed_fallback(async |method: Method, uri: Uri| {

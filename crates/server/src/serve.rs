@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Agent, Demo};
+use agents::Agent;
 use axum::Router;
 use engine::replica::Replica;
 use engine::{Engine, Tools};
@@ -16,7 +16,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 use wire::Limits;
 
-use crate::agent_name::AgentName;
 use crate::api::Api;
 use crate::cluster::HttpPeers;
 use crate::config::{Cluster, Config, Remote};
@@ -25,6 +24,7 @@ use crate::demo;
 use crate::error::Error;
 use crate::identity::KeyIdentity;
 use crate::quota::Quotas;
+use crate::random_id::random_id;
 use crate::readiness::Readiness;
 use crate::routes;
 use crate::runtime::runtime;
@@ -54,7 +54,7 @@ pub(crate) fn run(config: &Config) -> Result<(), Error> {
 }
 
 /// Runs something to its end, and lets nothing hold up the exit.
-pub(crate) fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+fn on_runtime(work: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     let runtime = runtime().map_err(|source| Error::System {
         attempt: "start the runtime",
         source,
@@ -86,7 +86,7 @@ async fn start(config: &Config) -> Result<(), Error> {
         source,
     })?;
     let (closing, is_closing) = watch::channel(false);
-    let (api, readiness) = assemble(config, address).await?;
+    let (api, others, readiness) = assemble(config, address).await?;
     let api = Api {
         closing: is_closing,
         ..api
@@ -99,7 +99,13 @@ async fn start(config: &Config) -> Result<(), Error> {
         warn!("INSECURE: no keys are configured; whoever reaches {address} is served as `local`");
     }
     announce(address);
-    let router = routes::router(api, readiness, config.page.page(), config.headers.clone());
+    let router = routes::router(
+        api,
+        others,
+        readiness,
+        config.page.page(),
+        config.headers.clone(),
+    );
     let drain = config.drain.0.unwrap_or(DRAIN);
     let limits = config.connections;
     let served = serve(
@@ -115,33 +121,33 @@ async fn start(config: &Config) -> Result<(), Error> {
 }
 
 /// Opens the store, and puts the agent and its tools over it.
-async fn assemble(config: &Config, address: SocketAddr) -> Result<(Api, Readiness), Error> {
+async fn assemble(
+    config: &Config,
+    address: SocketAddr,
+) -> Result<(Api, Router<Api>, Readiness), Error> {
     let location = match &config.store {
         StoreUrl::Memory => Location::Memory,
         StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
         StoreUrl::Postgres(url) => Location::Postgres(url.clone()),
     };
-    let stores = store::open(location).await.map_err(Error::Store)?;
+    let stores = store::open(location.clone()).await.map_err(Error::Store)?;
     for warning in &stores.warnings {
         warn!("{warning}");
     }
-    let pace = config.pace.0;
     let agent: Arc<dyn Agent> = match &config.remote {
         Some(Remote::Gemini(gemini)) => Arc::new(gemini.clone()),
         Some(Remote::GeminiLive(live)) => Arc::new(live.clone()),
         Some(Remote::Adk(adk)) => Arc::new(adk.clone()),
         Some(Remote::AdkLive(live)) => Arc::new(live.clone()),
-        None if config.agent == AgentName::DemoLive => Arc::new(Demo::live().with_pace(pace)),
-        None => Arc::new(Demo::new().with_pace(pace)),
+        None => demo::agent(config)?,
     };
     // A live model that waits for a call says nothing else meanwhile.
     let is_live = matches!(config.remote, Some(Remote::GeminiLive(_)));
     let timeout = config.approval_timeout.or(is_live.then_some(LIVE_TIMEOUT));
-    // An agent of ADK's has tools of its own.
-    let has_tools = config.remote.as_ref().is_some_and(Remote::has_tools);
-    let tools = match has_tools {
-        true => Tools::default(),
-        false => demo::tools(&stores.ledger, timeout, pace),
+    // A model is offered the demo's tools only where the operator asks for it.
+    let (tools, routes) = match config.remote.is_none() || config.demo_tools {
+        true => demo::tools(config, location, timeout).await?,
+        false => (Tools::default(), demo::no_tools()),
     };
     let mut engine = Engine::builder(stores.journal, agent, tools)
         .approval_timeout(timeout)
@@ -171,12 +177,11 @@ async fn assemble(config: &Config, address: SocketAddr) -> Result<(Api, Readines
         origins,
         on_abort: config.on_abort,
         quotas: Quotas::new(config.quotas, Limits::default().bytes),
-        ledger: (!has_tools).then_some(stores.ledger),
         agent_key: config.agent_key.clone(),
         nonces: stores.nonces,
         ..Api::new(engine)
     };
-    Ok((api, Readiness::new(stores.probe)))
+    Ok((api, routes, Readiness::new(stores.probe)))
 }
 
 /// This server as one of several over one store.
@@ -188,7 +193,7 @@ fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
     let here = || format!("http://{address}");
     Ok(Replica {
         holder: Holder {
-            owner: demo::random("server_"),
+            owner: random_id("server_"),
             address: cluster.advertise.clone().unwrap_or_else(here),
         },
         peers: Arc::new(peers),
@@ -197,7 +202,7 @@ fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
 }
 
 /// The one line on stdout, by which scripts and tests learn the address.
-pub(crate) fn announce(address: SocketAddr) {
+fn announce(address: SocketAddr) {
     let mut stdout = io::stdout();
     if writeln!(stdout, "listening on http://{address}")
         .and_then(|()| stdout.flush())
@@ -286,7 +291,7 @@ mod tests {
 
     async fn engine() -> Engine {
         let stores = store::open(Location::Memory).await.unwrap();
-        Engine::builder(stores.journal, Arc::new(Demo::new()), Tools::new()).build()
+        Engine::builder(stores.journal, Arc::new(::demo::Demo::new()), Tools::new()).build()
     }
 
     async fn busy() -> Busy {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adk_stream::Api;
-use adk_stream::agents::Demo;
 use adk_stream::engine::{Engine, Tools};
 use adk_stream::live::SocketLimits;
 use adk_stream::store::{self, Location};
+use demo::Demo;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role};
 use tungstenite::{Error, Message, WebSocket};

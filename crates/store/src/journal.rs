@@ -89,9 +89,6 @@ pub trait Journal: Leases {
     /// Whose chat it is.
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>>;
 
-    /// The chats of this owner, the one last appended to first.
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>>;
-
     /// Forgets a chat and all that is known of it, and says whether there was one. Its tails end.
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool>;
 }
@@ -250,15 +247,4 @@ pub struct Closed {
     pub by: Actor,
     /// When.
     pub at: At,
-}
-
-/// A chat in its owner's list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatSummary {
-    /// The chat.
-    pub id: ChatId,
-    /// When it was opened.
-    pub opened: At,
-    /// When it was last appended to.
-    pub updated: At,
 }

@@ -35,9 +35,6 @@ pub trait Leases: Send + Sync + 'static {
     /// Gives leases back. Those that have gone to somebody else stay with them.
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()>;
 
-    /// Gives back all that an owner has: it shuts down.
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()>;
-
     /// Chats whose turn needs somebody to go on and that nobody's lease covers, the longest untouched
     /// first, so many at most: what to take over.
     ///

@@ -2,14 +2,14 @@
 //!
 //! **Owns** durability and the one primitive `append(chat, expected_seq, entry) -> Ok | Conflict`;
 //! reading and following what was appended; the indexes that find a gate, a call, or a chat whose
-//! turn has not ended. And the demo's wallets, which want the same care.
+//! turn has not ended.
 //!
 //! **Does not own** what an entry means: it stores what `turn` hands out and gives it back in order.
 //! Whether an answer to a gate is allowed, and what to do after a conflict, is decided elsewhere.
 //!
 //! # Layout
 //!
-//! - [`journal`]: what a store can do; [`lease`]: who runs what; [`ledger`]: the demo's wallets.
+//! - [`journal`]: what a store can do; [`lease`]: who runs what.
 //! - [`nonce`]: what may be used once; [`probe`]: whether a store can be written to.
 //! - [`tail`]: a journal as it grows; [`bell`]: how a tail learns that it did.
 //! - [`memory`], [`sqlite`], [`postgres`]: the stores; [`location`]: which one, and opening it.
@@ -23,7 +23,6 @@ pub mod error;
 pub mod journal;
 mod json;
 pub mod lease;
-pub mod ledger;
 pub mod location;
 pub mod memory;
 pub mod nonce;
@@ -35,11 +34,10 @@ pub mod tail;
 
 pub use error::StoreError;
 pub use journal::{
-    Appended, Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal,
-    NewEntry, OpenGate, Reply, Usage,
+    Appended, Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
+    OpenGate, Reply, Usage,
 };
 pub use lease::{Holder, Lease, Leases};
-pub use ledger::{Ledger, Paid, Payment, Refused, Wallet};
 pub use location::{Location, Stores, open};
 pub use nonce::Nonces;
 pub use postgres::PostgresUrl;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use crate::error::StoreError;
 use crate::journal::Journal;
-use crate::ledger::Ledger;
-use crate::memory::{MemoryJournal, MemoryLedger};
+use crate::memory::MemoryJournal;
 use crate::nonce::Nonces;
 use crate::postgres::{PostgresStore, PostgresUrl};
 use crate::probe::Probe;
@@ -29,8 +28,6 @@ pub enum Location {
 pub struct Stores {
     /// The journals.
     pub journal: Arc<dyn Journal>,
-    /// The demo's wallets.
-    pub ledger: Arc<dyn Ledger>,
     /// What was used once.
     pub nonces: Arc<dyn Nonces>,
     /// Whether it can be written to.
@@ -46,7 +43,6 @@ pub async fn open(location: Location) -> Result<Stores, StoreError> {
             let journal = Arc::new(MemoryJournal::default());
             Ok(Stores {
                 journal: Arc::clone(&journal) as Arc<dyn Journal>,
-                ledger: Arc::new(MemoryLedger::default()),
                 nonces: Arc::clone(&journal) as Arc<dyn Nonces>,
                 probe: journal,
                 warnings: Vec::new(),
@@ -57,7 +53,6 @@ pub async fn open(location: Location) -> Result<Stores, StoreError> {
             let store = Arc::new(SqliteStore::open(path).await?);
             Ok(Stores {
                 journal: Arc::clone(&store) as Arc<dyn Journal>,
-                ledger: Arc::clone(&store) as Arc<dyn Ledger>,
                 nonces: Arc::clone(&store) as Arc<dyn Nonces>,
                 probe: store,
                 warnings: SqliteStore::warnings(&opened),
@@ -67,7 +62,6 @@ pub async fn open(location: Location) -> Result<Stores, StoreError> {
             let store = Arc::new(PostgresStore::open(*url).await?);
             Ok(Stores {
                 journal: Arc::clone(&store) as Arc<dyn Journal>,
-                ledger: Arc::clone(&store) as Arc<dyn Ledger>,
                 nonces: Arc::clone(&store) as Arc<dyn Nonces>,
                 probe: store,
                 warnings: Vec::new(),

@@ -1,7 +1,6 @@
 //! Journals in this process, for as long as it lives: for tests and for trying things out.
 
 mod lease;
-mod ledger;
 
 use std::collections::hash_map::Entry::Vacant;
 use std::collections::{BTreeMap, HashMap};
@@ -15,15 +14,13 @@ use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 use crate::bell::Bell;
 use crate::error::StoreError;
 use crate::journal::{
-    Appended, Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal,
-    NewEntry, OpenGate, Reply, Usage,
+    Appended, Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
+    OpenGate, Reply, Usage,
 };
 use crate::lease::Lease;
 use crate::nonce::Nonces;
 use crate::probe::Probe;
 use crate::tail::Tail;
-
-pub use ledger::MemoryLedger;
 
 /// Journals in memory.
 #[derive(Debug, Default)]
@@ -50,7 +47,6 @@ struct State {
 struct Chat {
     entries: Vec<Entry>,
     owner: Principal,
-    opened: At,
     updated: At,
     open: Option<OpenTurn>,
 }
@@ -86,7 +82,6 @@ impl State {
         let chat = self.chats.entry(id.clone()).or_insert_with(|| Chat {
             entries: Vec::new(),
             owner: owner.clone(),
-            opened: entry.at,
             updated: entry.at,
             open: None,
         });
@@ -253,19 +248,6 @@ impl State {
         chats.into_iter().map(|(id, _)| id.clone()).collect()
     }
 
-    fn chats(&self, owner: &Principal) -> Vec<ChatSummary> {
-        let chats = self.chats.iter().filter(|(_, chat)| chat.owner == *owner);
-        let mut chats: Vec<_> = chats
-            .map(|(id, chat)| ChatSummary {
-                id: id.clone(),
-                opened: chat.opened,
-                updated: chat.updated,
-            })
-            .collect();
-        chats.sort_by(|a, b| (b.updated, &b.id).cmp(&(a.updated, &a.id)));
-        chats
-    }
-
     fn delete(&mut self, chat: &ChatId) -> bool {
         let open = &mut self.open;
         self.gates.retain(|_, Asked { record, place }| {
@@ -385,10 +367,6 @@ impl Journal for MemoryJournal {
             let state = lock(&self.state);
             Ok(state.chats.get(chat).map(|chat| chat.owner.clone()))
         })
-    }
-
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
-        Box::pin(async move { Ok(lock(&self.state).chats(owner)) })
     }
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {

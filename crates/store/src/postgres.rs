@@ -10,11 +10,11 @@
 //! tails wait.
 
 mod append;
+mod database;
 mod failure;
 mod flush;
 mod hints;
 mod lease;
-mod ledger;
 mod limits;
 mod outage;
 mod pool;
@@ -34,11 +34,9 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::bell::Bell;
 use crate::error::StoreError;
 use crate::journal::{
-    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
-    Reply, Usage,
+    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
 };
 use crate::lease::{Holder, Lease, Leases};
-use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
 use crate::nonce::Nonces;
 use crate::probe::Probe;
 use crate::tail::Tail;
@@ -46,15 +44,17 @@ use append::Append;
 use hints::Hints;
 use outage::Outage;
 use pool::Pool;
-use session::{Address, Session};
+use session::Address;
 use writer::Writer;
 
+pub use database::Database;
+pub use session::Session;
 pub use url::PostgresUrl;
 
 /// Connections that do not read: one writes, one listens.
 const APART: usize = 2;
 
-/// Journals, and the demo's wallets, in a PostgreSQL database. Needs a tokio runtime around it.
+/// Journals in a PostgreSQL database. Needs a tokio runtime around it.
 ///
 /// What was already asked of it when it is dropped is done, as long as the runtime lives.
 pub struct PostgresStore {
@@ -206,11 +206,6 @@ impl Journal for PostgresStore {
         Box::pin(self.pool.run(read))
     }
 
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
-        let read = move |session: Arc<Session>| async move { read::chats(&session, owner).await };
-        Box::pin(self.pool.run(read))
-    }
-
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         Box::pin(self.writer.delete(chat.clone()))
     }
@@ -243,39 +238,10 @@ impl Leases for PostgresStore {
         Box::pin(self.pool.run(write))
     }
 
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
-        let write =
-            move |session: Arc<Session>| async move { lease::release_all(&session, owner).await };
-        Box::pin(self.pool.run(write))
-    }
-
     fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
         let read = move |session: Arc<Session>| async move {
             lease::ownerless(&session, now, limit).await
         };
-        Box::pin(self.pool.run(read))
-    }
-}
-
-impl Ledger for PostgresStore {
-    fn pay<'a>(
-        &'a self,
-        principal: &'a Principal,
-        payment: Payment,
-    ) -> Reply<'a, Result<Paid, Refused>> {
-        Box::pin(async move {
-            // Paid twice is paid once: a transaction has one answer.
-            let payment = &payment;
-            let pay = move |session: Arc<Session>| async move {
-                ledger::pay(&session, principal, payment).await
-            };
-            self.pool.run(pay).await
-        })
-    }
-
-    fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
-        let read =
-            move |session: Arc<Session>| async move { ledger::wallet(&session, principal).await };
         Box::pin(self.pool.run(read))
     }
 }

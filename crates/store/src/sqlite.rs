@@ -11,7 +11,6 @@ mod failure;
 mod files;
 mod index;
 mod lease;
-mod ledger;
 mod limits;
 mod pen;
 mod read;
@@ -30,11 +29,9 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::bell::Bell;
 use crate::error::StoreError;
 use crate::journal::{
-    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
-    Reply, Usage,
+    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
 };
 use crate::lease::{Holder, Lease, Leases};
-use crate::ledger::{Ledger, Paid, Payment, Refused, Wallet};
 use crate::nonce::Nonces;
 use crate::probe::Probe;
 use crate::tail::Tail;
@@ -51,7 +48,7 @@ const LOCKED: Duration = Duration::from_millis(500);
 /// How many entries a tail reads at once.
 const PAGE: u32 = 256;
 
-/// Journals, and the demo's wallets, in one SQLite file. Needs a tokio runtime around it.
+/// Journals in one SQLite file. Needs a tokio runtime around it.
 ///
 /// Dropping it waits for what was already asked of it, and closes the file.
 pub struct SqliteStore {
@@ -195,12 +192,6 @@ impl Journal for SqliteStore {
         Box::pin(self.readers.read(read))
     }
 
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
-        let owner = owner.clone();
-        let read = move |connection: &_| read::chats(connection, &owner);
-        Box::pin(self.readers.read(read))
-    }
-
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         let chat = chat.clone();
         let run = move |pen: &mut _| append::delete(pen, &chat);
@@ -233,32 +224,8 @@ impl Leases for SqliteStore {
         Box::pin(self.writer.write(run))
     }
 
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
-        let owner = owner.to_owned();
-        let run = move |pen: &mut Pen| lease::release_all(pen, &owner);
-        Box::pin(self.writer.write(run))
-    }
-
     fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
         let read = move |connection: &_| lease::ownerless(connection, now, limit);
-        Box::pin(self.readers.read(read))
-    }
-}
-
-impl Ledger for SqliteStore {
-    fn pay<'a>(
-        &'a self,
-        principal: &'a Principal,
-        payment: Payment,
-    ) -> Reply<'a, Result<Paid, Refused>> {
-        let principal = principal.clone();
-        let run = move |pen: &mut Pen| ledger::pay(pen, &principal, &payment);
-        Box::pin(self.writer.write(run))
-    }
-
-    fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
-        let principal = principal.clone();
-        let read = move |connection: &_| ledger::wallet(connection, &principal);
         Box::pin(self.readers.read(read))
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adk_stream_store::{
-    Appended, Journal, Location, NewEntry, Payment, PostgresUrl, StoreError, Stores, open,
+    Appended, Journal, Location, NewEntry, PostgresUrl, StoreError, Stores, open,
 };
 use serde_json::json;
 use testkit::postgres::Cluster;
@@ -244,43 +244,4 @@ async fn whoever_only_follows_hears_of_what_came_during_an_outage() {
     assert_eq!(appended, Ok(Appended::Ok { seq: seen + 1 }));
     let (_, followed) = follower.await.unwrap();
     assert!(followed.iter().map(|entry| entry.seq).eq(1..=seen + 1));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payment_whose_answer_was_lost_is_paid_once() {
-    let cluster = Cluster::start();
-    let url = chats(&cluster, Duration::from_secs(60));
-    let ledger = open(Location::Postgres(Box::new(url)))
-        .await
-        .unwrap()
-        .ledger;
-    let paid = watch::Sender::new(0_u64);
-    let mut heard = paid.subscribe();
-    let payer = {
-        let ledger = Arc::clone(&ledger);
-        tokio::spawn(async move {
-            for n in 0..100_u64 {
-                let payment = Payment {
-                    transaction: n.to_string(),
-                    call: "c".into(),
-                    recipient: "Hanako".into(),
-                    cents: 10,
-                    description: "rent".into(),
-                    at: At(n),
-                };
-                // As a tool does that may run again under the same key.
-                while ledger.pay(&"ann".into(), payment.clone()).await.is_err() {}
-                paid.send_replace(n + 1);
-            }
-        })
-    };
-    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE application_name = 'adk-stream'";
-    for killed in 1..10 {
-        heard.wait_for(|paid| *paid >= killed * 10).await.unwrap();
-        tokio::task::block_in_place(|| cluster.sql("chats", kill));
-    }
-    payer.await.unwrap();
-    let wallet = ledger.wallet(&"ann".into()).await.unwrap();
-    assert_eq!((wallet.balance_cents, wallet.payments.len()), (99_000, 100));
 }

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
+use crate::checker::{Checker, Finding, Kind};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use wire::Message;
 use wire::assembler::Sdk;
-use wire::checker::{Finding, Kind};
-use wire::{Checker, Message};
 
 /// One stream of the corpus.
 #[derive(Debug, Deserialize)]

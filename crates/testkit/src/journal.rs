@@ -9,7 +9,9 @@ use turn::gate::Decision;
 use turn::{At, Chat, Effect, Entry, Input, Status};
 use view::{ShownChat, Window};
 use wire::assembler::Sdk;
-use wire::{Checker, Profile, Role};
+use wire::{Profile, Role};
+
+use crate::Checker;
 
 /// What is wrong with a journal, as sentences.
 pub fn faults(entries: &[Entry]) -> Vec<String> {

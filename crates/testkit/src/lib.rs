@@ -1,6 +1,6 @@
 //! What tests share. Never a dependency of the product: a test of this crate says so.
 //!
-//! **Owns** the corpus of streams and how it is played to the [`wire::Checker`], specimens of all
+//! **Owns** the corpus of streams and how it is played to the [`Checker`], specimens of all
 //! that the wire can say, generators of arbitrary chunks, messages and frames, the crash simulator,
 //! and PostgreSQL servers for tests.
 //!
@@ -9,6 +9,7 @@
 //! # Layout
 //!
 //! - [`attack`]: hostile clients on raw sockets.
+//! - [`checker`]: drives an assembler as the client would, and says what goes wrong.
 //! - [`corpus`]: good and bad streams, each with the verdict of the real clients.
 //! - [`specimen`]: every chunk, message and frame that the wire can emit, for the real schemas.
 //! - [`journal`]: journals of real runs, every prefix of them judged.
@@ -29,6 +30,7 @@ pub use view;
 
 pub mod arbitrary;
 pub mod attack;
+pub mod checker;
 pub mod corpus;
 pub mod journal;
 pub mod postgres;
@@ -36,3 +38,5 @@ pub mod replay;
 pub mod scenario;
 pub mod simulator;
 pub mod specimen;
+
+pub use checker::Checker;

@@ -1,8 +1,8 @@
 //! A session of a real client, played to the checker: `specimens check`.
 
+use crate::Checker;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wire::Checker;
 use wire::assembler::Sdk;
 
 /// What a client did and was sent, in order.

@@ -4,11 +4,11 @@
 //! That order is not the AI SDK's. Each scenario lists by name in what the stock client would be
 //! served wrongly by it; pages of the seeds bring code of their own that copes.
 
+use crate::checker::{Checker, Kind};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use wire::Chunk;
 use wire::assembler::Sdk;
-use wire::checker::Kind;
-use wire::{Checker, Chunk};
 
 /// One scenario of the seeds.
 #[derive(Debug, Clone, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Scenario {
     pub errors: Vec<String>,
     /// The chunks' types in order, deltas of one block merged, with `[DONE]`.
     pub order: Vec<String>,
-    /// What the stock client would make of it, by the names of [`wire::checker::Kind`].
+    /// What the stock client would make of it, by the names of [`Kind`].
     pub departures: Vec<String>,
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use adk_stream_testkit::checker::Kind;
 use adk_stream_testkit::corpus;
 use wire::assembler::Sdk;
-use wire::checker::Kind;
 
 fn streams() -> Vec<corpus::Stream> {
     corpus::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"))

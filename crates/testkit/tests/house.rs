@@ -8,8 +8,8 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Each room with the rooms that it may stand on. `testkit` may use any, and is used by none of the
-/// product; `bench` stands outside as well, and measures what a user of the library would build.
-const ROOMS: [(&str, &[&str]); 11] = [
+/// product, and neither is `emulator`: only tests use them; `bench` stands outside as well, and measures what a user of the library would build.
+const ROOMS: [(&str, &[&str]); 12] = [
     ("wire", &[]),
     ("gemini", &[]),
     ("turn", &[]),
@@ -17,17 +17,22 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("agents", &["wire", "turn", "gemini"]),
     ("store", &["turn"]),
     ("engine", &["wire", "turn", "view", "agents", "store"]),
-    ("emulator", &["turn", "agents", "gemini"]),
+    (
+        "demo",
+        &["wire", "turn", "view", "agents", "store", "engine"],
+    ),
+    ("emulator", &["turn", "agents", "gemini", "demo"]),
     (
         "server",
         &[
-            "wire", "turn", "view", "agents", "store", "engine", "gemini", "emulator",
+            "wire", "turn", "view", "agents", "store", "engine", "gemini", "demo",
         ],
     ),
     (
         "testkit",
         &[
-            "wire", "turn", "view", "agents", "store", "engine", "gemini", "emulator", "server",
+            "wire", "turn", "view", "agents", "store", "engine", "gemini", "demo", "emulator",
+            "server",
         ],
     ),
     ("bench", &["server", "wire", "testkit"]),
@@ -52,7 +57,7 @@ impl Edge {
         let Some((_, allowed)) = ROOMS.iter().find(|(room, _)| room == from) else {
             return Some(format!("{from} is no room of the house"));
         };
-        if *is_for_tests && to == "testkit" {
+        if *is_for_tests && ["testkit", "emulator", "demo"].contains(&to.as_str()) {
             return None;
         }
         let known = allowed.contains(&to.as_str());
@@ -126,6 +131,8 @@ fn an_edge_against_the_direction_is_seen() {
     assert!(edge("view", "turn", false).fault().is_none());
     assert!(edge("turn", "wire", false).fault().is_some());
     assert!(edge("turn", "engine", true).fault().is_some());
+    assert!(edge("server", "emulator", false).fault().is_some());
+    assert!(edge("server", "emulator", true).fault().is_none());
 }
 
 #[test]
@@ -185,4 +192,40 @@ fn only_the_legacy_bridge_knows_the_demos_tools() {
         }
     }
     assert!(read > 100, "{read} files were read");
+}
+
+/// The packages that a package of the workspace is built from, without those of its tests.
+fn built_from(arguments: &[&str]) -> Vec<String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .args(["tree", "--offline", "--edges", "normal,build"])
+        .args(["--prefix", "none", "--format", "{p}"])
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo can be run");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("cargo writes text");
+    let names = text.lines().filter_map(|line| line.split(' ').next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_product_is_built_without_the_emulator() {
+    let product = built_from(&["--package", "adk-stream"]);
+    for name in ["adk-stream", "adk-stream-engine", "axum"] {
+        assert!(product.iter().any(|it| it == name), "{product:?}");
+    }
+    for name in ["adk-stream-emulator", "adk-stream-testkit", "rcgen"] {
+        assert!(!product.iter().any(|it| it == name), "{name} is built in");
+    }
+    assert!(product.iter().any(|it| it == "adk-stream-demo"));
+}
+
+#[test]
+fn the_product_can_be_built_without_the_demo() {
+    let product = built_from(&["--package", "adk-stream", "--no-default-features"]);
+    for name in ["adk-stream-demo", "adk-stream-emulator", "rcgen"] {
+        assert!(!product.iter().any(|it| it == name), "{name} is built in");
+    }
 }

@@ -125,13 +125,13 @@ impl Assembler {
     }
 
     /// Changes the calls of the message, as the page's answers do in the middle of a stream.
-    pub(crate) fn change_calls(&mut self, mut change: impl FnMut(&mut ToolPart)) {
+    pub fn change_calls(&mut self, mut change: impl FnMut(&mut ToolPart)) {
         let parts = self.message.parts.iter_mut();
         parts.filter_map(Part::as_tool_mut).for_each(&mut change);
     }
 
     /// Starts over: a resumed stream replays the message from its beginning.
-    pub(crate) fn reset(&mut self, id: Option<String>) {
+    pub fn reset(&mut self, id: Option<String>) {
         let id = id.or_else(|| self.message.id.take());
         *self = Self::new(self.sdk, id.unwrap_or_default());
     }

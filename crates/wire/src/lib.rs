@@ -1,8 +1,7 @@
 //! What travels between adk-stream and a page built on the AI SDK, as types. No I/O, serde only.
 //!
 //! **Owns** bytes: every chunk of the UI message stream, every UI message part, the request body,
-//! the SSE framing and the WebSocket frames of both dialects, and the [`Checker`], which knows what
-//! the real client would do with a stream.
+//! the SSE framing and the WebSocket frames of both dialects, and what the client folds them into.
 //!
 //! **Does not own** decisions. That an approval was asked, answered or forged is for `turn` to say;
 //! this crate reports what a client sent and writes what it is told.
@@ -18,7 +17,6 @@
 //!   a client sends, those or the legacy bridge's.
 //! - [`legacy`]: the legacy bridge: its frames, and older shapes of messages, read as today's.
 //! - [`assembler`]: folds chunks into a message exactly as the client does.
-//! - [`checker`]: drives an assembler as the client would, and says what goes wrong.
 //! - [`prototype`]: keys that no client can parse.
 //! - [`decode`]: errors that name the path of what is wrong.
 //!
@@ -28,7 +26,6 @@
 
 pub mod answer;
 pub mod assembler;
-pub mod checker;
 pub mod chunk;
 pub mod decode;
 pub mod frame;
@@ -47,7 +44,6 @@ pub mod tool_part;
 
 pub use answer::Answer;
 pub use assembler::Assembler;
-pub use checker::Checker;
 pub use chunk::Chunk;
 pub use decode::DecodeError;
 pub use message::{Message, Role};

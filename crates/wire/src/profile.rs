@@ -100,11 +100,6 @@ impl Profile {
     pub fn accepts(self, chunk: &Chunk) -> bool {
         self.narrow(chunk.clone()).as_ref() == Some(chunk)
     }
-
-    /// Whether a step can be taken back.
-    pub fn resets(self) -> bool {
-        self == Self::V7
-    }
 }
 
 #[cfg(test)]

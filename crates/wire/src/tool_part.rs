@@ -209,7 +209,7 @@ impl ToolPart {
     }
 
     /// Whether the SDK's validator wants the `input` key in this state.
-    pub(crate) fn needs_input(&self) -> bool {
+    pub fn needs_input(&self) -> bool {
         !matches!(
             self.state,
             ToolState::InputStreaming | ToolState::OutputError

@@ -3,13 +3,12 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use adk_stream_wire::checker::Checker;
 use adk_stream_wire::{
     ChatRequest, Chunk, Limits, Message, Profile, assembler::Sdk, frame, legacy, socket, sse,
 };
 use proptest::prelude::*;
 use serde_json::Value;
-use testkit::arbitrary;
+use testkit::{Checker, arbitrary};
 
 /// The generators nest their values within messages and frames.
 fn limits() -> Limits {

@@ -3,13 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
 const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
+const emulator = join(dirname(binary), 'gemini-emulator');
 
 /** The page as it was built with one of the two majors of the AI SDK. */
 export const pages = {
@@ -68,7 +69,7 @@ export class Server {
       ['--pace', String(pace)],
       ['--agent', agent],
       ...(approvalTimeout === undefined ? [] : [['--approval-timeout', String(approvalTimeout)]]),
-      ...(gemini === undefined ? [] : [['--gemini-base-url', gemini]]),
+      ...(gemini === undefined ? [] : [['--gemini-base-url', gemini, '--demo-tools']]),
       ...(adk === undefined ? [] : [['--adk-url', adk, '--adk-app', 'app']]),
       ...(sdk === undefined ? [] : [['--page', pages[sdk]]]),
       ...(keys === undefined ? [] : [['--keys', keys]]),
@@ -82,8 +83,8 @@ export class Server {
   static async emulateGemini(utterances: string[]): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
     writeFileSync(join(folder, 'script.json'), JSON.stringify({ utterances, rules: [] }));
-    const options = ['emulate-gemini', '--listen', '127.0.0.1:0', '--script', 'script.json'];
-    const { child, url } = await run(folder, options);
+    const options = ['--listen', '127.0.0.1:0', '--script', 'script.json'];
+    const { child, url } = await run(folder, options, emulator);
     return new Server(child, folder, [], url);
   }
 
@@ -155,12 +156,13 @@ export class Server {
 async function run(
   folder: string,
   options: string[],
+  program = binary,
 ): Promise<{ child: ChildProcess; url: string }> {
   // In an empty folder and without our variables, so that nobody's configuration has a say.
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('ADK_STREAM_')),
+    Object.entries(process.env).filter(([name]) => !/^(ADK_STREAM|GEMINI_EMULATOR)_/.test(name)),
   );
-  const child = spawn(binary, options, {
+  const child = spawn(program, options, {
     cwd: folder,
     // A key that the Gemini on loopback takes, and nobody else is asked with.
     env: { ...env, GEMINI_API_KEY: 'any' },
@@ -175,7 +177,7 @@ async function run(
         return url;
       }
     }
-    throw new Error(`${binary} ended before it listened`);
+    throw new Error(`${program} ended before it listened`);
   })();
   return { child, url: await Promise.race([listening, failed]) };
 }

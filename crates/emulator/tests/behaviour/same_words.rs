@@ -3,8 +3,9 @@
 use std::future::poll_fn;
 
 use adk_stream_emulator::Emulator;
+use agents::Agent;
 use agents::gemini::{Config, Gemini, Key};
-use agents::{Agent, Demo};
+use demo::Demo;
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
 use turn::call::{Call, Outcome, Place, UnknownReason};

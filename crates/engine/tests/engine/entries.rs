@@ -7,12 +7,13 @@ use adk_stream_engine::{Engine, EngineError, Speech, WindowStream};
 use agents::{Agent, AgentStream};
 use futures_util::{StreamExt, stream};
 use serde_json::json;
+use testkit::Checker;
 use tokio::sync::watch;
 use turn::agent::{AgentEvent, StepRequest};
 use turn::event::Finish;
 use turn::{Principal, Status};
 use wire::assembler::Sdk;
-use wire::{Checker, Chunk, Message, Part, Profile, Role};
+use wire::{Chunk, Message, Part, Profile, Role};
 
 use crate::house::{call, results, text};
 use crate::replicas::Cluster;
@@ -90,7 +91,7 @@ async fn rest(window: &mut WindowStream) -> Vec<Arc<Chunk>> {
 }
 
 /// What a page that resumes has to complain about.
-fn complaints(chunks: &[Arc<Chunk>]) -> Vec<wire::checker::Finding> {
+fn complaints(chunks: &[Arc<Chunk>]) -> Vec<testkit::checker::Finding> {
     let message = Message::new("u1", Role::User, vec![Part::text("pay")]);
     let mut checker = Checker::new(Sdk::V6).strict().holding(vec![message]);
     checker.resume();

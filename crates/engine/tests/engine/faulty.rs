@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use store::{
-    Appended, Bounds, ChatSummary, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal,
-    Lease, Leases, NewEntry, Reply, StoreError, Tail, Usage,
+    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal, Lease, Leases,
+    NewEntry, Reply, StoreError, Tail, Usage,
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
@@ -114,10 +114,6 @@ impl Journal for Faulty {
         self.inner.owner(chat)
     }
 
-    fn chats<'a>(&'a self, owner: &'a Principal) -> Reply<'a, Vec<ChatSummary>> {
-        self.inner.chats(owner)
-    }
-
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         self.inner.delete(chat)
     }
@@ -140,10 +136,6 @@ impl Leases for Faulty {
 
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
         self.inner.release(owner, chats)
-    }
-
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
-        self.inner.release_all(owner)
     }
 
     fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {

@@ -6,7 +6,7 @@ use adk_stream_engine::engine::Request;
 use adk_stream_engine::{
     Context, Engine, EngineError, Speech, ToolError, Tools, client_tool, tool,
 };
-use agents::Demo;
+use demo::Demo;
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;

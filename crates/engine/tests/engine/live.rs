@@ -347,7 +347,7 @@ async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_that_is_dea
 
     let deaf = Engine::builder(
         house.journal.clone(),
-        Arc::new(agents::Demo::new()),
+        Arc::new(demo::Demo::new()),
         Tools::new(),
     )
     .build();

@@ -32,7 +32,7 @@ pub(super) fn insecure(layers: &[(Origin, Settings)]) -> Result<bool, Error> {
 
 /// Something that is on or off.
 #[derive(Default)]
-struct Switch(bool);
+pub(super) struct Switch(pub(super) bool);
 
 impl FromStr for Switch {
     type Err = String;

@@ -50,6 +50,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "BYTES")]
     #[serde(rename = "resting-memory")]
     pub(crate) resting_memory: Option<String>,
+    /// Offer the demo's tools, which pay from a pretended wallet, to a model too; the demo always has them [env: ADK_STREAM_DEMO_TOOLS] [default: false]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[serde(default, rename = "demo-tools", deserialize_with = "switch")]
+    pub(crate) demo_tools: Option<String>,
     /// Pause between the demo's words, in milliseconds [env: ADK_STREAM_PACE] [default: 15]
     #[arg(long, value_name = "MILLISECONDS")]
     pub(crate) pace: Option<String>,
@@ -198,6 +202,7 @@ impl Settings {
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             client_timeout: environment.text("CLIENT_TIMEOUT")?,
             resting_memory: environment.text("RESTING_MEMORY")?,
+            demo_tools: environment.text("DEMO_TOOLS")?,
             pace: environment.text("PACE")?,
             page: environment.text("PAGE")?,
             frame_ancestors: environment.text("FRAME_ANCESTORS")?,

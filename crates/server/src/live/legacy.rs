@@ -88,7 +88,7 @@ pub(super) fn chat(socket: &mut Socket, id: Option<String>) -> ChatId {
     let chat = match (id, &socket.legacy.chat) {
         (Some(id), _) => ChatId::from(id),
         (None, Some(chat)) => chat.clone(),
-        (None, None) => ChatId::from(crate::demo::random("chat_")),
+        (None, None) => ChatId::from(crate::random_id::random_id("chat_")),
     };
     socket.legacy.chat = Some(chat.clone());
     chat
@@ -112,7 +112,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     // These pages need not name what they say, and yet no client takes a message without an id.
     if let Some(said) = request.messages.last_mut().filter(|_| is_new) {
         said.id
-            .get_or_insert_with(|| crate::demo::random("message_"));
+            .get_or_insert_with(|| crate::random_id::random_id("message_"));
     }
     let sent = socket
         .api

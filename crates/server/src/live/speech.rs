@@ -48,7 +48,7 @@ fn spoken(chat: ChatId) -> Request {
         data: json!({"sampleRate": SAMPLE_RATE}),
         ..part::Data::default()
     });
-    let id = crate::demo::random("message_");
+    let id = crate::random_id::random_id("message_");
     Request {
         chat,
         trigger: Trigger::SubmitMessage,

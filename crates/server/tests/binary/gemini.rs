@@ -80,6 +80,7 @@ fn gemini_calls_a_tool_of_ours_and_is_told_what_it_brought() {
     ]);
     let told = "Be brief.\n";
     let mut server = serve(&url)
+        .variable("ADK_STREAM_DEMO_TOOLS", "true")
         .file("told.txt", told)
         .variable("ADK_STREAM_SYSTEM_INSTRUCTION", "@told.txt")
         .running();
@@ -188,7 +189,9 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
         saying(json!(parts)),
         saying(json!([{"text": "I could not."}])),
     ]);
-    let server = serve(&url).running();
+    let server = serve(&url)
+        .variable("ADK_STREAM_DEMO_TOOLS", "true")
+        .running();
     let stream = say(&server, "Pay everybody");
     assert!(stream.contains("I could not."), "{stream}");
     assert!(!stream.contains("tool-approval-request"), "{stream}");
@@ -217,4 +220,25 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
         assert!(error.contains(why) && error.len() < 500, "{why}: {error}");
     }
     assert_eq!(told.len(), hostile.len());
+}
+
+#[test]
+fn no_tool_of_the_demo_is_offered_unless_it_is_asked_for() {
+    let (url, requests) = gemini(vec![saying(json!([{"text": "Hello."}]))]);
+    let server = serve(&url).running();
+    let stream = say(&server, "Send $20 to Sam");
+    assert!(stream.contains("Hello."), "{stream}");
+    let (_, request) = requests.recv().unwrap();
+    assert_eq!(request["tools"], Value::Null, "{request}");
+    // And there is no wallet that such a tool would pay from.
+    assert_eq!(server.get("/api/wallet").status, 204);
+}
+
+#[test]
+fn tools_of_the_demo_are_refused_beside_an_agents_own() {
+    let adk = ["--adk-url", "http://127.0.0.1:1", "--adk-app", "app"];
+    let arguments = ["serve", "--agent", "adk", "--demo-tools"];
+    adk_stream(&[&arguments[..], &adk].concat())
+        .refused()
+        .says("--demo-tools: an agent of ADK's has tools of its own");
 }

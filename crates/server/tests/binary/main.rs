@@ -19,7 +19,7 @@ mod connections;
 mod consent;
 mod crash;
 mod disk;
-mod emulate;
+mod emulated;
 mod frames;
 mod gemini;
 mod golden;

@@ -203,7 +203,6 @@ pub async fn a_refused_entry_leaves_nothing_behind(stores: Stores) {
     let asked = json!([called("t", "x"), gate_opened("t", &taken)]);
     append(journal, &other, 1, entry(2, "bob", asked)).await;
 
-    let before = journal.chats(&"ann".into()).await;
     let events = json!([
         turn_opened("t2"),
         called("t2", "y"),
@@ -217,7 +216,6 @@ pub async fn a_refused_entry_leaves_nothing_behind(stores: Stores) {
     assert_eq!(journal.gate(&"fresh".into()).await, Ok(None));
     assert_eq!(journal.overdue_gates(At(9), 9).await, Ok(Vec::new()));
     assert_eq!(journal.ownerless(At(9), 9).await, Ok(Vec::new()));
-    assert_eq!(journal.chats(&"ann".into()).await, before);
     // And the place is free for another.
     append(journal, &chat, 1, entry(4, "ann", json!([said("ok")]))).await;
 }

@@ -6,7 +6,7 @@ use turn::{At, ChatId};
 use super::sample::{
     append, called, chat_opened, entry, gate, gate_opened, open_chat, said, turn_opened,
 };
-use crate::{Appended, Bounds, ChatSummary, Stores};
+use crate::{Appended, Bounds, Stores};
 
 /// How a server finds out that somebody else wrote to chats which it believes to have.
 pub async fn journals_that_others_appended_to_are_outdated(stores: Stores) {
@@ -27,28 +27,6 @@ pub async fn journals_that_others_appended_to_are_outdated(stores: Stores) {
     assert_eq!(outdated, [b.clone(), gone.clone()]);
     let seen = [(a, 1), (b, 2), (gone, 0)];
     assert_eq!(journal.outdated(&seen).await, Ok(Vec::new()));
-}
-
-/// An owner's list: their chats alone, the one last appended to first.
-pub async fn owners_see_their_chats_newest_first(stores: Stores) {
-    let journal = &*stores.journal;
-    for (chat, owner, at) in [("a", "ann", 10), ("b", "bob", 20), ("c", "ann", 30)] {
-        let opened = entry(at, owner, json!([chat_opened(owner)]));
-        append(journal, &chat.into(), 0, opened).await;
-    }
-    let summary = |id: &str, opened, updated| ChatSummary {
-        id: id.into(),
-        opened: At(opened),
-        updated: At(updated),
-    };
-    let chats = journal.chats(&"ann".into()).await;
-    assert_eq!(chats, Ok(vec![summary("c", 30, 30), summary("a", 10, 10)]));
-    append(journal, &"a".into(), 1, entry(40, "bob", json!([]))).await;
-    let chats = journal.chats(&"ann".into()).await;
-    assert_eq!(chats, Ok(vec![summary("a", 10, 40), summary("c", 30, 30)]));
-    let chats = journal.chats(&"bob".into()).await;
-    assert_eq!(chats, Ok(vec![summary("b", 20, 20)]));
-    assert_eq!(journal.chats(&"eve".into()).await, Ok(Vec::new()));
 }
 
 /// Nothing is left of a deleted chat, and everything of the others.
@@ -77,8 +55,6 @@ pub async fn a_deleted_chat_is_forgotten_wholly(stores: Stores) {
     assert_eq!(open.map(|open| open.gates.len()), Ok(1));
     let overdue = journal.overdue_gates(At(99), 9).await;
     assert_eq!(overdue, Ok(vec![(kept.clone(), "g-kept".into())]));
-    let chats = journal.chats(&"ann".into()).await;
-    assert_eq!(chats.map(|chats| chats.len()), Ok(1));
     assert_eq!(journal.read(&kept, 0).await.map(|all| all.len()), Ok(1));
 
     // Whoever still has the old chat in hand conflicts, and somebody else may have the id.
@@ -97,7 +73,6 @@ pub async fn an_owner_stays_the_owner(stores: Stores) {
     let again = json!([chat_opened("eve")]);
     append(journal, &chat, 1, entry(2, "eve", again)).await;
     assert_eq!(journal.owner(&chat).await, Ok(Some("ann".into())));
-    assert_eq!(journal.chats(&"eve".into()).await, Ok(Vec::new()));
 }
 
 /// An id that no store can hold is as unknown as any other.
@@ -107,7 +82,6 @@ pub async fn what_was_never_stored_is_not_found(stores: Stores) {
         let (chat, owner) = (ChatId::from(id), id.into());
         assert_eq!(journal.read(&chat, 0).await, Ok(Vec::new()));
         assert_eq!(journal.owner(&chat).await, Ok(None));
-        assert_eq!(journal.chats(&owner).await, Ok(Vec::new()));
         let open = journal.open_gates(&owner, None, 9).await;
         assert_eq!(open.map(|open| open.gates), Ok(Vec::new()));
         let bounds = Bounds {

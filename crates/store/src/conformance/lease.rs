@@ -71,7 +71,6 @@ pub async fn a_lease_is_found_until_it_is_given_back(stores: Stores) {
     assert_eq!(journal.lease(&chat).await, Ok(Some(held.clone())));
     // Expired, it still says where its owner was.
     assert_eq!(journal.release("two", from_ref(&chat)).await, Ok(()));
-    assert_eq!(journal.release_all("two").await, Ok(()));
     assert_eq!(journal.lease(&chat).await, Ok(Some(held)));
     assert_eq!(journal.release("one", from_ref(&chat)).await, Ok(()));
     assert_eq!(journal.lease(&chat).await, Ok(None));
@@ -143,7 +142,8 @@ pub async fn many_leases_are_held_at_once(stores: Stores) {
     assert_eq!(journal.release("one", &some).await, Ok(()));
     assert_eq!(journal.lease(&chats[6].0).await, Ok(None));
     assert!(journal.lease(&chats[8].0).await.is_ok_and(|l| l.is_some()));
-    assert_eq!(journal.release_all("one").await, Ok(()));
+    let all: Vec<_> = chats.iter().map(|(chat, _)| chat.clone()).collect();
+    assert_eq!(journal.release("one", &all).await, Ok(()));
     for (chat, _) in &chats {
         let is_held = journal.lease(chat).await.expect("the store works");
         assert_eq!(is_held.is_some(), *chat == taken);
@@ -177,7 +177,7 @@ pub async fn a_running_turn_without_a_lease_is_found(stores: Stores) {
     assert!(hold(journal, "two", &b, 1, 10, u64::MAX).await);
     assert_eq!(ownerless(journal, 19).await, ["c"]);
     assert_eq!(ownerless(journal, 20).await, ["c", "a"]);
-    assert_eq!(journal.release_all("two").await, Ok(()));
+    assert_eq!(journal.release("two", from_ref(&b)).await, Ok(()));
     append(journal, &"c".into(), 1, entry(6, "ann", json!([said("x")]))).await;
     assert_eq!(ownerless(journal, 20).await, ["a", "b", "c"]);
     append(journal, &b, 1, entry(7, "ann", json!([turn_ended("tb")]))).await;

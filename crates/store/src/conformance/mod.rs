@@ -18,7 +18,6 @@ pub mod append;
 pub mod chat;
 pub mod gate;
 pub mod lease;
-pub mod ledger;
 pub mod limits;
 mod sample;
 pub mod tail;
@@ -55,7 +54,6 @@ macro_rules! conformance {
             gate::gates_whose_time_is_up_are_found_longest_overdue_first
             gate::an_id_of_another_chat_is_refused
             chat::journals_that_others_appended_to_are_outdated
-            chat::owners_see_their_chats_newest_first
             chat::a_deleted_chat_is_forgotten_wholly
             chat::an_owner_stays_the_owner
             chat::what_was_never_stored_is_not_found
@@ -71,12 +69,6 @@ macro_rules! conformance {
             limits::open_turns_and_gates_are_counted
             limits::a_nonce_is_used_once
             limits::a_store_that_works_says_so
-            ledger::everybody_starts_with_the_same
-            ledger::a_transaction_is_paid_once
-            ledger::two_transactions_of_one_call_are_two_payments
-            ledger::too_little_is_refused_and_stays_refused
-            ledger::payments_at_once_never_overdraw
-            ledger::one_transaction_many_times_at_once_is_paid_once
         }
     };
     (@tests $open:path; $($theme:ident::$check:ident)*) => {$(

@@ -75,14 +75,6 @@ impl Leases for MemoryJournal {
         })
     }
 
-    fn release_all<'a>(&'a self, owner: &'a str) -> Reply<'a, ()> {
-        Box::pin(async move {
-            let mut state = lock(&self.state);
-            state.leases.retain(|_, lease| lease.holder.owner != owner);
-            Ok(())
-        })
-    }
-
     fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
         Box::pin(async move { Ok(lock(&self.state).ownerless(now, limit)) })
     }

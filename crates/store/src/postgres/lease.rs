@@ -82,13 +82,6 @@ pub(super) async fn release(
     Ok(())
 }
 
-/// Gives back all that an owner has.
-pub(super) async fn release_all(session: &Session, owner: &str) -> Result<(), StoreError> {
-    let sql = "DELETE FROM lease WHERE owner = $1";
-    session.execute(sql, &[&owner]).await?;
-    Ok(())
-}
-
 /// What finds the chats whose turn needs somebody and that no lease covers.
 const OWNERLESS: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
      WHERE chat.running AND (lease.chat IS NULL OR lease.expires <= $1)

@@ -7,9 +7,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use super::session::{Parameters, Session};
 use crate::error::StoreError;
-use crate::journal::{
-    Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate,
-};
+use crate::journal::{Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate};
 use crate::json::decode;
 use crate::number::{from_at, from_deadline, from_seq, to_at, to_count};
 
@@ -223,23 +221,6 @@ pub(super) async fn owner(
     let sql = "SELECT owner FROM chat WHERE id = $1";
     let mut owners = all(session, sql, &[&chat.as_str()], first).await?;
     Ok(owners.pop().map(Principal::from))
-}
-
-/// The chats of an owner, the one last appended to first.
-pub(super) async fn chats(
-    session: &Session,
-    owner: &Principal,
-) -> Result<Vec<ChatSummary>, StoreError> {
-    let sql = "SELECT id, opened, updated FROM chat WHERE owner = $1
-               ORDER BY updated DESC, id DESC";
-    all(session, sql, &[&owner.as_str()], |row| {
-        Ok(ChatSummary {
-            id: text(row, 0)?.into(),
-            opened: to_at(column(row, 1)?),
-            updated: to_at(column(row, 2)?),
-        })
-    })
-    .await
 }
 
 /// All rows of a query.

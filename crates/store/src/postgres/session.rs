@@ -27,7 +27,7 @@ pub(super) struct Address {
 }
 
 /// One connection. Dropping it closes it, once what was sent is answered.
-pub(super) struct Session {
+pub struct Session {
     client: Client,
     statements: Mutex<HashMap<&'static str, Statement>>,
     connection: JoinHandle<()>,
@@ -113,7 +113,8 @@ fn set_up(patience: Duration) -> String {
 }
 
 impl Session {
-    pub(super) fn client(&self) -> &Client {
+    /// The driver's own client.
+    pub fn client(&self) -> &Client {
         &self.client
     }
 

@@ -76,13 +76,6 @@ pub(super) fn release(
     Ok(unheard(()))
 }
 
-/// Gives back all that an owner has.
-pub(super) fn release_all(connection: &Connection, owner: &str) -> Result<Written<()>, StoreError> {
-    let sql = "DELETE FROM lease WHERE owner = ?1";
-    connection.prepare_cached(sql)?.execute([owner])?;
-    Ok(unheard(()))
-}
-
 /// What finds the chats whose turn needs somebody and that no lease covers.
 const OWNERLESS: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
     WHERE chat.running = 1 AND (lease.chat IS NULL OR lease.expires <= ?1)

@@ -5,9 +5,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 
 use super::pen::Head;
 use crate::error::StoreError;
-use crate::journal::{
-    Bounds, ChatSummary, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate,
-};
+use crate::journal::{Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate};
 use crate::json::decode;
 use crate::number::{from_at, from_deadline, from_seq, to_at, to_count};
 
@@ -200,22 +198,6 @@ pub(super) fn owner(
     let sql = "SELECT owner FROM chat WHERE id = ?1";
     let owner: Option<String> = first(connection, sql, chat.as_str())?;
     Ok(owner.map(Principal::from))
-}
-
-/// The chats of an owner, the one last appended to first.
-pub(super) fn chats(
-    connection: &Connection,
-    owner: &Principal,
-) -> Result<Vec<ChatSummary>, StoreError> {
-    let sql = "SELECT id, opened, updated FROM chat WHERE owner = ?1
-               ORDER BY updated DESC, id DESC";
-    all(connection, sql, [owner.as_str()], |row| {
-        Ok(ChatSummary {
-            id: text(row, 0)?.into(),
-            opened: to_at(row.get(1)?),
-            updated: to_at(row.get(2)?),
-        })
-    })
 }
 
 /// All rows of a query.

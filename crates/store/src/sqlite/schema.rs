@@ -121,7 +121,7 @@ mod tests {
     use tempfile::TempDir;
     use turn::{At, ChatId, GateId};
 
-    use super::super::{connection, lease, ledger, read};
+    use super::super::{connection, lease, read};
     use super::*;
 
     /// What a program of each version would have written into a file of that version, as it was: do
@@ -160,6 +160,24 @@ mod tests {
             6, NULL, '{"decision": "timed-out"}', 'bob', 7);
         "#,
         r#"
+        CREATE TABLE wallet (
+          principal TEXT    NOT NULL PRIMARY KEY,
+          balance   INTEGER NOT NULL CHECK (balance >= 0)  -- cents
+        ) STRICT;
+
+        CREATE TABLE payment (
+          position       INTEGER PRIMARY KEY,
+          principal      TEXT    NOT NULL REFERENCES wallet (principal),
+          transaction_id TEXT    NOT NULL,
+          call           TEXT    NOT NULL,
+          recipient      TEXT    NOT NULL,
+          cents          INTEGER NOT NULL,
+          description    TEXT    NOT NULL,
+          at             INTEGER NOT NULL,
+          paid           INTEGER NOT NULL,    -- 1, or 0 if it was refused: asked again, it is refused again
+          balance        INTEGER NOT NULL,    -- cents, after it
+          UNIQUE (principal, transaction_id)
+        ) STRICT;
         INSERT INTO wallet (principal, balance) VALUES ('ann', 99000);
         INSERT INTO payment
           (principal, transaction_id, call, recipient, cents, description, at, paid, balance)
@@ -206,8 +224,6 @@ mod tests {
             assert_eq!(entries.len(), 3, "from {from}");
             let owner = read::owner(&connection, &chat).unwrap();
             assert_eq!(owner, Some("ann".into()));
-            let chats = read::chats(&connection, &"ann".into()).unwrap();
-            assert_eq!((chats[0].opened, chats[0].updated), (At(5), At(7)));
             let call = read::call(&connection, &"x".into()).unwrap();
             assert_eq!(call, Some(chat.clone()));
             let open = read::open_gates(&connection, &"ann".into(), None, 9);
@@ -223,9 +239,10 @@ mod tests {
             assert_eq!(running, Ok(vec!["c".into()]), "from {from}");
             let held = lease::lease(&connection, &"c".into()).unwrap();
             assert_eq!(held.map(|lease| lease.epoch), (from > 3).then_some(2));
-            let wallet = ledger::wallet(&connection, &"ann".into()).unwrap();
-            let paid = if from < 3 { 0 } else { 1_000 };
-            assert_eq!(wallet.balance_cents, 100_000 - paid);
+            // The demo's tables stay as they are.
+            let sql = "SELECT count(*) FROM sqlite_schema WHERE name IN ('wallet', 'payment')";
+            let tables: i64 = connection.query_row(sql, (), |row| row.get(0)).unwrap();
+            assert_eq!(tables, if from < 3 { 0 } else { 2 });
         }
     }
 
@@ -238,7 +255,6 @@ mod tests {
             (
                 read::open_gates(&connection, &"ann".into(), None, 9).unwrap(),
                 read::gate(&connection, &id).unwrap(),
-                read::chats(&connection, &"ann".into()).unwrap(),
                 lease::ownerless(&connection, At(10), 9).unwrap(),
             )
         };

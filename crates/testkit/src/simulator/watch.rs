@@ -4,14 +4,14 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use crate::checker::{Checker, Kind};
 use engine::driver::Opening;
 use engine::{Speech, WindowStream};
 use turn::call::Outcome;
 use turn::{CallId, TurnId};
 use wire::assembler::Sdk;
-use wire::checker::Kind;
 use wire::tool_part::{ToolPart, ToolState};
-use wire::{Checker, Chunk, Message, Part};
+use wire::{Chunk, Message, Part};
 
 use super::Bug;
 use super::network::Delivery;

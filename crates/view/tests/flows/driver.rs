@@ -2,6 +2,7 @@
 
 use adk_stream_view::{Intake, ShownChat, Window};
 use serde_json::{Value, json};
+use testkit::Checker;
 use turn::agent::{AgentEvent, Asking, OwnCall};
 use turn::call::{Outcome, Place};
 use turn::event::{Entry, Finish};
@@ -10,7 +11,7 @@ use turn::input::Ids;
 use turn::live::{Ruling, Verdict};
 use turn::{At, CallId, Effect, Event, GateId, Input, OpenTurn, Principal, Status, TurnId};
 use wire::assembler::Sdk;
-use wire::{Checker, Chunk, Message, Profile, Role, Trigger};
+use wire::{Chunk, Message, Profile, Role, Trigger};
 
 /// One client: which SDK it has, and what it sees.
 struct Client {
@@ -600,7 +601,7 @@ impl Driver {
             let mut found = checker.verdict();
             // A turn that is still at work leaves the client in the middle of things.
             if !window.is_closed() {
-                use wire::checker::Kind;
+                use testkit::checker::Kind;
                 found.retain(|finding| finding.kind == Kind::Throws);
             }
             assert!(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../corpus.ts';
 import { gatherApps } from './adk-apps.ts';
 import { Desk } from './desk.ts';
-import { end, expectEndedWell, launch, launchProgram, type Running } from './process.ts';
+import { end, expectEndedWell, launchEmulator, launchProgram, type Running } from './process.ts';
 
 const python = join(projectRoot, 'target', 'python-adk', 'bin', 'python');
 
@@ -58,9 +58,8 @@ export class Adk {
     }
     const { pace = 0 } = options;
     const folder = mkdtempSync(join(tmpdir(), 'adk-'));
-    const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
-    args.push('--certificate', join(folder, certificate));
-    const emulator = await launch(args, tmpdir(), {});
+    const flags = ['--pace', String(pace), '--certificate', join(folder, certificate)];
+    const emulator = await launchEmulator(flags, tmpdir());
     const adk = new Adk(options, folder, emulator, await Desk.start());
     await adk.begin();
     return adk;

@@ -1,13 +1,19 @@
 /** A program that the tests start, wait for and end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { projectRoot } from '../corpus.ts';
 
 /** The real binary. */
 export const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
+
+/** The Gemini emulator, which is built beside it. */
+const emulator = join(dirname(binary), 'gemini-emulator');
+
+/** How both say where they listen. */
+const listening = /^listening on (http:\S+)$/;
 
 export type Running = { child: ChildProcess; complaints: string[]; url: string };
 
@@ -26,8 +32,13 @@ export function launch(
   cwd: string,
   variables: Record<string, string>,
 ): Promise<Running> {
-  const listening = /^listening on (http:\S+)$/;
   return launchProgram({ command: binary, args, cwd, variables, listening });
+}
+
+/** Starts a Gemini emulator on a free port, and waits until it listens. */
+export function launchEmulator(flags: string[], cwd: string): Promise<Running> {
+  const args = ['--listen', '127.0.0.1:0', ...flags];
+  return launchProgram({ command: emulator, args, cwd, variables: {}, listening });
 }
 
 /** Starts a program, and waits until it listens. */

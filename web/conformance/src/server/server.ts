@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { Adk, type AdkPlace, agentKey } from './adk.ts';
 import { tellDesk } from './desk.ts';
 import { Emulator } from './emulator.ts';
-import { end, expectEndedWell, launch, type Running } from './process.ts';
+import { end, expectEndedWell, launch, launchEmulator, type Running } from './process.ts';
 
 /** Where the journals are left for other tests, if anybody wants them. */
 const recordFolder =
@@ -81,9 +81,8 @@ export class Server {
     const server = new Server(options);
     const { agent = 'demo', pace = 0 } = options;
     if (options.beside === undefined && (agent === 'gemini' || agent === 'gemini-live')) {
-      const args = ['emulate-gemini', '--listen', '127.0.0.1:0', '--pace', String(pace)];
-      args.push(...(options.emulatorFlags ?? []));
-      server.#emulator = await launch(args, server.#folder, {});
+      const flags = ['--pace', String(pace), ...(options.emulatorFlags ?? [])];
+      server.#emulator = await launchEmulator(flags, server.#folder);
     }
     if (isAdk(agent)) {
       const isMeant = options.adk !== undefined && pace <= options.adk.pace;
@@ -211,7 +210,7 @@ export class Server {
     }
     const gemini = this.#emulatorUrl;
     if (gemini !== undefined) {
-      args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash');
+      args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash', '--demo-tools');
       env.GEMINI_API_KEY = geminiKey;
     }
     if (agent === 'adk-live') {

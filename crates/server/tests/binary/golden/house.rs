@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::fake::Fake;
 use super::person::{AGENT_KEY, key};
+use crate::emulated::Gemini;
 use crate::process::{Server, adk_stream};
 
 /// Who answers. Each has a store of its own, since a server has one agent, and takes up every turn
@@ -165,7 +166,7 @@ pub(super) struct House {
     agent: Agent,
     /// Whether what can be held is held, so that a server can be killed meanwhile.
     is_held: bool,
-    emulator: Option<Server>,
+    emulator: Option<Gemini>,
     adk: Option<(Runtime, Fake, SocketAddr)>,
 }
 
@@ -193,17 +194,8 @@ impl House {
     }
 
     fn new(agent: Agent, is_held: bool, script: &str) -> Self {
-        let emulator = matches!(agent, Agent::Gemini | Agent::GeminiLive).then(|| {
-            let arguments = ["emulate-gemini", "--listen", "127.0.0.1:0"];
-            let start = adk_stream(&[&arguments[..], &["--signatures", "always"]].concat());
-            match script {
-                "" => start.running(),
-                script => start
-                    .file("script.json", script)
-                    .variable("ADK_STREAM_EMULATOR_SCRIPT", "script.json")
-                    .running(),
-            }
-        });
+        let emulator =
+            matches!(agent, Agent::Gemini | Agent::GeminiLive).then(|| Gemini::start(script));
         let adk = (agent == Agent::Adk).then(|| {
             let runtime = runtime();
             let fake = Fake::default();
@@ -244,7 +236,9 @@ impl House {
         let agent = self.agent.name();
         let agent: &[&str] = match self.agent {
             Agent::Demo | Agent::Tools => &[],
-            Agent::Gemini | Agent::GeminiLive => &["--agent", agent, "--gemini-base-url", url],
+            Agent::Gemini | Agent::GeminiLive => {
+                &["--agent", agent, "--gemini-base-url", url, "--demo-tools"]
+            }
             Agent::Adk => &["--agent", agent, "--adk-app", "app", "--adk-url", url],
         };
         let listen = ["serve", "--listen", "127.0.0.1:0"];

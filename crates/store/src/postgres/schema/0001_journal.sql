@@ -64,23 +64,3 @@ CREATE TABLE lease (
   expires BIGINT NOT NULL
 );
 CREATE INDEX lease_of_owner ON lease (owner);
-
--- The demo's wallets.
-CREATE TABLE wallet (
-  principal TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-  balance   BIGINT NOT NULL CHECK (balance >= 0)
-);
-
-CREATE TABLE payment (
-  position       BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  principal      TEXT COLLATE "C" NOT NULL REFERENCES wallet (principal),
-  transaction_id TEXT COLLATE "C" NOT NULL,
-  call           TEXT NOT NULL,
-  recipient      TEXT NOT NULL,
-  cents          BIGINT NOT NULL,
-  description    TEXT NOT NULL,
-  at             BIGINT NOT NULL,
-  paid           BOOLEAN NOT NULL,
-  balance        BIGINT NOT NULL,
-  UNIQUE (principal, transaction_id)
-);

@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use adk_stream::agents::Demo;
 use adk_stream::engine::{
     Context, Engine, Later, ToolError, Tools, Verdict, client_tool, long_running, tool,
 };
 use adk_stream::store::{self, Location};
 use adk_stream::{Api, KeyIdentity};
+use demo::Demo;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
