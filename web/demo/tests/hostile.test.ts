@@ -213,6 +213,7 @@ test('an input that is no object is shown whole', async () => {
 const looks: [string, VisitorOptions][] = [
   ['desktop', { viewport: { width: 1280, height: 800 } }],
   ['phone', { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true }],
+  ['phone-on-its-side', { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true }],
 ];
 
 test.each(looks)('a long note pushes nothing out of sight: %s', async (name, look) => {
@@ -249,15 +250,50 @@ test.each(looks)('a long note pushes nothing out of sight: %s', async (name, loo
       ).toBe(true);
     }
   };
-  await approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+  await approve(visitor).waitFor();
+  await isInSight();
   await visitor.photographs(`long-note-${name}`);
+  // Where there is no room for all fields, they are read to their end first.
+  const fields = card(visitor).locator('.ledger-box');
+  await fields.evaluate(it => it.scrollTo(0, it.scrollHeight));
+  await approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+  await fields.evaluate(it => it.scrollTo(0, 0));
   await isInSight();
   await card(visitor).getByRole('button', { name: 'Show all, 52 kB' }).click();
   await visitor.photographs(`long-note-open-${name}`);
   await approve(visitor).waitFor();
   expect(await barriers(visitor.page)).toEqual([]);
   await card(visitor).getByRole('button', { name: 'Show less' }).click();
+  await fields.evaluate(it => it.scrollTo(0, 0));
   await isInSight();
+});
+
+test.each(looks)('a yes needs the question in sight, not only its button: %s', async (_, look) => {
+  const visitor = await askedAbout({}, look);
+  const { page } = visitor;
+  const isArmed = approve(visitor).and(page.locator('[aria-disabled=false]'));
+  await isArmed.waitFor();
+  // Scrolled so far that the buttons are the first that is to be seen.
+  await page.evaluate(() => {
+    const scroller = document.querySelector('.scroller');
+    const conversation = document.querySelector<HTMLElement>('[role=log]');
+    const buttons = document.querySelector('[role=log] .consent');
+    if (scroller !== null && conversation !== null && buttons !== null) {
+      conversation.style.paddingBottom = '100vh';
+      const away = buttons.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+      scroller.scrollBy(0, away - 8);
+    }
+  });
+  await approve(visitor).and(page.locator('[aria-disabled=true]')).waitFor();
+  // Not only for as long as after any move.
+  await page.waitForFunction(
+    from => performance.now() - from > 1_000,
+    await page.evaluate(() => performance.now()),
+    BY_TIMER,
+  );
+  expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
+  await page.evaluate(() => document.querySelector('.approval')?.scrollIntoView());
+  await isArmed.waitFor();
 });
 
 test('a long question has to be read to its end', async () => {
