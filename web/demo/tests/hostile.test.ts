@@ -268,31 +268,28 @@ test.each(looks)('a long note pushes nothing out of sight: %s', async (name, loo
   await isInSight();
 });
 
-test.each(looks)('a yes needs the question in sight, not only its button: %s', async (_, look) => {
+test.each(looks)('a yes needs what is asked in sight, not only its button: %s', async (_, look) => {
   const visitor = await askedAbout({}, look);
   const { page } = visitor;
   const isArmed = approve(visitor).and(page.locator('[aria-disabled=false]'));
-  await isArmed.waitFor();
-  // Scrolled so far that the buttons are the first that is to be seen.
-  await page.evaluate(() => {
-    const scroller = document.querySelector('.scroller');
-    const conversation = document.querySelector<HTMLElement>('[role=log]');
-    const buttons = document.querySelector('[role=log] .consent');
-    if (scroller !== null && conversation !== null && buttons !== null) {
-      conversation.style.paddingBottom = '100vh';
-      const away = buttons.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-      scroller.scrollBy(0, away - 8);
-    }
-  });
-  await approve(visitor).and(page.locator('[aria-disabled=true]')).waitFor();
-  // Not only for as long as after any move.
-  await page.waitForFunction(
-    from => performance.now() - from > 1_000,
-    await page.evaluate(() => performance.now()),
-    BY_TIMER,
-  );
-  expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
-  await page.evaluate(() => document.querySelector('.approval')?.scrollIntoView());
+  for (const part of ['.question', '.ledger-box']) {
+    await isArmed.waitFor();
+    await card(visitor)
+      .locator(part)
+      .evaluate(it => {
+        const { left, top, width, height } = it.getBoundingClientRect();
+        const cover = document.createElement('div');
+        cover.id = 'cover';
+        Object.assign(cover.style, { position: 'fixed', zIndex: '99', background: 'white' });
+        const place = { left, top, width, height };
+        for (const [name, length] of Object.entries(place)) {
+          cover.style.setProperty(name, `${length}px`);
+        }
+        document.body.append(cover);
+      });
+    await approve(visitor).and(page.locator('[aria-disabled=true]')).waitFor();
+    await page.evaluate(() => document.getElementById('cover')?.remove());
+  }
   await isArmed.waitFor();
 });
 
