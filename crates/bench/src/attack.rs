@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use testkit::attack::{Attack, Client};
+use testkit::attack::{Attack, CLIENTS};
 
 use crate::load::Http;
 use crate::sample::Sample;
@@ -35,16 +35,6 @@ pub struct Attacked {
     /// Hostile requests that were refused.
     pub refused: usize,
 }
-
-/// The hostile clients: two thousand connections, and those who use up what a key may.
-const CLIENTS: [(usize, Client); 6] = [
-    (800, Client::Silent),
-    (500, Client::SlowHeader),
-    (400, Client::SlowBody),
-    (268, Client::NeverRead),
-    (16, Client::ParkApprovals),
-    (16, Client::HeavyBody),
-];
 
 /// The keys of the client that behaves and of the one that does not.
 const GOOD: &str = "a-client-that-behaves";

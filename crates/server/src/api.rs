@@ -29,10 +29,11 @@ use crate::event_stream;
 use crate::guard::{self, Guard};
 use crate::history;
 use crate::identity::{AnyIdentity, Identity, KeyIdentity};
-use crate::live::{self, OnAbort, SocketLimits};
+use crate::live::{self, Frames, OnAbort, SocketLimits};
 use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::quota::{QuotaLimits, Quotas};
+use crate::reads::Reads;
 use crate::shared_key::SharedKey;
 use crate::speaker::{Speaker, admit};
 use crate::ticket::Secret;
@@ -54,6 +55,10 @@ pub struct Api {
     pub quotas: Quotas,
     /// The memory that bodies of requests share.
     pub bodies: Bodies,
+    /// The memory that frames of sockets share while they come.
+    pub frames: Frames,
+    /// Whose turn it is to be given what may be large.
+    pub reads: Reads,
     /// How sockets are kept.
     pub sockets: SocketLimits,
     /// What an `abort` frame does to the turn.
@@ -84,6 +89,8 @@ impl Api {
             connections: ConnectionLimits::default(),
             quotas: Quotas::new(QuotaLimits::default(), Limits::default().bytes),
             bodies: Bodies::default(),
+            frames: Frames::default(),
+            reads: Reads::default(),
             sockets: SocketLimits::default(),
             on_abort: OnAbort::default(),
             origins: Arc::default(),
@@ -153,6 +160,12 @@ impl Api {
 impl FromRef<Api> for Engine {
     fn from_ref(api: &Api) -> Self {
         api.engine.clone()
+    }
+}
+
+impl FromRef<Api> for Reads {
+    fn from_ref(api: &Api) -> Self {
+        api.reads.clone()
     }
 }
 
@@ -241,9 +254,11 @@ async fn stop(
 
 async fn view(
     State(engine): State<Engine>,
+    State(reads): State<Reads>,
     Speaker(principal): Speaker,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
+    let _turn = reads.turn(&principal).await?;
     let view = engine.view(&principal, &ChatId::from(id.as_str())).await?;
     let status = match view.status {
         Status::Running => "running",

@@ -16,6 +16,7 @@ use crate::api::{Api, fresh};
 use crate::body::read;
 use crate::paging;
 use crate::problem::Problem;
+use crate::reads::Reads;
 use crate::speaker::Speaker;
 
 /// How many approvals a page of the list holds, unless the client asks for more or fewer.
@@ -27,11 +28,13 @@ const MOST: usize = 200;
 /// What waits for whoever asks, oldest first: `?limit=N&cursor=CURSOR`.
 pub(crate) async fn list(
     State(engine): State<Engine>,
+    State(reads): State<Reads>,
     Speaker(principal): Speaker,
     uri: Uri,
 ) -> Result<Response, Problem> {
     let limit = paging::limit(&uri, PAGE, MOST)?;
     let after = paging::cursor(&uri)?;
+    let _turn = reads.turn(&principal).await?;
     let page = engine.approvals_page(&principal, after, limit).await?;
     let waiting: Vec<Value> = page.gates.iter().map(approval).collect();
     let mut body = json!({"approvals": waiting});

@@ -10,12 +10,13 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use futures_util::StreamExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use turn::Principal;
 
 use crate::api::Api;
 use crate::connection::TooSlow;
 use crate::problem::Problem;
+use crate::shares::Shares;
 
 /// How much of a body that is too large is read all the same: a client that is still sending when
 /// the connection closes may never see why.
@@ -23,6 +24,9 @@ const DRAIN: usize = 16 * 1024 * 1024;
 
 /// How much all bodies together may hold, in bytes.
 const ROOM: usize = 32 * 1024 * 1024;
+
+/// How much of it one principal may hold: bodies that come slowly keep their room for long.
+const SHARE: usize = ROOM / 2;
 
 /// The unit in which room is given. A body that is smaller needs none, and never waits.
 const STEP: usize = 64 * 1024;
@@ -44,6 +48,7 @@ const WAIT: Duration = Duration::from_secs(5);
 pub struct Bodies {
     /// In steps.
     room: Arc<Semaphore>,
+    shares: Arc<Shares>,
     large: Arc<Semaphore>,
 }
 
@@ -51,6 +56,7 @@ impl Default for Bodies {
     fn default() -> Self {
         Self {
             room: Arc::new(Semaphore::new(ROOM / STEP)),
+            shares: Arc::new(Shares::new(SHARE / STEP)),
             large: Arc::new(Semaphore::new(LARGE_AT_ONCE)),
         }
     }
@@ -85,6 +91,34 @@ impl Bodies {
     }
 }
 
+impl Bodies {
+    /// Takes room for so many bytes: of the principal's share first, so that whoever has used that up
+    /// stands in nobody else's way.
+    async fn room(&self, principal: Option<&Principal>, bytes: usize) -> Result<Steps, Problem> {
+        let given = async {
+            let share = match principal {
+                Some(principal) => Some(take(self.shares.of(principal), bytes, SHARE).await?),
+                None => None,
+            };
+            let room = take(self.room.clone(), bytes, ROOM).await?;
+            Ok::<_, AcquireError>(Steps {
+                _share: share,
+                _room: room,
+            })
+        };
+        match tokio::time::timeout(WAIT, given).await {
+            Ok(Ok(given)) => Ok(given),
+            _ => Err(Problem::no_room()),
+        }
+    }
+}
+
+/// The room of one body, until it is dropped.
+struct Steps {
+    _share: Option<OwnedSemaphorePermit>,
+    _room: OwnedSemaphorePermit,
+}
+
 /// About how many values there are in a text of JSON: each but the first comes after a comma or a
 /// bracket that is not inside of a string.
 fn values(bytes: &[u8]) -> usize {
@@ -104,13 +138,13 @@ fn values(bytes: &[u8]) -> usize {
 /// A body that was read.
 pub(crate) struct Received {
     bytes: Vec<u8>,
-    steps: Option<OwnedSemaphorePermit>,
+    steps: Option<Steps>,
     bodies: Bodies,
 }
 
 /// What a body takes up, until it has been taken in.
 pub(crate) struct Room {
-    _steps: Option<OwnedSemaphorePermit>,
+    _steps: Option<Steps>,
     _large: Option<OwnedSemaphorePermit>,
 }
 
@@ -157,7 +191,7 @@ pub(crate) async fn read(
         seen += chunk.len();
         if seen <= limit {
             if seen >= STEP && steps.is_none() {
-                steps = Some(room(&api.bodies.room, whole).await?);
+                steps = Some(api.bodies.room(principal, whole).await?);
                 // Grown by halves it would take twice as much.
                 bytes.reserve_exact(announced.map_or(0, |_| whole.saturating_sub(bytes.len())));
             }
@@ -186,15 +220,15 @@ fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Takes room for so many bytes.
-async fn room(room: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
-    let steps = bytes.div_ceil(STEP).min(ROOM / STEP);
+/// Takes so many bytes, of at most so many that there are.
+async fn take(
+    room: Arc<Semaphore>,
+    bytes: usize,
+    most: usize,
+) -> Result<OwnedSemaphorePermit, AcquireError> {
+    let steps = bytes.div_ceil(STEP).min(most / STEP);
     let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-    let given = Arc::clone(room).acquire_many_owned(steps);
-    match tokio::time::timeout(WAIT, given).await {
-        Ok(Ok(given)) => Ok(given),
-        _ => Err(Problem::no_room()),
-    }
+    room.acquire_many_owned(steps).await
 }
 
 impl Received {
@@ -257,6 +291,29 @@ mod tests {
             assert_eq!(parsed.await.unwrap(), Ok(true));
         }
         assert_eq!(next().await, Ok(Some(2)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn principal_waits_for_its_own_bodies_and_others_do_not() {
+        let bodies = Bodies::default();
+        let (ann, bob) = (Principal::from("ann"), Principal::from("bob"));
+        let half = SHARE / 2;
+        let first = bodies.room(Some(&ann), half).await.unwrap();
+        let second = bodies.room(Some(&ann), half).await.unwrap();
+        let refused = bodies.room(Some(&ann), half).await.err();
+        assert_eq!(
+            refused.map(|problem| problem.code()),
+            Some("too_many_bytes")
+        );
+        let began = tokio::time::Instant::now();
+        drop(bodies.room(Some(&bob), SHARE).await.unwrap());
+        drop(bodies.room(None, ROOM / 2).await.unwrap());
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        drop(first);
+        drop(bodies.room(Some(&ann), half).await.unwrap());
+        drop(second);
+        // A body that is larger than a share has all of it.
+        drop(bodies.room(Some(&bob), ROOM).await.unwrap());
     }
 
     #[test]

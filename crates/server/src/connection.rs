@@ -42,6 +42,7 @@ pub(crate) use self::body::TooSlow;
 pub use self::limits::ConnectionLimits;
 pub(crate) use self::limits::raise_descriptor_limit;
 pub use self::listener::serve;
+pub(crate) use self::state::Metered;
 pub(crate) use self::table::network;
 
 /// How large the head of a request may be, in bytes.
@@ -160,6 +161,7 @@ async fn respond(
 ) -> Result<Response<ResponseBody>, Infallible> {
     let served = ServedRequest::begin(state.clone());
     request.extensions_mut().insert(ConnectInfo(peer));
+    request.extensions_mut().insert(Metered(state.clone()));
     let request = request.map(|body| match body.is_end_stream() {
         true => Body::empty(),
         false => Body::new(RequestBody::new(body, server.limits.body_timeout)),
@@ -168,12 +170,6 @@ async fn respond(
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         state.upgrade();
     }
-    let bytes = response.body().size_hint().lower();
-    let cut = server
-        .table
-        .respond(&state, usize::try_from(bytes).unwrap_or(usize::MAX));
-    if cut > 0 {
-        tracing::info!(connections = cut, "cut off clients that do not read");
-    }
-    Ok(response.map(|body| ResponseBody::new(body, served)))
+    let table = server.table.clone();
+    Ok(response.map(|body| ResponseBody::new(body, served, table)))
 }

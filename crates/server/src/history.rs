@@ -1,16 +1,18 @@
 //! A chat's past: its journal as it stands, and the same as a recording that a page can play again.
 
 use std::collections::HashMap;
+use std::io;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use engine::{Engine, EngineError};
+use engine::Engine;
 use futures_util::stream::try_unfold;
 use serde_json::{Value, json};
-use store::{Bounds, EntryPage};
+use store::Bounds;
+use tokio::sync::OwnedSemaphorePermit;
 use turn::{ChatId, Entry, Event, Principal, Turn, TurnId};
 use view::{Line, ShownChat};
 use wire::{Chunk, Profile};
@@ -18,6 +20,7 @@ use wire::{Chunk, Profile};
 use crate::api::{Asked, fresh};
 use crate::paging::{self, parameter};
 use crate::problem::Problem;
+use crate::reads::Reads;
 use crate::speaker::Speaker;
 
 /// How many entries are read at once, at most, and how many bytes of events.
@@ -26,9 +29,16 @@ const PAGE: Bounds = Bounds {
     bytes: 1024 * 1024,
 };
 
+/// As little as says whether there is a journal.
+const FIRST: Bounds = Bounds {
+    entries: 1,
+    bytes: 1,
+};
+
 /// The journal, entry by entry: `?after=SEQ&limit=N`.
 pub(crate) async fn journal(
     State(engine): State<Engine>,
+    State(reads): State<Reads>,
     Speaker(principal): Speaker,
     Path(id): Path<String>,
     uri: Uri,
@@ -39,6 +49,7 @@ pub(crate) async fn journal(
         ..PAGE
     };
     let chat = ChatId::from(id.as_str());
+    let _turn = reads.turn(&principal).await?;
     let page = engine.journal(&principal, &chat, after, bounds).await?;
     let mut body = json!({"chat": id, "entries": page.entries});
     if let Some(next) = page.next {
@@ -50,10 +61,12 @@ pub(crate) async fn journal(
 /// What edits and regenerations cut off.
 pub(crate) async fn branches(
     State(engine): State<Engine>,
+    State(reads): State<Reads>,
     Speaker(principal): Speaker,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let chat = ChatId::from(id.as_str());
+    let _turn = reads.turn(&principal).await?;
     let branches = engine.branches(&principal, &chat).await?;
     let branches = branches.into_iter().map(|branch| {
         json!({"after": branch.after, "openedAt": branch.opened, "messages": branch.messages})
@@ -76,6 +89,7 @@ fn after(uri: &Uri) -> Result<u64, Problem> {
 /// in pages, and the body ends early where the store fails.
 pub(crate) async fn recording(
     State(engine): State<Engine>,
+    State(reads): State<Reads>,
     Speaker(principal): Speaker,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -83,12 +97,16 @@ pub(crate) async fn recording(
 ) -> Result<Response, Problem> {
     let Asked(profile) = Asked::of(&headers, &uri)?;
     let chat = ChatId::from(id.as_str());
-    let first = engine.journal(&principal, &chat, 0, PAGE).await?;
+    let place = reads.recording(&principal)?;
+    // Whether there is one, and whose, is said before anything of it.
+    engine.journal(&principal, &chat, 0, FIRST).await?;
     let recording = Recording {
         engine,
+        reads,
+        _place: place,
         principal,
         id: chat,
-        page: Some(first),
+        after: Some(0),
         opening: format!("{{\"chat\":{},\"frames\":[", json!(id)),
         player: Player::new(profile),
     };
@@ -103,10 +121,12 @@ pub(crate) async fn recording(
 /// A recording while it is written.
 struct Recording {
     engine: Engine,
+    reads: Reads,
+    _place: OwnedSemaphorePermit,
     principal: Principal,
     id: ChatId,
-    /// What is to be written next; nothing once the last page was.
-    page: Option<EntryPage>,
+    /// Up to where it is written; nothing once the last page was.
+    after: Option<u64>,
     /// What comes before the next frame.
     opening: String,
     player: Player,
@@ -114,27 +134,28 @@ struct Recording {
 
 impl Recording {
     /// The next bytes, and what is left.
-    async fn next(mut self) -> Result<Option<(Bytes, Self)>, EngineError> {
-        let Some(page) = self.page.take() else {
+    async fn next(mut self) -> Result<Option<(Bytes, Self)>, io::Error> {
+        let Some(after) = self.after.take() else {
             return Ok(None);
         };
+        // Read when its turn has come, so that a client which does not read holds one page alone.
+        let turn = self.reads.turn(&self.principal).await;
+        let _turn = turn.map_err(|refusal| io::Error::other(refusal.told()))?;
+        let Self { engine, id, .. } = &self;
+        let page = engine.journal(&self.principal, id, after, PAGE).await;
+        let page = page.map_err(io::Error::other)?;
         let mut text = String::new();
         for frame in self.player.frames(&page.entries) {
             text.push_str(&std::mem::replace(&mut self.opening, ",".to_owned()));
             text.push_str(&frame.to_string());
         }
-        match page.next {
-            Some(after) => {
-                let next = self.engine.journal(&self.principal, &self.id, after, PAGE);
-                self.page = Some(next.await?);
+        self.after = page.next;
+        if self.after.is_none() {
+            // A chat that has said nothing has no frame to open with.
+            if self.opening != "," {
+                text.push_str(&self.opening);
             }
-            None => {
-                // A chat that has said nothing has no frame to open with.
-                if self.opening != "," {
-                    text.push_str(&self.opening);
-                }
-                text.push_str("]}");
-            }
+            text.push_str("]}");
         }
         Ok(Some((text.into(), self)))
     }

@@ -107,29 +107,44 @@ impl fmt::Debug for AnyIdentity {
 /// The principal of all requests where there are no keys.
 const LOCAL: &str = "local";
 
-/// What proxies say of a request that they pass on, in lower case.
-const FORWARDED: [&str; 20] = [
+/// Headers that only proxies add to a request, in lower case.
+const FORWARDED: [&str; 10] = [
     "cdn-loop",
-    "cf-connecting-ip",
-    "cf-ray",
-    "fastly-client-ip",
-    "fly-client-ip",
     "forwarded",
-    "tailscale-user-login",
+    "front-end-https",
     "true-client-ip",
     "via",
     "x-amzn-trace-id",
     "x-client-ip",
     "x-cloud-trace-context",
     "x-cluster-client-ip",
-    "x-envoy-external-address",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-forwarded-server",
     "x-real-ip",
 ];
+
+/// What the names of others begin with: each product has its own.
+const FORWARDED_PREFIXES: [&str; 12] = [
+    "cf-",
+    "cloudfront-",
+    "fastly-",
+    "fly-",
+    "ngrok-",
+    "tailscale-",
+    "x-appengine-",
+    "x-arr-",
+    "x-azure-",
+    "x-envoy-",
+    "x-forwarded",
+    "x-original-",
+];
+
+/// Whether a proxy has passed a request on, by what it says of its client.
+fn is_forwarded(headers: &HeaderMap) -> bool {
+    headers.keys().any(|name| {
+        let name = name.as_str();
+        let mut prefixes = FORWARDED_PREFIXES.iter();
+        FORWARDED.contains(&name) || prefixes.any(|prefix| name.starts_with(prefix))
+    })
+}
 
 /// Knows people by keys, and where there are none, this machine as one principal, `local`.
 #[derive(Debug, Clone, Default)]
@@ -182,9 +197,7 @@ fn local(
         let site = origin.split_once("://").map(|(_, site)| site);
         !site.is_some_and(is_local_name) && !origins.names(origin)
     };
-    if origin.is_some_and(|origin| origin.map_or(true, is_foreign))
-        || FORWARDED.iter().any(|name| headers.contains_key(*name))
-    {
+    if origin.is_some_and(|origin| origin.map_or(true, is_foreign)) || is_forwarded(headers) {
         return Err(Problem::proxied_without_keys());
     }
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();

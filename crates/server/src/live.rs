@@ -1,5 +1,6 @@
 //! The WebSocket: one socket, many chats, two dialects.
 
+mod frames;
 mod legacy;
 mod official;
 mod outbox;
@@ -16,7 +17,9 @@ use axum::{Json, http::header::CACHE_CONTROL};
 use serde_json::json;
 use turn::Principal;
 
+pub use self::frames::Frames;
 use crate::api::Api;
+use crate::connection::Metered;
 use crate::problem::Problem;
 use crate::speaker::Speaker;
 use crate::ticket;
@@ -99,8 +102,13 @@ pub(crate) async fn open(
         Some(protocol) => upgrade.protocols([protocol]),
         None => upgrade,
     };
+    let frames = api.frames.of_socket(&principal);
+    if let Some(metered) = request.extensions.get::<Metered>() {
+        let frames = frames.clone();
+        metered.count(move |bytes| frames.received(bytes));
+    }
     Ok(upgrade.on_upgrade(async move |socket| {
-        socket::run(socket, api, principal).await;
+        socket::run(socket, api, principal, &frames).await;
         drop(in_flight);
     }))
 }

@@ -199,6 +199,7 @@ impl From<EngineError> for Problem {
             EngineError::Refused(refusal) => match refusal.code {
                 "bad_request" | "invalid_input" => StatusCode::BAD_REQUEST,
                 "unknown_message" => StatusCode::NOT_FOUND,
+                "chat_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
                 _ => StatusCode::CONFLICT,
             },
             EngineError::InvalidInput(_)

@@ -148,6 +148,9 @@ pub struct GatePlace {
     pub position: u64,
 }
 
+/// How many bytes of inputs a page of open gates holds before it ends, as JSON.
+const PAGE_BYTES: usize = 1024 * 1024;
+
 /// A part of an owner's list of open gates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatePage {
@@ -158,8 +161,16 @@ pub struct GatePage {
 }
 
 impl GatePage {
-    /// A page of rows that were read one further than the page may hold, to see if there are more.
+    /// A page of rows that were read one further than the page may hold, to see if there are more. It
+    /// ends earlier where their inputs are large.
     pub(crate) fn of(mut rows: Vec<(GatePlace, OpenGate)>, limit: usize) -> Self {
+        let mut bytes = 0;
+        let fits = rows.iter().take_while(|(_, open)| {
+            let has_room = bytes < PAGE_BYTES;
+            bytes += crate::json::size(&open.call.input);
+            has_room
+        });
+        let limit = fits.count().min(limit);
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let last = rows.last().map(|(place, _)| *place);
@@ -247,4 +258,45 @@ pub struct Closed {
     pub by: Actor,
     /// When.
     pub at: At,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn open_gate() -> OpenGate {
+        let call = json!({"id": "c", "tool": "pay", "place": "server", "input": {}});
+        let kind = json!({"kind": "approval", "question": "Pay?"});
+        let gate = json!({"id": "g", "call": "c", "kind": kind});
+        OpenGate {
+            chat: ChatId::from("chat"),
+            turn: TurnId::from("turn"),
+            gate: serde_json::from_value(gate).unwrap(),
+            call: serde_json::from_value(call).unwrap(),
+            asked: At(1),
+        }
+    }
+
+    #[test]
+    fn page_of_large_inputs_ends_early_and_goes_on() {
+        let mut rows: Vec<_> = (0..5)
+            .map(|position| {
+                let asked = At(1);
+                (GatePlace { asked, position }, open_gate())
+            })
+            .collect();
+        for (_, open) in &mut rows[..4] {
+            open.call.input = json!({"note": "x".repeat(PAGE_BYTES / 2)});
+        }
+        let page = GatePage::of(rows.clone(), 4);
+        assert_eq!(page.gates.len(), 2);
+        assert_eq!(page.next, Some(rows[1].0));
+        // One that is larger than a page is a page.
+        rows[0].1.call.input = json!({"note": "x".repeat(2 * PAGE_BYTES)});
+        assert_eq!(GatePage::of(rows.clone(), 4).gates.len(), 1);
+        let last = GatePage::of(rows.split_off(4), 4);
+        assert_eq!((last.gates.len(), last.next), (1, None));
+    }
 }

@@ -34,7 +34,23 @@ pub enum Client {
     ParkApprovals,
     /// Sends large bodies that are hard to parse, one after another.
     HeavyBody,
+    /// Opens a WebSocket, and sends the most of a large frame.
+    UnfinishedFrame,
+    /// Announces a large body, and sends as much of it as needs room.
+    UnfinishedBody,
 }
+
+/// Two thousand connections, 32 of which use up what a key may.
+pub const CLIENTS: [(usize, Client); 8] = [
+    (808, Client::Silent),
+    (500, Client::SlowHeader),
+    (400, Client::SlowBody),
+    (228, Client::NeverRead),
+    (12, Client::UnfinishedFrame),
+    (20, Client::UnfinishedBody),
+    (16, Client::ParkApprovals),
+    (16, Client::HeavyBody),
+];
 
 /// What became of the attack so far.
 #[derive(Debug, Default)]
@@ -129,6 +145,27 @@ impl Attacker {
                     self.call(&mut stream, "GET /api/approvals", "").await?;
                 }
                 Ok(())
+            }
+            Client::UnfinishedFrame => {
+                let upgrade = format!(
+                    "GET /api/chat/live HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
+                     connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+                     sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                    self.key
+                );
+                stream.write_all(upgrade.as_bytes()).await?;
+                // Its mask is zero, so that the payload stands as it is.
+                let length = 4_000_000_u64.to_be_bytes();
+                let head = [&[0x81, 0xff][..], &length, &[0; 4]].concat();
+                stream.write_all(&head).await?;
+                stream.write_all(&vec![b'x'; 3_000_000]).await?;
+                until_closed(&mut stream).await
+            }
+            Client::UnfinishedBody => {
+                let head = self.head("POST /api/chat", 4 << 20);
+                stream.write_all(head.as_bytes()).await?;
+                stream.write_all(&vec![b' '; 100_000]).await?;
+                drip(&mut stream, &[b' '; 1024]).await
             }
             Client::HeavyBody => {
                 let body = format!("[{}0]", "[],".repeat(1_300_000));

@@ -20,6 +20,7 @@ impl Refusal {
             "approval_changed",
             "bad_request",
             "call_not_open",
+            "chat_too_large",
             "forged_output",
             "input_changed",
             "invalid_input",

@@ -17,6 +17,7 @@ pub mod ai_sdk;
 pub mod intake;
 pub mod legacy;
 pub mod shown;
+mod weight;
 
 pub use ai_sdk::{Closing, Line, Transcript, Window};
 pub use intake::Intake;

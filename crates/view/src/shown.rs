@@ -11,6 +11,7 @@ use turn::{At, CallId, Chat, Entry, Input, Output, Turn, TurnId};
 use wire::Message;
 
 use crate::ai_sdk::{self, Line, Transcript, user_message};
+use crate::weight::Weight;
 
 /// What a chat and its task take that says nothing.
 const FIXED: usize = 6_000;
@@ -202,12 +203,21 @@ pub struct Branch {
 
 /// How many bytes a user's message takes, by estimate.
 fn weight_of(message: &turn::Message) -> usize {
-    let parts = message.parts.iter().map(|part| match part {
-        Part::Text { text, .. } => text.len(),
-        Part::File(file) => file.url.len(),
-        _ => 0,
-    });
-    parts.map(|bytes| PART + bytes).sum()
+    let mut weight = Weight(PART * message.parts.len());
+    for part in &message.parts {
+        match part {
+            // Most are, and a chat may have thousands.
+            Part::Text { text, extra } if extra.is_empty() => weight.0 += text.len(),
+            part => weight.add(|out| serde_json::to_writer(out, part)),
+        }
+    }
+    if let Some(metadata) = &message.metadata {
+        weight.add(|out| serde_json::to_writer(out, metadata));
+    }
+    if !message.extra.is_empty() {
+        weight.add(|out| serde_json::to_writer(out, &message.extra));
+    }
+    weight.0
 }
 
 /// A turn, with what it has said.
@@ -236,5 +246,44 @@ impl<'a> ShownTurn<'a> {
     /// Whether clients run a proxy in the place of a call.
     pub(crate) fn is_left_behind(self, call: &CallId) -> bool {
         self.transcript.is_left_behind(call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+    use wire::Role;
+    use wire::part::Text;
+
+    use super::*;
+
+    #[test]
+    fn whatever_a_message_holds_is_weighed() {
+        let long = "x".repeat(10_000);
+        let many = vec![0; 1_000];
+        let with = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
+        let text = |text: &str| Text {
+            text: text.to_owned(),
+            ..Text::default()
+        };
+        for part in [
+            Part::Text(text(&long)),
+            Part::Text(Text {
+                extra: with("unknown", json!(long)),
+                ..text("")
+            }),
+            Part::Unknown(with("data", json!({"v": long}))),
+            Part::Unknown(with("data", json!(many))),
+        ] {
+            let message = Message::new("u", Role::User, vec![part]);
+            assert!(weight_of(&message) >= 10_000, "{message:?}");
+        }
+        let mut message = Message::new("u", Role::User, vec![Part::text("hi")]);
+        assert!(weight_of(&message) < 1_000);
+        message.metadata = Some(json!({"v": long}));
+        assert!(weight_of(&message) >= 10_000);
+        message.metadata = None;
+        message.extra.insert("v".to_owned(), json!(long));
+        assert!(weight_of(&message) >= 10_000);
     }
 }

@@ -228,6 +228,41 @@ test('a key that comes right behind the focus is no yes', async () => {
   expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
 });
 
+test('a click that brings the window to the front is no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  for (const event of ['focus', 'blur', 'visibilitychange']) {
+    await armed(visitor);
+    // In one go, so that no machine is too slow for it: another window closes between two clicks, and
+    // the second one finds the button where it has been all the time.
+    await page.evaluate(name => {
+      const target = name === 'visibilitychange' ? document : window;
+      target.dispatchEvent(new Event(name));
+      const button = document.querySelector<HTMLElement>('[role=log] .consent');
+      const press = { bubbles: true, isPrimary: true, button: 0 };
+      button?.dispatchEvent(new PointerEvent('pointerdown', press));
+      button?.dispatchEvent(new PointerEvent('pointerup', press));
+      button?.click();
+    }, event);
+    await page.getByText('That was too soon to be an answer.').waitFor();
+  }
+  await visitor.seesCards('process_payment: asked');
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+});
+
+test('the second half of a double click is no yes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  const place = await approveButton(visitor).boundingBox();
+  await page.mouse.move((place?.x ?? 0) + 20, (place?.y ?? 0) + 18);
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.up({ clickCount: 2 });
+  await page.getByText('That was too soon to be an answer.').waitFor();
+  await visitor.seesCards('process_payment: asked');
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
+});
+
 test('nothing is a yes before the server’s own record was read', async () => {
   const server = await startServer({ sdk: 7 });
   const visitor = await Visitor.at(server.url);

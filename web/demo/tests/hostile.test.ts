@@ -213,6 +213,7 @@ test('an input that is no object is shown whole', async () => {
 const looks: [string, VisitorOptions][] = [
   ['desktop', { viewport: { width: 1280, height: 800 } }],
   ['phone', { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true }],
+  ['phone-on-its-side', { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true }],
 ];
 
 test.each(looks)('a long note pushes nothing out of sight: %s', async (name, look) => {
@@ -249,15 +250,47 @@ test.each(looks)('a long note pushes nothing out of sight: %s', async (name, loo
       ).toBe(true);
     }
   };
-  await approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+  await approve(visitor).waitFor();
+  await isInSight();
   await visitor.photographs(`long-note-${name}`);
+  // Where there is no room for all fields, they are read to their end first.
+  const fields = card(visitor).locator('.ledger-box');
+  await fields.evaluate(it => it.scrollTo(0, it.scrollHeight));
+  await approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+  await fields.evaluate(it => it.scrollTo(0, 0));
   await isInSight();
   await card(visitor).getByRole('button', { name: 'Show all, 52 kB' }).click();
   await visitor.photographs(`long-note-open-${name}`);
   await approve(visitor).waitFor();
   expect(await barriers(visitor.page)).toEqual([]);
   await card(visitor).getByRole('button', { name: 'Show less' }).click();
+  await fields.evaluate(it => it.scrollTo(0, 0));
   await isInSight();
+});
+
+test.each(looks)('a yes needs what is asked in sight, not only its button: %s', async (_, look) => {
+  const visitor = await askedAbout({}, look);
+  const { page } = visitor;
+  const isArmed = approve(visitor).and(page.locator('[aria-disabled=false]'));
+  for (const part of ['.question', '.ledger-box']) {
+    await isArmed.waitFor();
+    await card(visitor)
+      .locator(part)
+      .evaluate(it => {
+        const { left, top, width, height } = it.getBoundingClientRect();
+        const cover = document.createElement('div');
+        cover.id = 'cover';
+        Object.assign(cover.style, { position: 'fixed', zIndex: '99', background: 'white' });
+        const place = { left, top, width, height };
+        for (const [name, length] of Object.entries(place)) {
+          cover.style.setProperty(name, `${length}px`);
+        }
+        document.body.append(cover);
+      });
+    await approve(visitor).and(page.locator('[aria-disabled=true]')).waitFor();
+    await page.evaluate(() => document.getElementById('cover')?.remove());
+  }
+  await isArmed.waitFor();
 });
 
 test('a long question has to be read to its end', async () => {

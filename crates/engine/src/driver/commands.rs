@@ -7,6 +7,7 @@ use store::Closed;
 use turn::answer::{Answer, Reception};
 use turn::call::{Call, Place};
 use turn::gate::Decision;
+use turn::refusal::Refusal;
 use turn::turn::RecordedGate;
 use turn::{At, CallId, Chat, GateId, Principal, Status, Turn, TurnId};
 use view::{Intake, ShownChat, legacy};
@@ -18,6 +19,10 @@ use crate::command::{CommandKind, View};
 use crate::error::EngineError;
 use crate::stream::Speech;
 use crate::work::Ask;
+
+/// How many bytes a chat may take, by estimate, to be given another message: all of it is held while it
+/// runs, and shown at once. What was said counts twice.
+const MAX_CHAT: usize = 64 * 1024 * 1024;
 
 /// A command, and how far it has come.
 pub(super) enum Asking {
@@ -272,6 +277,13 @@ impl Driver {
             Intake::Open { message, .. } if message.is_speech() && !self.settings.hears => {
                 Err(EngineError::Deaf)
             }
+            Intake::Open { .. } if chat.weight() > MAX_CHAT => {
+                let message = "The chat is too large for another message: begin a new one.";
+                Err(EngineError::Refused(Refusal::new(
+                    "chat_too_large",
+                    message,
+                )))
+            }
             // Whoever is asked next takes it in.
             Intake::Open { .. } if self.is_leaving => Err(EngineError::Closed),
             Intake::Open { answers, .. } if !answers.is_empty() => {
@@ -506,7 +518,7 @@ impl Driver {
 }
 
 impl Sending {
-    fn take(&self, chat: &ShownChat, now: At) -> Result<Intake, turn::refusal::Refusal> {
+    fn take(&self, chat: &ShownChat, now: At) -> Result<Intake, Refusal> {
         let message_id = self.message_id.as_deref();
         chat.take(self.trigger, message_id, &self.messages, now)
     }

@@ -287,6 +287,50 @@ async fn tool_that_asks_in_the_middle_of_its_work_takes_no_other_input_and_shows
     house.until(Status::Finished).await;
 }
 
+#[tokio::test]
+async fn chat_that_is_too_large_takes_answers_and_no_more_messages() {
+    let pay = tool("pay", "Pays", async |_: Context, _: Payment| Ok(json!({})));
+    let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()));
+    let house = House::new(tools, |request| match house::results(request) {
+        0 => vec![call("pay", json!({"amount": 5, "recipient": "Sam"}))],
+        _ => vec![text("Done.")],
+    });
+    // Many values take many times the bytes of their text.
+    let mut data = Map::new();
+    data.insert("type".to_owned(), json!("data-x"));
+    data.insert("data".to_owned(), json!(vec![0; 200_000]));
+    let send = |number: usize| {
+        let parts = vec![Part::text("pay"), Part::Unknown(data.clone())];
+        let request = Request {
+            chat: house.chat.clone(),
+            trigger: Trigger::SubmitMessage,
+            message_id: None,
+            messages: vec![Message::new(number.to_string(), Role::User, parts)],
+        };
+        let speech = Speech::Sdk(Profile::Shared);
+        house.engine.send(&house.ann, request, speech)
+    };
+    let mut sent = 0;
+    let refused = loop {
+        match send(sent).await {
+            Ok(_) => sent += 1,
+            Err(error) => break error,
+        }
+        house.until(Status::Parked).await;
+        assert!(sent < 10, "it is still taken");
+    };
+    assert!(sent > 1);
+    assert_eq!(refused.code(), "chat_too_large");
+    house.until(Status::Parked).await;
+    let yes = Decision::Approved {
+        reason: None,
+        input: None,
+    };
+    house.answer_next(yes).await;
+    house.until(Status::Finished).await;
+    assert_eq!(send(10).await.unwrap_err().code(), "chat_too_large");
+}
+
 async fn open_chat(engine: &Engine, id: &str) -> Result<(), EngineError> {
     let request = Request {
         chat: ChatId::from(id),

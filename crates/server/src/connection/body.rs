@@ -13,6 +13,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::limits::ConnectionLimits;
 use super::state::Connection;
+use super::table::Table;
 
 /// A body that did not come in time.
 #[derive(Debug)]
@@ -132,17 +133,19 @@ where
     }
 }
 
-/// The body of a response, which notes when it has ended.
+/// The body of a response, which notes what is to be written of it, and when it has ended.
 pub(super) struct ResponseBody {
     body: axum::body::Body,
-    _request: ServedRequest,
+    request: ServedRequest,
+    table: Arc<Table>,
 }
 
 impl ResponseBody {
-    pub(super) fn new(body: axum::body::Body, request: ServedRequest) -> Self {
+    pub(super) fn new(body: axum::body::Body, request: ServedRequest, table: Arc<Table>) -> Self {
         Self {
             body,
-            _request: request,
+            request,
+            table,
         }
     }
 }
@@ -155,7 +158,14 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let data = frame.as_ref().and_then(|frame| frame.as_ref().ok());
+        let bytes = data.and_then(Frame::data_ref).map_or(0, Bytes::len);
+        let cut = self.table.respond(&self.request.0, bytes);
+        if cut > 0 {
+            tracing::info!(connections = cut, "cut off clients that do not read");
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {

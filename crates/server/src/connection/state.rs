@@ -1,7 +1,8 @@
 //! What one connection is doing, and since when.
 
-use std::sync::OnceLock;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
@@ -34,7 +35,6 @@ enum Phase {
 const NEVER: u64 = u64::MAX;
 
 /// One open connection.
-#[derive(Debug)]
 pub(super) struct Connection {
     epoch: Instant,
     phase: AtomicU8,
@@ -43,9 +43,28 @@ pub(super) struct Connection {
     /// Since when the client takes nothing of what is written.
     stalled: AtomicU64,
     /// How many bytes of large responses are still to be written.
-    pub(super) unread: AtomicUsize,
+    unread: AtomicUsize,
+    /// Since when there are such bytes.
+    unread_since: AtomicU64,
     pub(super) evicted: AtomicBool,
     task: OnceLock<AbortHandle>,
+    meter: OnceLock<Meter>,
+}
+
+/// Is told of the bytes that come on a connection.
+type Meter = Box<dyn Fn(usize) + Send + Sync>;
+
+/// Gives whoever makes a WebSocket of a connection the bytes that come on it to count. Requests have it
+/// among their extensions.
+#[derive(Clone)]
+pub(crate) struct Metered(pub(super) Arc<Connection>);
+
+impl Metered {
+    /// Has a function told of all bytes that come from now on, as they come.
+    pub(crate) fn count(&self, meter: impl Fn(usize) + Send + Sync + 'static) {
+        // A connection becomes a WebSocket once.
+        let _ = self.0.meter.set(Box::new(meter));
+    }
 }
 
 impl Connection {
@@ -56,8 +75,10 @@ impl Connection {
             since: AtomicU64::new(0),
             stalled: AtomicU64::new(NEVER),
             unread: AtomicUsize::new(0),
+            unread_since: AtomicU64::new(0),
             evicted: AtomicBool::new(false),
             task: OnceLock::new(),
+            meter: OnceLock::new(),
         };
         connection.since.store(connection.now(), Ordering::Relaxed);
         connection
@@ -107,15 +128,31 @@ impl Connection {
         }
     }
 
+    /// So many more bytes of large responses are to be written.
+    pub(super) fn add_unread(&self, bytes: usize) {
+        if self.unread.fetch_add(bytes, Ordering::Relaxed) == 0 {
+            self.unread_since.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// Since when bytes of large responses are to be written, if there are any.
+    pub(super) fn unread_since(&self) -> Option<u64> {
+        let unread = self.unread.load(Ordering::Relaxed);
+        (unread > 0).then(|| self.unread_since.load(Ordering::Relaxed))
+    }
+
     /// It becomes a WebSocket.
     pub(super) fn upgrade(&self) {
         self.enter(Phase::Upgraded);
     }
 
-    /// Bytes have come.
-    pub(super) fn received(&self) {
+    /// So many bytes have come.
+    pub(super) fn received(&self, bytes: usize) {
         if self.phase() == Phase::Idle {
             self.enter(Phase::Head);
+        }
+        if let Some(meter) = self.meter.get() {
+            meter(bytes);
         }
     }
 
@@ -166,8 +203,13 @@ impl Connection {
     /// Since when the client has taken nothing, if that is longer than a span.
     pub(super) fn stalled_for(&self, span: Duration) -> Option<u64> {
         let stalled = self.stalled.load(Ordering::Relaxed);
+        self.is_past(stalled, span).then_some(stalled)
+    }
+
+    /// Whether more than a span has passed since a time.
+    pub(super) fn is_past(&self, since: u64, span: Duration) -> bool {
         let span = u64::try_from(span.as_millis()).unwrap_or(NEVER);
-        (stalled.saturating_add(span) < self.now()).then_some(stalled)
+        since.saturating_add(span) < self.now()
     }
 
     pub(super) fn evict(&self) {
@@ -185,6 +227,15 @@ impl Connection {
         }
         // It is named once.
         let _ = self.task.set(task);
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = self.phase();
+        out.debug_struct("Connection")
+            .field("phase", &phase)
+            .finish_non_exhaustive()
     }
 }
 
@@ -210,7 +261,7 @@ mod tests {
         };
         assert_eq!(left(), Some((limits.header_timeout, TimedOut::Header)));
         tokio::time::advance(Duration::from_secs(1)).await;
-        connection.received();
+        connection.received(1);
         let less = limits.header_timeout - Duration::from_secs(1);
         assert_eq!(left(), Some((less, TimedOut::Header)));
         connection.begin_request();
@@ -222,7 +273,7 @@ mod tests {
         assert_eq!(left(), None);
         connection.flushed();
         assert_eq!(left(), Some((limits.keep_alive, TimedOut::Idle)));
-        connection.received();
+        connection.received(1);
         assert_eq!(left(), Some((limits.header_timeout, TimedOut::Header)));
         connection.begin_request();
         connection.upgrade();

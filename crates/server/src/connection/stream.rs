@@ -44,8 +44,9 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.tcp).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.slot.connection().received();
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            self.slot.connection().received(bytes);
         }
         read
     }

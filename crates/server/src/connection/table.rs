@@ -15,8 +15,14 @@ use super::state::Connection;
 /// to make room for others.
 const UNREAD: usize = 64 * 1024 * 1024;
 
+/// How many bytes of them there are at most, even if all clients read.
+const MOST_UNREAD: usize = 2 * UNREAD;
+
 /// How long a client may take nothing while others need the room.
 const UNREAD_STALL: Duration = Duration::from_millis(100);
+
+/// How long a client may take to read a large response while others need the room.
+const UNREAD_SLOW: Duration = Duration::from_secs(3);
 
 /// From how many bytes on a response is counted.
 const LARGE: usize = 64 * 1024;
@@ -150,32 +156,46 @@ impl Table {
         self.open().evict(part, None)
     }
 
-    /// Counts a response of so many bytes, until it is written. Where there are too many of them,
-    /// clients that do not read are cut off, those first that have read nothing for longest. Says how
-    /// many.
+    /// Counts a response, or a piece of one, of so many bytes, until it is written. Where there are too
+    /// many of them, clients are cut off: those that read nothing, then those that read slowly, and
+    /// where that is not enough, whoever has been reading for longest. Says how many.
     pub(super) fn respond(&self, connection: &Connection, bytes: usize) -> usize {
         if bytes < LARGE {
             return 0;
         }
-        connection.unread.fetch_add(bytes, Ordering::Relaxed);
+        connection.add_unread(bytes);
         let unread = self.unread.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        match unread.checked_sub(UNREAD) {
-            None | Some(0) => 0,
-            Some(excess) => self.cut_unread(excess),
+        match unread > UNREAD {
+            true => self.cut_unread(connection, unread),
+            false => 0,
         }
     }
 
-    fn cut_unread(&self, excess: usize) -> usize {
+    fn cut_unread(&self, newest: &Connection, unread: usize) -> usize {
         let mut open = self.open();
         let connections = open.connections.iter();
-        let mut stalled: Vec<_> = connections
-            .filter(|(_, (_, connection))| connection.unread.load(Ordering::Relaxed) > 0)
-            .filter_map(|(id, (_, connection))| Some((connection.stalled_for(UNREAD_STALL)?, *id)))
+        let mut ranked: Vec<_> = connections
+            .filter(|(_, (_, connection))| !std::ptr::eq(&raw const **connection, newest))
+            .filter_map(|(id, (_, connection))| {
+                let since = connection.unread_since()?;
+                let rank = if let Some(stalled) = connection.stalled_for(UNREAD_STALL) {
+                    (Reader::Stalled, stalled)
+                } else if connection.is_past(since, UNREAD_SLOW) {
+                    (Reader::Slow, since)
+                } else {
+                    (Reader::Steady, since)
+                };
+                Some((rank, *id))
+            })
             .collect();
-        stalled.sort_unstable();
+        ranked.sort_unstable();
         let (mut cut, mut freed) = (0, 0);
-        for (_, id) in stalled {
-            if freed >= excess {
+        for ((reader, _), id) in ranked {
+            let limit = match reader {
+                Reader::Stalled | Reader::Slow => UNREAD,
+                Reader::Steady => MOST_UNREAD,
+            };
+            if unread - freed <= limit {
                 break;
             }
             if let Some(connection) = open.remove(id) {
@@ -199,6 +219,14 @@ impl Table {
     pub(super) fn len(&self) -> usize {
         self.open().connections.len()
     }
+}
+
+/// How a client takes a large response, those first that are cut off first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reader {
+    Stalled,
+    Slow,
+    Steady,
 }
 
 /// A connection's place in the table, until it is dropped.
@@ -356,6 +384,52 @@ mod tests {
         drop((stalled, newcomer));
         reader.flushed();
         assert_eq!(table.unread.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clients_that_read_slowly_make_room_for_others() {
+        let table = table(100, 100);
+        let evicted = |slot: &Slot| slot.connection().evicted.load(Ordering::Relaxed);
+        let respond = || {
+            let slot = admitted(&table, 1);
+            slot.connection().begin_request();
+            let cut = table.respond(slot.connection(), UNREAD / 4);
+            (slot, cut)
+        };
+        // None of them ever stalls: each takes a little all the time.
+        let slow: Vec<_> = (0..4).map(|_| respond()).collect();
+        assert!(slow.iter().all(|(_, cut)| *cut == 0));
+        tokio::time::advance(UNREAD_SLOW + Duration::from_millis(1)).await;
+        let (quick, cut) = respond();
+        assert_eq!(cut, 1);
+        assert_eq!(slow.iter().filter(|(slot, _)| evicted(slot)).count(), 1);
+        // Whoever has read all of it is not slow with the next one.
+        quick.flushed();
+        tokio::time::advance(UNREAD_SLOW * 2).await;
+        table.respond(quick.connection(), UNREAD / 4);
+        let (_newest, cut) = respond();
+        assert_eq!(cut, 1);
+        assert!(!evicted(&quick));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn responses_take_no_more_than_twice_their_share_however_well_they_are_read() {
+        let table = table(100, 100);
+        let mut slots = Vec::new();
+        for number in 0..20 {
+            let slot = admitted(&table, 1);
+            slot.connection().begin_request();
+            table.respond(slot.connection(), UNREAD / 4);
+            tokio::time::advance(Duration::from_millis(1)).await;
+            assert!(
+                table.unread.load(Ordering::Relaxed) <= MOST_UNREAD,
+                "{number}"
+            );
+            slots.push(slot);
+        }
+        let evicted = |slot: &Slot| slot.connection().evicted.load(Ordering::Relaxed);
+        let left: Vec<bool> = slots.iter().map(|slot| !evicted(slot)).collect();
+        assert_eq!(left, [[false; 12].as_slice(), &[true; 8]].concat());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use turn::{ChatId, Principal};
 use wire::decode::{DecodeError, Problem};
 use wire::socket::ClientFrame;
 
+use super::frames::SocketFrames;
 use super::outbox::Outbox;
 use super::{legacy, official, speech};
 use crate::api::Api;
@@ -39,8 +40,11 @@ pub(super) struct Socket {
 /// Why a socket is closed.
 type Farewell = (u16, &'static str);
 
+/// More is held of unfinished frames than may be, the most of it for its principal.
+const UNFINISHED: Farewell = (close_code::AGAIN, "too_many_bytes");
+
 /// Serves a socket until it closes.
-pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
+pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal, frames: &SocketFrames) {
     let limits = api.sockets;
     let (sink, mut incoming) = socket.split();
     let (out, mut writer) = Outbox::open(sink, limits.stall);
@@ -63,6 +67,10 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
             message = incoming.next() => match message {
                 Some(Ok(message)) => {
                     heard = Instant::now();
+                    // Control frames come between the pieces of another, which stays as it is.
+                    if !matches!(message, Message::Ping(_) | Message::Pong(_)) {
+                        frames.completed();
+                    }
                     if matches!(message, Message::Text(_) | Message::Binary(_)) {
                         spoke = heard;
                     }
@@ -73,6 +81,7 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
                 Some(Err(error)) => break unreadable(error),
                 None => break (close_code::NORMAL, ""),
             },
+            () = frames.is_cut() => break UNFINISHED,
             // Its client is gone, or does not read.
             _ = &mut writer => break (close_code::NORMAL, ""),
             _ = ping.tick() => {
@@ -93,8 +102,17 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal) {
     for window in state.windows.values() {
         window.abort();
     }
-    let reason = reason.into();
-    let close = Message::Close(Some(CloseFrame { code, reason }));
+    let close = Message::Close(Some(CloseFrame {
+        code,
+        reason: reason.into(),
+    }));
+    if (code, reason) == UNFINISHED {
+        // Read on, it would hold what it is closed for.
+        let _ = state.out.send(close).await;
+        let _ = tokio::time::timeout(FAREWELL / 10, &mut writer).await;
+        writer.abort();
+        return;
+    }
     // Whoever is gone, or does not read, need not be told. Whoever still sends is let finish: a
     // connection that is dropped with bytes unread is reset, and the farewell with it.
     let told = async {

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use testkit::attack::{Attack, Client};
+use testkit::attack::{Attack, CLIENTS};
 
-use crate::process::adk_stream;
+use crate::process::{Server, adk_stream};
 
 /// How long something that has to happen may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -13,15 +13,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const GOOD: &str = "a-client-that-behaves";
 const HOSTILE: &str = "a-client-that-attacks";
 
-/// Two thousand connections, 32 of which use up what a key may.
-const CLIENTS: [(usize, Client); 6] = [
-    (800, Client::Silent),
-    (500, Client::SlowHeader),
-    (400, Client::SlowBody),
-    (268, Client::NeverRead),
-    (16, Client::ParkApprovals),
-    (16, Client::HeavyBody),
-];
+/// How many turns are taken, alone and under attack.
+const TURNS: usize = 20;
 
 fn until(counter: &AtomicUsize, count: usize) {
     let began = Instant::now();
@@ -29,6 +22,23 @@ fn until(counter: &AtomicUsize, count: usize) {
         assert!(began.elapsed() < LIMIT, "{counter:?} of {count}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Takes turns, each in a chat of its own, and says how long each took, the shortest first.
+fn take_turns(server: &Server, name: &str, count: usize) -> Vec<Duration> {
+    let turns = (0..count).map(|number| {
+        let body = format!(
+            r#"{{"id":"{name}-{number}","messages":[{{"id":"m","role":"user","parts":[{{"type":"text","text":"What is the weather in Tokyo?"}}]}}]}}"#
+        );
+        let began = Instant::now();
+        let answer = server.post("/api/chat", &[("x-api-key", GOOD)], &body);
+        assert_eq!(answer.status, 200, "turn {number}");
+        assert!(answer.text().contains("[DONE]"), "turn {number}");
+        began.elapsed()
+    });
+    let mut turns: Vec<Duration> = turns.collect();
+    turns.sort_unstable();
+    turns
 }
 
 #[test]
@@ -45,6 +55,7 @@ fn client_that_behaves_is_served_beside_two_thousand_that_do_not() {
     let server = adk_stream(&[&arguments[..], &store[..]].concat())
         .variable("ADK_STREAM_MAX_REQUESTS_PER_SECOND", "200")
         .running();
+    let calm = take_turns(&server, "calm", TURNS);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let attack = runtime.block_on(async {
         let mut attack = Attack::on(server.address, HOSTILE);
@@ -55,18 +66,19 @@ fn client_that_behaves_is_served_beside_two_thousand_that_do_not() {
     });
     until(&attack.counts.connected, 2_000);
 
-    for number in 0..20 {
-        let body = format!(
-            r#"{{"id":"good-{number}","messages":[{{"id":"m","role":"user","parts":[{{"type":"text","text":"What is the weather in Tokyo?"}}]}}]}}"#
-        );
-        let answer = server.post("/api/chat", &[("x-api-key", GOOD)], &body);
-        assert_eq!(answer.status, 200, "turn {number}");
-        assert!(answer.text().contains("[DONE]"), "turn {number}");
-    }
+    let attacked = take_turns(&server, "attacked", TURNS);
     // It was an attack, and it was held back.
     until(&attack.counts.refused, 1);
     until(&attack.counts.cut, 1);
     drop(attack);
     let peak = server.peak_memory();
+    // How long a turn takes is for `make bench` to judge: here, other tests take their part.
+    let last = |turns: &[Duration]| turns.last().map(Duration::as_millis);
+    println!(
+        "slowest of {TURNS} turns in ms: {:?} alone, {:?} attacked; peak memory: {} MB",
+        last(&calm),
+        last(&attacked),
+        peak / 1_000_000
+    );
     assert!(peak < 300_000_000, "{} MB", peak / 1_000_000);
 }

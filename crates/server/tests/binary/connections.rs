@@ -298,29 +298,51 @@ fn response_that_nobody_reads_is_cut_off() {
     assert_eq!(server.get("/healthz").status, 200);
 }
 
+/// Asks for something on a connection of its own, and reads no more than the beginning of the answer.
+fn unread(server: &Server, path: &str) -> (TcpStream, String) {
+    let mut stream = connect(server);
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).unwrap();
+    (stream, String::from_utf8_lossy(&status).into_owned())
+}
+
 #[test]
 fn responses_that_nobody_reads_do_not_fill_the_memory() {
     let mut server = with(&["--pace", "0"]).running();
     long_chat(&server);
-    // Three times as much as may wait to be written.
-    let mut unread: Vec<TcpStream> = (0..64)
+    // More than may wait to be written.
+    let mut streams: Vec<TcpStream> = (0..40)
         .map(|_| {
-            let mut stream = connect(&server);
-            stream
-                .write_all(b"GET /api/chat/long HTTP/1.1\r\nhost: localhost\r\n\r\n")
-                .unwrap();
-            let mut first = [0; 15];
-            stream.read_exact(&mut first).unwrap();
-            assert_eq!(&first, b"HTTP/1.1 200 OK");
+            let (stream, status) = unread(&server, "/api/chat/long");
+            assert_eq!(status, "HTTP/1.1 200");
             stream
         })
         .collect();
     log_says(&mut server, "cut off clients that do not read");
     // The first to be served was the first to be cut off.
-    let rest = read_to_close(&mut unread[0]);
+    let rest = read_to_close(&mut streams[0]);
     assert!(rest.len() < 3 * 1024 * 1024, "{}", rest.len());
     // Whoever reads is served all the same.
     assert!(server.get("/api/chat/long").body.len() > 3 * 1024 * 1024);
+}
+
+#[test]
+fn recordings_that_nobody_reads_are_few() {
+    let server = with(&["--pace", "0"]).running();
+    long_chat(&server);
+    let path = "/api/chat/long/recording";
+    let (streams, answers): (Vec<TcpStream>, Vec<String>) =
+        (0..5).map(|_| unread(&server, path)).unzip();
+    assert_eq!(answers[..4], ["HTTP/1.1 200"; 4]);
+    assert_eq!(answers[4], "HTTP/1.1 429");
+    // Nothing else waits for them, and who has read one may have another.
+    assert!(server.get("/api/chat/long").body.len() > 3 * 1024 * 1024);
+    drop(streams);
+    while server.get(path).status != 200 {
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -98,3 +98,27 @@ fn client_that_only_leaves_is_not_told_anything_wrong() {
     assert_eq!(close_code(stream), 1000);
     assert_eq!(server.get("/healthz").status, 200);
 }
+
+/// As much of a frame that is announced as larger.
+fn unfinished(server: &Server) -> TcpStream {
+    let mut stream = upgraded(server);
+    let length = 4_000_000_u64.to_be_bytes();
+    let head = [&[0x81, 0xff][..], &length, &[0; 4]].concat();
+    stream.write_all(&head).unwrap();
+    stream.write_all(&[b'x'; 3_000_000]).unwrap();
+    stream
+}
+
+#[test]
+fn frames_that_never_end_make_room_for_others() {
+    let server = serve();
+    let mut sockets: Vec<TcpStream> = (0..40).map(|_| unfinished(&server)).collect();
+    // What is closed lets others in; the frame that is still coming is taken.
+    let mut last = sockets.pop().unwrap();
+    last.write_all(&[b'x'; 1_000_000]).unwrap();
+    assert_eq!(close_code(last), 1002, "not JSON");
+    let first = sockets.swap_remove(0);
+    assert_eq!(close_code(first), 1013);
+    let peak = server.peak_memory();
+    assert!(peak < 150_000_000, "{} MB", peak / 1_000_000);
+}

@@ -41,6 +41,12 @@ fn without_keys_nobody_is_served_through_a_proxy() {
         ("via", "1.1 proxy"),
         ("cf-connecting-ip", "203.0.113.7"),
         ("true-client-ip", "203.0.113.7"),
+        // Those whose other headers an operator has switched off.
+        ("x-forwarded-prefix", "/chat"),
+        ("x-forwarded-scheme", "https"),
+        ("x-original-forwarded-for", "203.0.113.7"),
+        ("x-azure-clientip", "203.0.113.7"),
+        ("cloudfront-viewer-address", "203.0.113.7:1"),
     ];
     for header in proxied {
         for answer in [

@@ -1,5 +1,7 @@
 //! How much one principal may have open and send, and that others do not notice.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::thread;
 
 use serde_json::{Value, json};
@@ -250,4 +252,35 @@ fn heavy_bodies_take_turns_and_leave_others_alone() {
     let peak = server.peak_memory();
     println!("peak memory: {} MiB", peak >> 20);
     assert!(peak < 300 * 1024 * 1024, "{} MiB", peak >> 20);
+}
+
+/// Bodies that are announced as large and hardly come hold the room that they need.
+#[test]
+fn large_bodies_that_hardly_come_hold_up_nobody_else() {
+    let flags = [
+        "--max-body-bytes-per-second",
+        "none",
+        "--body-timeout",
+        "3600",
+    ];
+    let server = limited(&flags);
+    let mut slow: Vec<TcpStream> = (0..16)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            let (name, key) = ALICE;
+            let head = format!(
+                "POST /api/chat HTTP/1.1\r\nhost: localhost\r\n{name}: {key}\r\n\
+                 content-type: application/json\r\ncontent-length: 4194304\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(&[b' '; 100 * 1024]).unwrap();
+            stream
+        })
+        .collect();
+    // The last of hers is refused, since the first hold all that they may.
+    let mut status = [0; 12];
+    slow[15].read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 429");
+    let body = message("b1", "u1", &"x".repeat(100 * 1024)).to_string();
+    assert_eq!(server.post("/api/chat", &[BOB], &body).status, 200);
 }

@@ -15,6 +15,7 @@ use wire::Chunk;
 use wire::chunk::{BlockDelta, Error, Finish, FinishReason};
 
 use super::chunks;
+use crate::weight::Weight;
 
 /// What a line takes that says nothing.
 const LINE: usize = 200;
@@ -46,20 +47,6 @@ pub struct Transcript {
     is_compact: bool,
     /// How many bytes it takes, once it is over.
     weight: Option<usize>,
-}
-
-/// Counts what is written.
-struct Bytes(usize);
-
-impl std::io::Write for Bytes {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// One line of a transcript.
@@ -121,15 +108,13 @@ impl Transcript {
     pub(crate) fn weight(&self) -> usize {
         // What is over is weighed once.
         self.weight.unwrap_or_else(|| {
-            let mut bytes = Bytes(0);
+            let mut weight = Weight(LINE * self.lines.len());
             for line in &self.lines {
-                bytes.0 += LINE;
                 if let Line::Chunk(chunk) = line {
-                    // Counting does not fail.
-                    let _ = serde_json::to_writer(&mut bytes, &**chunk);
+                    weight.add(|out| serde_json::to_writer(out, &**chunk));
                 }
             }
-            bytes.0
+            weight.0
         })
     }
 

@@ -192,9 +192,11 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
       >
         {problem ?? (isWarned ? words.composer.enterAgain : denies ? words.composer.typedOver : '')}
       </p>
-      <div className="flex min-h-9 items-center justify-between gap-3">
-        <TransportSwitch />
-        <MusicLine />
+      <div className="beside-a-question">
+        <div className="flex min-h-9 items-center justify-between gap-3">
+          <TransportSwitch />
+          <MusicLine />
+        </div>
       </div>
     </form>
   );

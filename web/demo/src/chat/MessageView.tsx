@@ -83,7 +83,7 @@ function AgentMessage({ message, isParked, onAnswer, ...standing }: Props) {
           <Part part={part} {...standing} onAnswer={onAnswer} />
         </Boundary>
       ))}
-      {isParked && <p className="text-sm text-amber">{words.waits}</p>}
+      {isParked && <p className="beside-a-question text-sm text-amber">{words.waits}</p>}
       {!isBusy && !isBroken && !(isOpen && isParked) && <Ending message={message} />}
     </article>
   );

@@ -1,8 +1,8 @@
 /**
  * When a press on a button is consent. A question that comes up, or moves, under a pointer or a key
  * that was meant for something else is not answered by it: the button has to have been in sight, whole,
- * uncovered and unmoved, for a while before the press began, and the ends of the question and of the
- * fields have to have been in sight, too.
+ * uncovered and unmoved, for a while before the press began, together with the question and the fields;
+ * and the ends of both have to have been in sight, too.
  */
 
 /** How long. Shorter, people have pressed before they could have read. */
@@ -11,6 +11,9 @@ export const ARMING_MS = 500;
 /** The class of a card, and of what stands at the end of its question and of its fields. */
 export const CARD = 'approval';
 export const END = 'read-to-here';
+
+/** What is asked, and about what: boxes that scroll where they hold more than there is room for. */
+const SHOWN = '.question, .ledger-box, .edit-fields';
 
 /** Between two looks at where the button is. */
 const LOOK_MS = 50;
@@ -103,7 +106,7 @@ export class Arming {
   }
 }
 
-/** Where a button is, if all of it is to be seen and nothing lies over it. */
+/** Where a button is, if all of it is to be seen with what it answers, and nothing lies over it. */
 function placeInSight(button: HTMLElement): Place | undefined {
   const isShown = button.checkVisibility?.({ opacityProperty: true, visibilityProperty: true });
   if (isShown === false || document.visibilityState === 'hidden') {
@@ -126,7 +129,17 @@ function placeInSight(button: HTMLElement): Place | undefined {
     const hit = document.elementFromPoint(left + width * x, top + height * y);
     return hit !== null && button.contains(hit);
   });
-  return isUncovered ? { left, top, width, height } : undefined;
+  return isUncovered && isWithWhatIsAsked(button) ? { left, top, width, height } : undefined;
+}
+
+/** Whether the question and the fields are in sight: in the middle of each, nothing else is. */
+function isWithWhatIsAsked(button: HTMLElement): boolean {
+  const boxes = button.closest(`.${CARD}`)?.querySelectorAll(SHOWN) ?? [];
+  return [...boxes].every(box => {
+    const { left, top, width, height } = box.getBoundingClientRect();
+    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+    return hit !== null && box.contains(hit);
+  });
 }
 
 function isSame(a: Place, b: Place): boolean {
