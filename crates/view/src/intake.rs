@@ -254,7 +254,7 @@ impl ShownChat {
     ) -> Result<Intake, Refusal> {
         // A client may go on with a message that is not the last: one that was typed over, or cut off.
         let own = message.id.as_deref().and_then(|id| self.turn_of(id));
-        let Some(turn) = own.or(self.current()) else {
+        let Some(turn) = own.or_else(|| self.answered(message)).or(self.current()) else {
             let message = "The journal has no turn to go on with.";
             return Err(Refusal::new("unknown_message", message));
         };
@@ -265,6 +265,25 @@ impl ShownChat {
             turn,
             answers,
             seen,
+        })
+    }
+
+    /// The turn of the last question that a message answers, which need not name the message that asks.
+    fn answered(&self, message: &Message) -> Option<&Turn> {
+        let answers = message.answers();
+        answers.iter().rev().find_map(|answer| {
+            let call = match answer {
+                Answer::Approval {
+                    gate: Named::Approval(id),
+                    ..
+                } => return self.gate(&GateId::from(id.as_str())).map(|(turn, ..)| turn),
+                Answer::Approval {
+                    gate: Named::Call(call),
+                    ..
+                } => call,
+                Answer::Output { tool_call_id, .. } => tool_call_id,
+            };
+            Some(self.call(&CallId::from(call.as_str()))?.0)
         })
     }
 

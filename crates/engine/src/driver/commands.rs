@@ -312,8 +312,7 @@ impl Driver {
                 let speech = sending.speech;
                 // A page of the legacy bridge sends no history: it has seen what led to its question.
                 let given = sending.messages.last().map(Message::answers);
-                let current = chat.current_transcript();
-                let parked = current.map_or(0, |shown| {
+                let parked = chat.transcript(&turn).map_or(0, |shown| {
                     legacy::seen(shown.lines(), &given.unwrap_or_default())
                 });
                 self.check_outputs(&answers)?;
@@ -322,7 +321,9 @@ impl Driver {
                         seen: Some(Box::new(message)),
                         ..self.open(speech, Some(&turn), Some(position))?
                     },
-                    None if speech == Speech::Legacy => self.open(speech, None, Some(parked))?,
+                    None if speech == Speech::Legacy => {
+                        self.open(speech, Some(&turn), Some(parked))?
+                    }
                     None => self.open(speech, None, None)?,
                 };
                 sending.answers = answers.into();

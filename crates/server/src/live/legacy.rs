@@ -1,6 +1,8 @@
 //! The frames of the legacy bridge.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::engine::Request;
 use engine::{Speech, WindowStream};
@@ -22,7 +24,17 @@ pub(super) struct State {
     /// The chat that was spoken of last: frames without an id mean this one.
     chat: Option<ChatId>,
     /// The stream of each chat that was opened last.
-    streams: HashMap<ChatId, JoinHandle<()>>,
+    streams: HashMap<ChatId, Stream>,
+}
+
+/// What is sent of a turn.
+struct Stream {
+    /// The id of its message.
+    turn: String,
+    task: JoinHandle<()>,
+    /// Whether the page has closed it. It does so at the step of a question, and opens another when it
+    /// sends something: what comes then is read as the answer to that.
+    is_left: Arc<AtomicBool>,
 }
 
 /// Takes a frame in.
@@ -114,6 +126,11 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
         said.id
             .get_or_insert_with(|| crate::random_id::random_id("message_"));
     }
+    let stream = socket.legacy.streams.get(&chat);
+    let is_left = stream.is_some_and(|stream| stream.is_left.swap(false, Ordering::Relaxed));
+    if is_left && is_new {
+        leave(socket, &chat).await;
+    }
     let sent = socket
         .api
         .engine
@@ -124,19 +141,26 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
             let turn = window.message_id().to_owned();
             // One stream lasts for the whole turn: an answer opens no other.
             if !socket.windows.contains_key(&turn) {
-                // Frames name no turn: one that was typed over is told to its end before the next.
+                // Frames name no turn: one that the page still reads is sent to its end before the next.
                 let streams = &mut socket.legacy.streams;
-                streams.retain(|_, stream| !stream.is_finished());
+                streams.retain(|_, stream| !stream.task.is_finished());
                 let before = streams.remove(&chat).filter(|_| is_new);
                 let out = socket.out.clone();
+                let is_left = Arc::new(AtomicBool::new(false));
+                let left = is_left.clone();
                 let task = tokio::spawn(async move {
                     if let Some(before) = before {
-                        let _ = before.await;
+                        let _ = before.task.await;
                     }
-                    forward(window, out).await;
+                    forward(window, out, &left).await;
                 });
-                socket.windows.insert(turn, task.abort_handle());
-                socket.legacy.streams.insert(chat, task);
+                socket.windows.insert(turn.clone(), task.abort_handle());
+                let stream = Stream {
+                    turn,
+                    task,
+                    is_left,
+                };
+                socket.legacy.streams.insert(chat, stream);
             }
         }
         Err(error) => refuse(socket, problem::told(&error)).await,
@@ -161,8 +185,21 @@ pub(super) fn is_message(text: &[u8]) -> bool {
     frame.is_some_and(|frame| frame["type"] == "message")
 }
 
-async fn forward(mut window: WindowStream, out: Outbox) {
+/// Ends a stream that the page has closed: whatever else came of it would be read as part of the next.
+async fn leave(socket: &mut Socket, chat: &ChatId) {
+    if let Some(stream) = socket.legacy.streams.remove(chat) {
+        stream.task.abort();
+        let _ = stream.task.await;
+        socket.windows.remove(&stream.turn);
+    }
+}
+
+async fn forward(mut window: WindowStream, out: Outbox, is_left: &AtomicBool) {
     while let Some(chunks) = window.next().await {
+        // Only a question has a step around it.
+        if chunks.iter().any(|chunk| **chunk == Chunk::FinishStep) {
+            is_left.store(true, Ordering::Relaxed);
+        }
         let texts = chunks.iter().map(|chunk| chunk_text(chunk));
         if out.say_all(texts).await.is_err() {
             return;

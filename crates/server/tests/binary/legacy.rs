@@ -1,5 +1,5 @@
-//! The seeds' dialect, with a plain WebSocket client: every scenario of the seeds gives the order of
-//! chunks that their system gave.
+//! The legacy bridge, with a plain WebSocket client: every scenario of it gives the order of chunks
+//! that the system before this one gave.
 
 use serde_json::{Value, json};
 use testkit::scenario::{self, Scenario};
@@ -267,4 +267,40 @@ fn page_that_can_not_run_a_tool_is_not_waited_for_beyond_the_time_that_is_set() 
         }
     }
     assert_eq!(errors, ["No page ran it in time."]);
+}
+
+/// A page closes its stream at the step of a question. What comes next is read as the answer to what it
+/// sends next, so nothing of the old turn may come before or in it.
+#[test]
+fn page_that_types_over_a_question_is_told_of_its_new_message_alone() {
+    let server = serve(&[]);
+    let mut client = server.connect("/live");
+    let say = |client: &mut Client, text: &str| {
+        let messages = json!([{"role": "user", "content": text}]);
+        client.send(&json!({"type": "message", "id": "c1", "messages": messages}));
+    };
+    let chunk = |client: &mut Client| ServerFrame::from_text(&client.next().unwrap()).unwrap();
+    say(&mut client, "Send $20 to Sam");
+    let mut call = String::new();
+    loop {
+        match chunk(&mut client) {
+            ServerFrame::Chunk(Chunk::ToolApprovalRequest(request)) => call = request.tool_call_id,
+            ServerFrame::Chunk(Chunk::FinishStep) => break,
+            _ => {}
+        }
+    }
+    say(&mut client, "What is the weather in Oslo?");
+    let mut told = Vec::new();
+    loop {
+        match chunk(&mut client) {
+            ServerFrame::Done => break,
+            frame => told.push(frame.to_text()),
+        }
+    }
+    assert!(told[0].contains(r#""type":"start""#), "{}", told[0]);
+    let of_old: Vec<_> = told.iter().filter(|text| text.contains(&call)).collect();
+    assert!(of_old.is_empty(), "{of_old:?}");
+    assert!(told.last().unwrap().contains(r#""type":"finish""#));
+    client.send(&json!({"type": "ping", "timestamp": 1}));
+    assert!(client.next().unwrap().contains("pong"));
 }

@@ -11,7 +11,9 @@ export type TurnStream = {
   readonly messageId: string;
   readonly socket: number;
   readonly chunks: Chunk[];
-  state: 'open' | 'ended' | 'cut';
+  state: 'open' | 'ended' | 'cut' | 'left';
+  /** Whether the page has closed it, as it does at a question, and has not gone on with it since. */
+  isLeft: boolean;
   /** The calls that it told of. */
   readonly calls: Set<string>;
   /** Whether another stream has told of the same turn before. */
@@ -66,6 +68,15 @@ export class LegacyConnection extends Connection {
     this.noteAsked(request);
     const frame: LegacyFrame = { type: 'message', id, messages, trigger, messageId };
     this.#send(frame, () => {
+      for (const stream of this.openStreams.filter(({ isLeft }) => isLeft)) {
+        stream.isLeft = false;
+        if (about === undefined) {
+          // What comes next the page reads as the answer to this.
+          stream.state = 'left';
+          stream.record = undefined;
+          this.#listener.onEnd(stream);
+        }
+      }
       // However many answers there are, one stream lasts for the whole turn.
       const isTold =
         about !== undefined &&
@@ -206,6 +217,8 @@ export class LegacyConnection extends Connection {
     if (chunk.type === 'error') {
       this.#listener.onError(String(chunk.errorText));
     }
+    // Only a question has a step around it.
+    stream.isLeft ||= chunk.type === 'finish-step';
     this.#listener.onChunk(stream, chunk);
   }
 
@@ -222,6 +235,7 @@ export class LegacyConnection extends Connection {
       socket,
       chunks: [],
       state: 'open',
+      isLeft: false,
       calls: new Set(),
       isRepeat: this.streams.some(stream => stream.messageId === messageId),
     };

@@ -379,6 +379,12 @@ export class LegacyPage implements ChatPage {
     this.#error = undefined;
     const { id } = this.#options;
     const copy = structuredClone(messages) as UIMessage[];
+    const place = this.state.messages.findIndex(({ id }) => id === about);
+    if (place >= 0 && place + 1 < this.state.messages.length) {
+      // What it is told goes on with an older message, as if that were the last.
+      const upTo = this.state.messages.slice(0, place + 1);
+      this.#options.script.note({ messages: structuredClone(upTo) });
+    }
     this.connection.post({ id, messages: copy, trigger: 'submit-message' }, messages, about);
   }
 

@@ -127,21 +127,16 @@ test('a question that nobody answers is taken back in the same stream', async ()
   expect((await plain.api.wallet()).payments).toEqual([]);
 });
 
-test('a message over an open question ends that turn before the next begins', async () => {
+test('a message over an open question is told of its own turn alone', async () => {
   for (let round = 0; round < 20; round++) {
     const plain = await Plain.open(served.meet());
     plain.say('Send $20 to Sam');
     const question = await plain.question();
     plain.say('What is the weather in Oslo?');
-    await plain.end(2);
+    await plain.end();
 
-    expect(plain.order.slice(0, asked.length + 3)).toEqual([
-      ...asked,
-      'tool-output-error',
-      'finish',
-      '[DONE]',
-    ]);
-    expect(plain.order.slice(asked.length + 3)).toEqual(weather);
+    // The page has closed its stream at the question: what came of the old turn would be read in the new.
+    expect(plain.order).toEqual([...asked, ...weather]);
     // It comes too late, and pays nothing.
     await plain.answer('confirmation', question, { approved: true });
     await plain.socket.taken();

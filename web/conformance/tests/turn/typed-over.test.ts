@@ -21,10 +21,9 @@ test.each(majors)('the old question is denied, the new turn starts, on version %
   await typeOver(tab, 'Send $20 to Sam');
 
   await expectSound(tab, { posts: 2 });
-  // The page was told nothing about its old message, a client throws at that; only in the legacy
-  // dialect its stream is open, and is ended first.
+  // The page was told nothing about its old message: a client throws at that.
   expect(outline(tab.messages)).toEqual([
-    [`process_payment: ${transport === 'legacy' ? 'output-error' : 'approval-requested'}`],
+    ['process_payment: approval-requested'],
     ['get_weather: output-available'],
   ]);
   expect(tab.windows[1]?.text).not.toContain(tab.call('process_payment').toolCallId);
