@@ -252,8 +252,7 @@ impl<'a> ShownTurn<'a> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Map, Value, json};
-    use wire::Role;
-    use wire::part::Text;
+    use turn::message::File;
 
     use super::*;
 
@@ -262,23 +261,27 @@ mod tests {
         let long = "x".repeat(10_000);
         let many = vec![0; 1_000];
         let with = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
-        let text = |text: &str| Text {
-            text: text.to_owned(),
-            ..Text::default()
+        let file = File {
+            url: long.clone(),
+            ..File::default()
         };
         for part in [
-            Part::Text(text(&long)),
-            Part::Text(Text {
+            Part::text(&long),
+            Part::Text {
+                text: String::new(),
                 extra: with("unknown", json!(long)),
-                ..text("")
-            }),
-            Part::Unknown(with("data", json!({"v": long}))),
-            Part::Unknown(with("data", json!(many))),
+            },
+            Part::File(file),
+            Part::Data {
+                name: "v".to_owned(),
+                fields: with("data", json!({"v": long})),
+            },
+            Part::Other(with("data", json!(many))),
         ] {
-            let message = Message::new("u", Role::User, vec![part]);
+            let message = turn::Message::new("u", vec![part]);
             assert!(weight_of(&message) >= 10_000, "{message:?}");
         }
-        let mut message = Message::new("u", Role::User, vec![Part::text("hi")]);
+        let mut message = turn::Message::new("u", vec![Part::text("hi")]);
         assert!(weight_of(&message) < 1_000);
         message.metadata = Some(json!({"v": long}));
         assert!(weight_of(&message) >= 10_000);
