@@ -160,7 +160,7 @@ impl Engine {
         heard: Heard,
     ) -> Result<(), EngineError> {
         if !self.hears() {
-            return Err(EngineError::Deaf);
+            return Err(EngineError::AudioUnsupported);
         }
         let hear = CommandKind::Hear { heard };
         self.ask(principal, chat, hear).await.map(drop)

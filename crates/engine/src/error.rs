@@ -26,7 +26,7 @@ pub enum EngineError {
     /// A chat can't be opened under this id.
     InvalidChatId(&'static str),
     /// The agent does not understand speech.
-    Deaf,
+    AudioUnsupported,
     /// Somebody else wrote to the chat at the same moment, again and again.
     Conflict,
     /// Another server has the chat, at this address.
@@ -50,7 +50,7 @@ impl EngineError {
             Self::InvalidInput(_) => "invalid_input",
             Self::InvalidOutput(_) => "invalid_output",
             Self::InvalidChatId(_) => "invalid_chat_id",
-            Self::Deaf => "agent_is_deaf",
+            Self::AudioUnsupported => "audio_unsupported",
             Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => "owner_away",
             Self::Store(StoreError::Moved { .. }) => "store_moved",
             Self::Store(_) => "store_unavailable",
@@ -73,7 +73,7 @@ impl fmt::Display for EngineError {
                 write!(out, "The output is not one that the tool declares: {why}")
             }
             Self::InvalidChatId(why) => write!(out, "No chat can be opened under this id: {why}"),
-            Self::Deaf => out.write_str("This agent does not understand speech."),
+            Self::AudioUnsupported => out.write_str("This agent does not understand speech."),
             Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => {
                 out.write_str("The server that has this chat can't be reached just now.")
             }
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for EngineError {
             "invalid_input" => Self::InvalidInput(message),
             "invalid_output" => Self::InvalidOutput(message),
             "invalid_chat_id" => Self::InvalidChatId("another server refuses it"),
-            "agent_is_deaf" => Self::Deaf,
+            "audio_unsupported" => Self::AudioUnsupported,
             "shutting_down" => Self::Closed,
             code => match Refusal::code_of(code) {
                 Some(code) => Self::Refused(Refusal {

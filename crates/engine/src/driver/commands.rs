@@ -275,7 +275,7 @@ impl Driver {
         }
         match taken {
             Intake::Open { message, .. } if message.is_speech() && !self.settings.hears => {
-                Err(EngineError::Deaf)
+                Err(EngineError::AudioUnsupported)
             }
             Intake::Open { .. } if chat.weight() > MAX_CHAT => {
                 let message = "The chat is too large for another message: begin a new one.";

@@ -328,7 +328,7 @@ async fn conversation_is_let_go_with_its_chat_unless_somebody_is_there() {
 }
 
 #[tokio::test]
-async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_that_is_deaf() {
+async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_without_audio_input() {
     let house = house().await;
     let _step = house.stage.next_step();
     let _window = house.say("listen").await;
@@ -345,12 +345,12 @@ async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_that_is_dea
     let refused = house.engine.hear(&eve, &house.chat, Heard::End).await;
     assert_eq!(refused.unwrap_err().code(), "unknown_chat");
 
-    let deaf = Engine::builder(
+    let silent = Engine::builder(
         house.journal.clone(),
         Arc::new(demo::Demo::new()),
         Tools::new(),
     )
     .build();
-    let refused = deaf.hear(&house.ann, &house.chat, Heard::End).await;
-    assert_eq!(refused.unwrap_err().code(), "agent_is_deaf");
+    let refused = silent.hear(&house.ann, &house.chat, Heard::End).await;
+    assert_eq!(refused.unwrap_err().code(), "audio_unsupported");
 }

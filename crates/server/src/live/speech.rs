@@ -26,7 +26,7 @@ pub(super) async fn control(socket: &mut Socket, id: Option<String>, action: Aud
     match action {
         AudioAction::Start => {
             if !socket.api.engine.hears() {
-                return refuse(socket, is_named, &engine::EngineError::Deaf).await;
+                return refuse(socket, is_named, &engine::EngineError::AudioUnsupported).await;
             }
             let chat = legacy::chat(socket, id);
             socket.microphone = Some(chat.clone());

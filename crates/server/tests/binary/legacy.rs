@@ -215,7 +215,7 @@ fn socket_stays_open_over_what_it_does_not_know_and_closes_over_what_is_no_json(
     client.send(&json!({"type": "tool_result", "toolCallId": "nobody", "result": {}}));
     assert!(client.next().unwrap().contains("unknown_call"));
     client.send(&json!({"type": "audio_control", "action": "start"}));
-    assert!(client.next().unwrap().contains("agent_is_deaf"));
+    assert!(client.next().unwrap().contains("audio_unsupported"));
     client.send(&json!({"type": "interrupt"}));
     client.send(&json!({"type": "ping", "timestamp": null}));
     assert!(client.next().unwrap().contains("pong"));

@@ -13,7 +13,7 @@ import { opened, resumable } from './noted.ts';
 const served = serveFaulty({ modality: 'audio' });
 
 /** An agent that does not hear. */
-const deaf = serveFaulty({ agent: 'gemini' });
+const withoutAudio = serveFaulty({ agent: 'gemini' });
 
 const utterance = 'What is the weather in Oslo?';
 
@@ -228,24 +228,26 @@ test.each(
 });
 
 test.each(pages)('an agent that does not hear, on version $major over $transport', async page => {
-  const tab = deaf.visit(page);
+  const tab = withoutAudio.visit(page);
   tab.send(speech);
   await tab.quiet();
 
-  expect(tab.connection.refusals).toMatchObject([{ body: { error: { code: 'agent_is_deaf' } } }]);
-  expect(tab.page.error?.message).toMatch(/agent_is_deaf/);
+  expect(tab.connection.refusals).toMatchObject([
+    { body: { error: { code: 'audio_unsupported' } } },
+  ]);
+  expect(tab.page.error?.message).toMatch(/audio_unsupported/);
   expect(await tab.api.chat(tab.id), 'nothing was begun').toBeUndefined();
-  expect((await deaf.emulator.stats()).requests).toBe(0);
+  expect((await withoutAudio.emulator.stats()).requests).toBe(0);
 });
 
 test('an agent that does not hear, in the legacy dialect', async () => {
-  const socket = await LegacySocket.open(deaf.meet(), 'flat');
+  const socket = await LegacySocket.open(withoutAudio.meet(), 'flat');
   socket.send({ type: 'audio_control', action: 'start' });
   socket.send({ type: 'audio_chunk', chunk: pcm.toString('base64') });
   await socket.until('a word', () => socket.chunks.length > 0);
   expect(socket.chunks[0]).toMatchObject({
     type: 'error',
-    errorText: expect.stringMatching(/^agent_is_deaf: /),
+    errorText: expect.stringMatching(/^audio_unsupported: /),
   });
   socket.sendBytes(pcm);
   expect(await socket.closed).toBe(1003);

@@ -217,7 +217,7 @@ test('while a question waits, everything else gets through', async () => {
     expect.stringMatching(/^type: /),
     expect.stringMatching(/^unknown_call: /),
     // The demo does not hear.
-    expect.stringMatching(/^agent_is_deaf: /),
+    expect.stringMatching(/^audio_unsupported: /),
   ]);
   await plain.answer('confirmation', question, { approved: true });
   await plain.end();

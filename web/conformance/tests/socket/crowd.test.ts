@@ -12,7 +12,7 @@ const served = serve({ store: 'memory', pace: 0 });
 
 const readers = 990;
 
-const deaf = 10;
+const stalledReaders = 10;
 
 /** More than the network takes for somebody who does not read it: pings that come back as they are. */
 const pings = 24;
@@ -79,20 +79,20 @@ test('are served by one process', { timeout: 90_000 }, async () => {
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     return socket;
   };
-  for (let opened = 0; opened < readers + deaf; opened += 100) {
+  for (let opened = 0; opened < readers + stalledReaders; opened += 100) {
     await Promise.all(Array.from({ length: 100 }, open));
   }
   const idle = status(pid, 'VmRSS');
 
   const started = performance.now();
-  for (const [index, socket] of sockets.slice(0, deaf).entries()) {
+  for (const [index, socket] of sockets.slice(0, stalledReaders).entries()) {
     socket.pause();
     for (let count = 0; count < pings; count++) {
       socket.send(JSON.stringify({ type: 'ping', timestamp: 'x'.repeat(bytesOfPing) }));
     }
-    socket.send(request('request-of-deaf', `deaf-${index}`));
+    socket.send(request('request-of-stalled', `stalled-${index}`));
   }
-  const stalled = await until('the deaf have stalled', async () => {
+  const stalled = await until('the stalled ones have stalled', async () => {
     const before = status(pid, 'VmRSS');
     await pause(500);
     const now = status(pid, 'VmRSS');
@@ -100,7 +100,7 @@ test('are served by one process', { timeout: 90_000 }, async () => {
   });
   const begun = performance.now();
   const texts = await Promise.all(
-    sockets.slice(deaf).map((socket, index) => read(socket, `chat-${index}`)),
+    sockets.slice(stalledReaders).map((socket, index) => read(socket, `chat-${index}`)),
   );
   const milliseconds = Math.round(performance.now() - begun);
   expect(texts).toHaveLength(readers);
@@ -109,8 +109,8 @@ test('are served by one process', { timeout: 90_000 }, async () => {
   }
   expect(descriptors(pid), 'nobody is cut off yet').toBeGreaterThanOrEqual(1000);
 
-  // The readers leave; the deaf would stay for ever.
-  for (const socket of sockets.slice(deaf)) {
+  // The readers leave; the stalled ones would stay for ever.
+  for (const socket of sockets.slice(stalledReaders)) {
     socket.terminate();
   }
   const deadline = started + secondsUntilCut * 1000;
@@ -120,11 +120,11 @@ test('are served by one process', { timeout: 90_000 }, async () => {
   const peak = status(pid, 'VmHWM');
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
   process.stdout.write(
-    `1000 sockets: ${megabytes(idle)} MB idle, ${megabytes(stalled)} MB with the deaf, ` +
+    `1000 sockets: ${megabytes(idle)} MB idle, ${megabytes(stalled)} MB with the stalled ones, ` +
       `${megabytes(peak)} MB at most; ${readers} texts in ${milliseconds} ms; ` +
-      `the deaf were cut off after ${Math.round((performance.now() - started) / 1000)} s\n`,
+      `the stalled ones were cut off after ${Math.round((performance.now() - started) / 1000)} s\n`,
   );
-  expect(descriptors(pid), 'the deaf are cut off').toBeLessThanOrEqual(before);
+  expect(descriptors(pid), 'the stalled ones are cut off').toBeLessThanOrEqual(before);
   expect(stalled - idle).toBeLessThan(bytesAllowedForDeaf);
   expect(peak).toBeLessThan(bytesAllowed);
 });
