@@ -48,7 +48,7 @@ use self::server::Server;
 use self::step::{Line, Step};
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
-use crate::narrated::Narrator;
+use crate::event_sender::EventSender;
 use crate::talk::{Ear, Partner, Talk};
 
 /// A remote ADK server.
@@ -85,7 +85,7 @@ impl Partner for Server {
     // What ADK has done meanwhile its session says.
     const HANGS_UP: bool = true;
 
-    async fn step(&self, request: &StepRequest, narrator: &Narrator, _: Ear, line: &mut Line) {
-        Step::new(self, request, narrator).run(line).await;
+    async fn step(&self, request: &StepRequest, sender: &EventSender, _: Ear, line: &mut Line) {
+        Step::new(self, request, sender).run(line).await;
     }
 }

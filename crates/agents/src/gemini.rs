@@ -10,7 +10,7 @@
 //! - `request`: a step request as the body of a request; `contents`: the history in it, with
 //!   `response` for what became of calls and `data_url` for files.
 //! - `http`: one request, asked again while nothing has come; `retry`: when.
-//! - `step`: the stream of events; `reading`: chunks as events; `keepsake`: what goes back unchanged.
+//! - `step`: the stream of events; `reading`: chunks as events; `provider_metadata`: what goes back unchanged.
 //! - `failure`: what went wrong, in codes.
 
 mod config;
@@ -18,8 +18,8 @@ mod contents;
 mod data_url;
 mod failure;
 mod http;
-mod keepsake;
 mod key;
+mod provider_metadata;
 mod reading;
 mod request;
 pub(crate) mod response;

@@ -33,7 +33,7 @@ use self::step::Step;
 use self::upstream::Address;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
-use crate::narrated::Narrator;
+use crate::event_sender::EventSender;
 use crate::talk::{Ear, Partner, Talk};
 
 /// Gemini, by Live.
@@ -77,7 +77,7 @@ impl Partner for Shared {
 
     const HANGS_UP: bool = false;
 
-    async fn step(&self, request: &StepRequest, narrator: &Narrator, heard: Ear, line: &mut Line) {
-        Step::new(self, request, narrator, heard).run(line).await;
+    async fn step(&self, request: &StepRequest, sender: &EventSender, heard: Ear, line: &mut Line) {
+        Step::new(self, request, sender, heard).run(line).await;
     }
 }

@@ -10,7 +10,7 @@
 //! - [`adk`]: a remote ADK server, by its stream of events or live.
 //! - [`agent`]: what every agent is to the engine.
 //! - [`gemini`]: Gemini, by generateContent; [`gemini_live`]: Gemini, by Live.
-//! - `talk`: a conversation with one chat; `narrated`: a stream of events that an async function
+//! - `talk`: a conversation with one chat; `event_sender`: a stream of events that an async function
 //!   tells; `speech`: sound, as a page is told
 //!   of it; `socket`: a WebSocket to someone outside.
 //! - [`error`]: why an agent can't be made; `tls`: whom those that talk to someone outside trust.
@@ -18,9 +18,9 @@
 pub mod adk;
 pub mod agent;
 pub mod error;
+mod event_sender;
 pub mod gemini;
 pub mod gemini_live;
-mod narrated;
 mod socket;
 mod speech;
 mod talk;

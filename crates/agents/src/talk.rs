@@ -6,7 +6,7 @@ use tokio::sync::{Mutex, mpsc};
 use turn::agent::{Past, StepRequest};
 
 use crate::agent::{AgentStream, Conversation, Heard};
-use crate::narrated::{Narrator, narrated};
+use crate::event_sender::{EventSender, stream_from_fn};
 
 /// How many pieces of sound may wait for a line to be open: some ten seconds of them.
 const SOUNDS: usize = 256;
@@ -27,7 +27,7 @@ pub(crate) trait Partner: Send + Sync + 'static {
     fn step(
         &self,
         request: &StepRequest,
-        narrator: &Narrator,
+        sender: &EventSender,
         heard: Ear,
         line: &mut Self::Line,
     ) -> impl Future<Output = ()> + Send;
@@ -61,9 +61,9 @@ impl<P: Partner> Conversation for Talk<P> {
         self.ear = is_spoken.then_some(ear);
         let heard = is_spoken.then_some(heard);
         let (partner, line) = (self.partner.clone(), self.line.clone());
-        narrated(|narrator| async move {
+        stream_from_fn(|sender| async move {
             let mut line = line.lock_owned().await;
-            partner.step(&request, &narrator, heard, &mut line).await;
+            partner.step(&request, &sender, heard, &mut line).await;
         })
     }
 

@@ -113,9 +113,9 @@ impl Engine {
         suspects: &mut HashMap<ChatId, Instant>,
     ) -> Result<(), EngineError> {
         let journal = &self.shared.journal;
-        let ownerless = journal.ownerless(now(), TAKEN_OVER).await?;
-        suspects.retain(|chat, _| ownerless.contains(chat));
-        for chat in ownerless {
+        let orphaned = journal.orphaned(now(), TAKEN_OVER).await?;
+        suspects.retain(|chat, _| orphaned.contains(chat));
+        for chat in orphaned {
             let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
             let was_left = journal.lease(&chat).await?.is_some();
             if was_left || seen.elapsed() > replica.lease / 2 {

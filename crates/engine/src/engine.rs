@@ -172,7 +172,7 @@ impl Engine {
     pub async fn recover(&self) -> Result<(), EngineError> {
         // Among other servers, what nobody runs may be what another is about to run.
         if self.shared.replica.is_none() {
-            for chat in self.shared.journal.ownerless(now(), usize::MAX).await? {
+            for chat in self.shared.journal.orphaned(now(), usize::MAX).await? {
                 // Its task takes the turn up when it reads the journal.
                 self.deliver(&chat, ToActor::Input(Input::Wake)).await?;
             }

@@ -39,7 +39,7 @@ pub trait Leases: Send + Sync + 'static {
     /// first, so many at most: what to take over.
     ///
     /// A turn that waits for open gates alone is not among them, however many there are.
-    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>>;
+    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>>;
 }
 
 /// Who holds leases.

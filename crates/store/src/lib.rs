@@ -11,12 +11,12 @@
 //!
 //! - [`journal`]: what a store can do; [`lease`]: who runs what.
 //! - [`nonce`]: what may be used once; [`probe`]: whether a store can be written to.
-//! - [`tail`]: a journal as it grows; [`bell`]: how a tail learns that it did.
+//! - [`tail`]: a journal as it grows; [`change_notifier`]: how a tail learns that it did.
 //! - [`memory`], [`sqlite`], [`postgres`]: the stores; [`location`]: which one, and opening it.
 //! - [`error`]: what can go wrong.
 //! - `conformance`: the suite that every store passes, behind the feature of that name.
 
-pub mod bell;
+pub mod change_notifier;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod error;

@@ -11,7 +11,7 @@ use turn::call::Call;
 use turn::index::{self, Change};
 use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 
-use crate::bell::Bell;
+use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 use crate::journal::{
     Appended, Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
@@ -26,7 +26,7 @@ use crate::tail::Tail;
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
-    bell: Arc<Bell>,
+    notifier: Arc<ChangeNotifier>,
 }
 
 #[derive(Debug, Default)]
@@ -295,7 +295,7 @@ impl Journal for MemoryJournal {
     ) -> Reply<'a, Appended> {
         Box::pin(async move {
             let appended = lock(&self.state).append(chat, expected_seq, entry)?;
-            self.bell.ring(chat);
+            self.notifier.notify(chat);
             Ok(appended)
         })
     }
@@ -315,7 +315,7 @@ impl Journal for MemoryJournal {
 
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
         let state = Arc::clone(&self.state);
-        let listener = self.bell.listen(chat);
+        let listener = self.notifier.listen(chat);
         let chat = chat.clone();
         Tail::new(after, listener, move |after| {
             ready(Ok(Some(lock(&state).read(&chat, after))))
@@ -375,7 +375,7 @@ impl Journal for MemoryJournal {
             let was_there = state.delete(chat);
             if was_there {
                 // Under the lock, so that nobody reads the next chat under this id before.
-                self.bell.end(chat);
+                self.notifier.end(chat);
             }
             Ok(was_there)
         })

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
 
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
-use crate::bell::Bell;
+use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 use crate::journal::{
     Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
@@ -59,7 +59,7 @@ const APART: usize = 2;
 /// What was already asked of it when it is dropped is done, as long as the runtime lives.
 pub struct PostgresStore {
     pool: Arc<Pool>,
-    bell: Arc<Bell>,
+    notifier: Arc<ChangeNotifier>,
     writer: Writer,
     _hints: Hints,
 }
@@ -71,22 +71,22 @@ impl PostgresStore {
         let address = Address::new(url)?;
         let session = address.connect().await?;
         schema::migrate(&session, &address).await?;
-        let bell = Arc::new(Bell::default());
+        let notifier = Arc::new(ChangeNotifier::default());
         let outage = Arc::new(Outage::new(patience));
         let process_id = Arc::new(AtomicI32::new(0));
         let writer = Writer::start(
             address.clone(),
             session,
             Arc::clone(&outage),
-            Arc::clone(&bell),
+            Arc::clone(&notifier),
             Arc::clone(&process_id),
         );
         let writer = writer.await?;
         let pool = Pool::new(address.clone(), outage, connections - APART);
         Ok(Self {
             pool: Arc::new(pool),
-            _hints: Hints::start(address, Arc::clone(&bell), process_id),
-            bell,
+            _hints: Hints::start(address, Arc::clone(&notifier), process_id),
+            notifier,
             writer,
         })
     }
@@ -130,7 +130,7 @@ impl Journal for PostgresStore {
     }
 
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
-        let listener = self.bell.listen(chat);
+        let listener = self.notifier.listen(chat);
         let pool = Arc::clone(&self.pool);
         let chat = chat.clone();
         // Which of the chats that ever had this id is followed; 0 as long as none was seen.
@@ -238,10 +238,9 @@ impl Leases for PostgresStore {
         Box::pin(self.pool.run(write))
     }
 
-    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        let read = move |session: Arc<Session>| async move {
-            lease::ownerless(&session, now, limit).await
-        };
+    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        let read =
+            move |session: Arc<Session>| async move { lease::orphaned(&session, now, limit).await };
         Box::pin(self.pool.run(read))
     }
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
-use crate::bell::Bell;
+use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 use crate::journal::{
     Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
@@ -54,7 +54,7 @@ const PAGE: u32 = 256;
 pub struct SqliteStore {
     // Dropped before the writer, whose connection then is the last and tidies the file up.
     readers: Arc<Readers>,
-    bell: Arc<Bell>,
+    notifier: Arc<ChangeNotifier>,
     writer: Writer,
 }
 
@@ -75,12 +75,12 @@ impl SqliteStore {
 
     /// A store on a connection that may write to this file.
     fn on(connection: Connection, path: PathBuf) -> Result<Self, StoreError> {
-        let bell = Arc::new(Bell::default());
+        let notifier = Arc::new(ChangeNotifier::default());
         let files = Files::of(&connection, &path)?;
-        match Writer::start(connection, files.clone(), Arc::clone(&bell)) {
+        match Writer::start(connection, files.clone(), Arc::clone(&notifier)) {
             Ok(writer) => Ok(Self {
                 readers: Arc::new(Readers::new(path, files)),
-                bell,
+                notifier,
                 writer,
             }),
             Err(error) => Err(StoreError::Unopenable {
@@ -129,7 +129,7 @@ impl Journal for SqliteStore {
     }
 
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
-        let listener = self.bell.listen(chat);
+        let listener = self.notifier.listen(chat);
         self.writer.listen();
         let readers = Arc::clone(&self.readers);
         let chat = chat.clone();
@@ -224,8 +224,8 @@ impl Leases for SqliteStore {
         Box::pin(self.writer.write(run))
     }
 
-    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        let read = move |connection: &_| lease::ownerless(connection, now, limit);
+    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        let read = move |connection: &_| lease::orphaned(connection, now, limit);
         Box::pin(self.readers.read(read))
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use turn::Entry;
 
-use crate::bell::Listener;
+use crate::change_notifier::Listener;
 use crate::error::StoreError;
 use crate::journal::Reply;
 
@@ -20,7 +20,7 @@ type Read = Box<dyn Fn(u64) -> Reply<'static, Option<Vec<Entry>>> + Send + Sync>
 /// A journal as it grows: the entries after a place, and then each one that is appended.
 ///
 /// Entries come from reading alone, and each read starts where the last one ended, so there can be
-/// no gap and no duplicate however the [`crate::bell::Bell`] rings.
+/// no gap and no duplicate however often the [`crate::change_notifier::ChangeNotifier`] notifies.
 pub struct Tail {
     after: u64,
     ready: VecDeque<Entry>,
@@ -53,10 +53,10 @@ impl Tail {
             if let Some(entry) = self.ready.pop_front() {
                 return Ok(Some(entry));
             }
-            self.listener.heed();
+            self.listener.mark_seen();
             let entries = match (self.read)(self.after).await {
                 Err(StoreError::Unavailable { .. }) if can_grow => {
-                    can_grow = self.listener.rings_within(AGAIN).await;
+                    can_grow = self.listener.notified_within(AGAIN).await;
                     continue;
                 }
                 entries => entries?,
@@ -69,8 +69,8 @@ impl Tail {
                 self.after = last.seq;
                 self.ready = entries.into();
             } else if can_grow {
-                // Once the bell is silent for good, one more read finds what it last rang for.
-                can_grow = self.listener.rings().await;
+                // Once the notifier is silent for good, one more read finds what it last rang for.
+                can_grow = self.listener.notified().await;
             } else {
                 return Ok(None);
             }

@@ -304,13 +304,13 @@ async fn turn_that_an_older_version_took_for_running_is_known_to_wait() {
         ..entry(events)
     };
     assert_eq!(journal.append(&chat, 0, entry).await, grew(1));
-    let found = journal.ownerless(At(10), 9).await;
+    let found = journal.orphaned(At(10), 9).await;
     assert_eq!(found, Ok(vec![chat.clone()]));
     drop(journal);
     cluster.sql("chats", "UPDATE adk_stream.version SET number = 3");
 
     let journal = open_url(&url).await.unwrap().journal;
-    assert_eq!(journal.ownerless(At(10), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(At(10), 9).await, Ok(Vec::new()));
     let usage = journal.usage(&"ann".into(), &chat, 9).await.unwrap();
     assert!(usage.is_open);
 }
@@ -417,7 +417,7 @@ async fn a_database_that_is_away_is_said_to_be() {
     let away = |error: StoreError| matches!(error, StoreError::Unavailable { .. });
     assert!(away(journal.append(&chat, 1, opened()).await.unwrap_err()));
     assert!(away(journal.read(&chat, 0).await.unwrap_err()));
-    assert!(away(journal.ownerless(At(1), 1).await.unwrap_err()));
+    assert!(away(journal.orphaned(At(1), 1).await.unwrap_err()));
     assert!(away(journal.delete(&chat).await.unwrap_err()));
     cluster.start_again();
     // Every call is an attempt, so the first that finds it there succeeds.

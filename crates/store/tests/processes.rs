@@ -326,7 +326,7 @@ async fn look(stores: &Stores, chat: &ChatId, owner: &Principal) -> String {
         journal.gate(&gate(chat, 1)).await,
         journal.call(&format!("c-{chat}-1").as_str().into()).await,
         journal.overdue_gates(At(u64::MAX), 99).await,
-        journal.ownerless(At(u64::MAX), 99).await,
+        journal.orphaned(At(u64::MAX), 99).await,
     );
     let seen = format!("{seen:#?}");
     assert!(!seen.contains("Err("), "{seen}");

@@ -243,7 +243,7 @@ impl Step<'_> {
         // What it has said to another server may ask something, too.
         self.server.greet().await;
         note.is_read = (!self.server.mode().seals()).then_some(false);
-        self.narrator.say(note.event());
+        self.sender.send(note.event());
         let mut reading = Reading::of(self.server.agents());
         let own = self.request.own.iter().filter(|own| own.outcome.is_none());
         own.for_each(|own| reading.expect(&own.call));

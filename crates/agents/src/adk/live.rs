@@ -31,8 +31,8 @@ use super::config::Config;
 use super::server::Server;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
+use crate::event_sender::EventSender;
 use crate::gemini_live::Modality;
-use crate::narrated::Narrator;
 use crate::talk::{Ear, Partner, Talk};
 
 /// A remote ADK server, live.
@@ -77,7 +77,7 @@ impl Partner for Shared {
 
     const HANGS_UP: bool = true;
 
-    async fn step(&self, request: &StepRequest, narrator: &Narrator, heard: Ear, line: &mut Line) {
-        Step::new(self, request, narrator, heard).run(line).await;
+    async fn step(&self, request: &StepRequest, sender: &EventSender, heard: Ear, line: &mut Line) {
+        Step::new(self, request, sender, heard).run(line).await;
     }
 }

@@ -17,8 +17,8 @@ use super::server::{LONG, Server};
 use super::stored;
 use super::stream::Run;
 use super::telling::{Siblings, Telling};
+use crate::event_sender::EventSender;
 use crate::gemini::Failure;
-use crate::narrated::Narrator;
 
 /// How long the model may be silent.
 pub(super) const SILENCE: Duration = Duration::from_secs(180);
@@ -53,33 +53,33 @@ pub(super) struct Open {
 pub(super) struct Step<'a> {
     pub(super) server: &'a Server,
     pub(super) request: &'a StepRequest,
-    pub(super) narrator: &'a Narrator,
+    pub(super) sender: &'a EventSender,
 }
 
 impl<'a> Step<'a> {
     pub(super) fn new(
         server: &'a Server,
         request: &'a StepRequest,
-        narrator: &'a Narrator,
+        sender: &'a EventSender,
     ) -> Self {
         Self {
             server,
             request,
-            narrator,
+            sender,
         }
     }
 
     pub(super) async fn run(&mut self, line: &mut Line) {
         if let Err(failure) = self.go(line).await {
             match line.open.take() {
-                None if failure.is_transient => self.narrator.say_all(self.unheard(&failure)),
+                None if failure.is_transient => self.sender.send_all(self.unheard(&failure)),
                 // Old versions keep the calls of a run that failed without results, and their model
                 // then answers nothing more.
                 Some(open) if open.reading.is_working() => self.abandon(open.note),
                 _ => {}
             }
             line.session = None;
-            self.narrator.say(failure.into());
+            self.sender.send(failure.into());
         }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Step<'a> {
         let mut cuts = 0;
         loop {
             let open = line.open.as_mut().ok_or_else(failure::cut_off)?;
-            self.narrator.say_all(open.reading.begin());
+            self.sender.send_all(open.reading.begin());
             let is_over = match self.speak(open).await {
                 Err(failure) if open.is_closing => {
                     tracing::debug!(code = failure.code, "a question can't be closed");
@@ -135,14 +135,14 @@ impl<'a> Step<'a> {
                     // Some versions say nothing more in a session in which something was asked.
                     let reason = UnknownReason::NoResult;
                     let request = note::settled(self.request, reason, |_| None);
-                    let step = Step::new(self.server, &request, self.narrator);
+                    let step = Step::new(self.server, &request, self.sender);
                     line.open = Some(step.ask_anew(&mut line.session, 0).await?);
                     continue;
                 }
                 self.lose(open, UnknownReason::NoResult);
                 let events = open.reading.end();
                 self.note(open);
-                self.narrator.say_all(events);
+                self.sender.send_all(events);
                 return Ok(());
             }
             // The run was cut off: what it did not settle is unknown, and the model is asked anew.
@@ -150,7 +150,7 @@ impl<'a> Step<'a> {
             self.lose(open, reason);
             let known = |id: &str| open.reading.settled(id).cloned();
             let request = note::settled(self.request, reason, known);
-            let step = Step::new(self.server, &request, self.narrator);
+            let step = Step::new(self.server, &request, self.sender);
             cuts += 1;
             line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
         }
@@ -198,7 +198,7 @@ impl<'a> Step<'a> {
     /// Has it noted that a session is not to be used any more.
     fn abandon(&self, note: Note) {
         let is_read = Some(false);
-        self.narrator.say(Note { is_read, ..note }.event());
+        self.sender.send(Note { is_read, ..note }.event());
     }
 
     /// Gives up calls that have no result, and says why, in the log too.
@@ -210,7 +210,7 @@ impl<'a> Step<'a> {
                 tracing::warn!(%chat, call, ?reason, "the outcome of a call is unknown");
             }
         }
-        self.narrator.say_all(lost);
+        self.sender.send_all(lost);
     }
 
     /// Reads until the step is over, or the run is; whether the run is.
@@ -232,7 +232,7 @@ impl<'a> Step<'a> {
                 continue;
             }
             if open.run.is_stored() && event.is_aborted() {
-                self.narrator.say_all(open.reading.hear(&event));
+                self.sender.send_all(open.reading.hear(&event));
                 return Ok(true);
             }
             if is_premature(&event) && open.reading.is_working() {
@@ -257,9 +257,9 @@ impl<'a> Step<'a> {
                 is_over |= has_calls;
             }
             self.note(open);
-            self.narrator.say_all(events);
+            self.sender.send_all(events);
             if is_over {
-                self.narrator.say_all(open.reading.hand_over());
+                self.sender.send_all(open.reading.hand_over());
                 return Ok(false);
             }
         }
@@ -271,7 +271,7 @@ impl<'a> Step<'a> {
         open.note.open = open.reading.waiting().to_vec();
         open.note.is_read = open.note.is_read.map(|_| open.run.is_over());
         if open.note != before {
-            self.narrator.say(open.note.event());
+            self.sender.send(open.note.event());
         }
     }
 
@@ -314,14 +314,14 @@ impl<'a> Step<'a> {
                 }
                 open.run.put_back([event]);
                 // What it says before it has all results is shown with the next step.
-                self.narrator.say_all(open.reading.wait());
+                self.sender.send_all(open.reading.wait());
                 return Ok(false);
             }
-            self.narrator.say_all(open.reading.hear(&event));
+            self.sender.send_all(open.reading.hear(&event));
             stored::heed(&mut open.last, &event);
         }
         self.lose(open, UnknownReason::NoResult);
-        self.narrator.say_all(open.reading.wait());
+        self.sender.send_all(open.reading.wait());
         self.note(open);
         Ok(true)
     }
@@ -332,11 +332,11 @@ impl<'a> Step<'a> {
             let Some(event) = next? else { break };
             if event.is_said() && event.calls().next().is_none() {
                 let (events, _) = open.reading.say(event, &[])?;
-                self.narrator.say_all(events);
+                self.sender.send_all(events);
             }
         }
         if open.reading.has_said() {
-            self.narrator.say(AgentEvent::PartEnd);
+            self.sender.send(AgentEvent::PartEnd);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use turn::call::Call;
 use turn::live::{OURS, TRANSCRIPT};
 use turn::message::{self, File};
 
-use super::{data_url, keepsake, response};
+use super::{data_url, provider_metadata, response};
 
 /// The provider under whose name a page's file may be at Google already.
 const PROVIDER: &str = "google";
@@ -112,7 +112,7 @@ fn model_part(part: &agent::Part) -> Option<Part> {
             provider_metadata,
         } => Some(Part {
             data: Data::Text(text.clone()),
-            ..keepsake::part(provider_metadata.as_ref())
+            ..provider_metadata::part(provider_metadata.as_ref())
         }),
         agent::Part::Reasoning {
             text,
@@ -120,23 +120,27 @@ fn model_part(part: &agent::Part) -> Option<Part> {
         } => Some(Part {
             data: Data::Text(text.clone()),
             thought: Some(true),
-            ..keepsake::part(provider_metadata.as_ref())
+            ..provider_metadata::part(provider_metadata.as_ref())
         }),
         agent::Part::Call { call, .. } => Some(function_call(call)),
         agent::Part::File {
             url,
             media_type,
             provider_metadata,
-        } => file(url, media_type, keepsake::part(provider_metadata.as_ref())),
+        } => file(
+            url,
+            media_type,
+            provider_metadata::part(provider_metadata.as_ref()),
+        ),
         agent::Part::Opaque { content } => {
-            Some(keepsake::part(Some(content))).filter(|part| *part != Part::default())
+            Some(provider_metadata::part(Some(content))).filter(|part| *part != Part::default())
         }
         agent::Part::Source { .. } | agent::Part::Data { .. } => None,
     }
 }
 
 fn function_call(call: &Call) -> Part {
-    let kept = keepsake::part(call.provider_metadata.as_ref());
+    let kept = provider_metadata::part(call.provider_metadata.as_ref());
     let mut function = match kept.data {
         Data::FunctionCall(function) => function,
         _ => FunctionCall::default(),

@@ -9,7 +9,7 @@ use turn::event::Finish;
 
 use super::failure::Failure;
 use super::http::Http;
-use super::{data_url, keepsake};
+use super::{data_url, provider_metadata};
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -201,7 +201,7 @@ pub(crate) fn read(mut part: Part, events: &mut Vec<AgentEvent>) {
     let is_thought = part.is_thought();
     match std::mem::take(&mut part.data) {
         Data::Text(text) => {
-            let kept = keepsake::of(part.clone(), Data::Unknown);
+            let kept = provider_metadata::of(part.clone(), Data::Unknown);
             let stays_apart = kept.is_some();
             if text.is_empty() {
                 // Nothing to show, and yet it may be there for its signature.
@@ -232,7 +232,7 @@ pub(crate) fn read(mut part: Part, events: &mut Vec<AgentEvent>) {
                 provider_id: id,
                 tool,
                 input: input.unwrap_or_else(|| json!({})),
-                provider_metadata: keepsake::of(part, Data::FunctionCall(call)),
+                provider_metadata: provider_metadata::of(part, Data::FunctionCall(call)),
             });
         }
         // A picture that it only thought of is not for the page.
@@ -242,14 +242,14 @@ pub(crate) fn read(mut part: Part, events: &mut Vec<AgentEvent>) {
             events.push(AgentEvent::File {
                 url: data_url::write(&media_type, &data),
                 media_type,
-                provider_metadata: keepsake::of(part, Data::InlineData(blob)),
+                provider_metadata: provider_metadata::of(part, Data::InlineData(blob)),
             });
         }
         Data::FileData(mut file) if file.file_uri.is_some() && !is_thought => {
             events.push(AgentEvent::File {
                 url: file.file_uri.take().unwrap_or_default(),
                 media_type: file.mime_type.take().unwrap_or_default(),
-                provider_metadata: keepsake::of(part, Data::FileData(file)),
+                provider_metadata: provider_metadata::of(part, Data::FileData(file)),
             });
         }
         data => {
@@ -260,5 +260,5 @@ pub(crate) fn read(mut part: Part, events: &mut Vec<AgentEvent>) {
 }
 
 fn opaque(part: &Part) -> AgentEvent {
-    AgentEvent::Opaque(keepsake::whole(part))
+    AgentEvent::Opaque(provider_metadata::whole(part))
 }

@@ -18,8 +18,8 @@ use super::setup::{behavior, setup};
 use super::told::{Owed, Told, seed, tool_response};
 use super::upstream::Upstream;
 use crate::agent::Heard;
+use crate::event_sender::EventSender;
 use crate::gemini::{Failure, chance};
-use crate::narrated::Narrator;
 use crate::speech;
 use crate::talk::Ear;
 
@@ -37,7 +37,7 @@ const REACTION: Duration = Duration::from_secs(3);
 pub(super) struct Step<'a> {
     shared: &'a Shared,
     request: &'a StepRequest,
-    narrator: &'a Narrator,
+    sender: &'a EventSender,
     /// As long as somebody speaks.
     heard: Ear,
     is_spoken: bool,
@@ -81,13 +81,13 @@ impl<'a> Step<'a> {
     pub(super) fn new(
         shared: &'a Shared,
         request: &'a StepRequest,
-        narrator: &'a Narrator,
+        sender: &'a EventSender,
         heard: Ear,
     ) -> Self {
         Self {
             shared,
             request,
-            narrator,
+            sender,
             is_spoken: heard.is_some(),
             heard,
             reading: Reading::default(),
@@ -106,7 +106,7 @@ impl<'a> Step<'a> {
             Ok(()) => self.linger(line).await,
             Err(failure) => {
                 line.upstream = None;
-                self.narrator.say(failure.into());
+                self.sender.send(failure.into());
             }
         }
     }
@@ -149,7 +149,7 @@ impl<'a> Step<'a> {
                 Some(wait) => sleep(wait).await,
                 None => return Err(transient),
             }
-            self.narrator.say_all(self.reading.again());
+            self.sender.send_all(self.reading.again());
         }
     }
 
@@ -349,9 +349,9 @@ impl<'a> Step<'a> {
             return false;
         }
         if is_interrupted {
-            self.narrator.say(speech::interrupted());
+            self.sender.send(speech::interrupted());
         }
-        self.narrator.say_all(self.reading.content(content));
+        self.sender.send_all(self.reading.content(content));
         if is_complete && self.is_end_owed && !self.reading.has_begun {
             self.is_end_owed = false;
             return false;
@@ -387,7 +387,7 @@ impl<'a> Step<'a> {
             if let Some(told) = &mut line.told {
                 told.calls.push(owed);
             }
-            self.narrator.say(event);
+            self.sender.send(event);
             self.reading.has_begun = true;
             self.has_called = true;
         }
@@ -402,24 +402,24 @@ impl<'a> Step<'a> {
             let is_cancelled = |call: &Owed| call.id.as_ref().is_some_and(|id| ids.contains(id));
             told.calls.retain(|call| !is_cancelled(call));
         }
-        self.narrator
-            .say(AgentEvent::Cancelled { provider_ids: ids });
+        self.sender
+            .send(AgentEvent::Cancelled { provider_ids: ids });
     }
 
     /// The step is over.
     fn end(&mut self, line: &mut Line) -> Result<(), Failure> {
         line.is_talking = false;
         let model = &self.shared.config.common.model;
-        self.narrator.say(self.reading.metadata(model));
+        self.sender.send(self.reading.metadata(model));
         self.note_session(line);
-        self.narrator.say(AgentEvent::Ended(Finish::Stop));
+        self.sender.send(AgentEvent::Ended(Finish::Stop));
         Ok(())
     }
 
     fn note_session(&self, line: &Line) {
         let told = line.told.as_ref();
         let session = told.map(|told| told.to_session(self.opened.as_str()));
-        self.narrator.say_all(session.map(AgentEvent::Session));
+        self.sender.send_all(session.map(AgentEvent::Session));
     }
 
     /// Listens on while the chat waits or rests.

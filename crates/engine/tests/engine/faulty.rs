@@ -138,7 +138,7 @@ impl Leases for Faulty {
         self.inner.release(owner, chats)
     }
 
-    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        self.inner.ownerless(now, limit)
+    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        self.inner.orphaned(now, limit)
     }
 }

@@ -215,7 +215,7 @@ pub async fn a_refused_entry_leaves_nothing_behind(stores: Stores) {
     assert_eq!(journal.call(&"y".into()).await, Ok(None));
     assert_eq!(journal.gate(&"fresh".into()).await, Ok(None));
     assert_eq!(journal.overdue_gates(At(9), 9).await, Ok(Vec::new()));
-    assert_eq!(journal.ownerless(At(9), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(At(9), 9).await, Ok(Vec::new()));
     // And the place is free for another.
     append(journal, &chat, 1, entry(4, "ann", json!([said("ok")]))).await;
 }
@@ -232,7 +232,7 @@ pub async fn the_first_entry_says_whose_chat_it_is(stores: Stores) {
         );
     }
     assert_eq!(journal.read(&chat, 0).await, Ok(Vec::new()));
-    assert_eq!(journal.ownerless(At(9), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(At(9), 9).await, Ok(Vec::new()));
     open_chat(journal, &chat, "ann").await;
 }
 

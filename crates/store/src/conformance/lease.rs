@@ -45,8 +45,8 @@ async fn hold(
     refused.is_empty()
 }
 
-async fn ownerless(journal: &dyn Journal, now: u64) -> Vec<String> {
-    let found = journal.ownerless(At(now), 100).await;
+async fn orphaned(journal: &dyn Journal, now: u64) -> Vec<String> {
+    let found = journal.orphaned(At(now), 100).await;
     let found = found.expect("the store works").into_iter();
     found.map(|chat| chat.to_string()).collect()
 }
@@ -161,27 +161,27 @@ pub async fn a_chat_that_is_not_there_has_no_lease(stores: Stores) {
 /// What to take over: turns that need somebody, the longest untouched first.
 pub async fn a_running_turn_without_a_lease_is_found(stores: Stores) {
     let journal = &*stores.journal;
-    assert_eq!(ownerless(journal, 0).await, [""; 0]);
+    assert_eq!(orphaned(journal, 0).await, [""; 0]);
     let b = chat_with(journal, "b", 5, json!([turn_opened("tb")])).await;
     let a = chat_with(journal, "a", 5, json!([turn_opened("ta")])).await;
     chat_with(journal, "c", 4, json!([turn_opened("tc")])).await;
     chat_with(journal, "quiet", 3, json!([])).await;
     let over = json!([turn_opened("t"), turn_ended("t")]);
     chat_with(journal, "over", 2, over).await;
-    assert_eq!(ownerless(journal, 10).await, ["c", "a", "b"]);
-    let first = journal.ownerless(At(10), 1).await;
+    assert_eq!(orphaned(journal, 10).await, ["c", "a", "b"]);
+    let first = journal.orphaned(At(10), 1).await;
     assert_eq!(first, Ok(vec!["c".into()]));
-    assert_eq!(journal.ownerless(At(10), 0).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(At(10), 0).await, Ok(Vec::new()));
 
     assert!(hold(journal, "one", &a, 1, 10, 20).await);
     assert!(hold(journal, "two", &b, 1, 10, u64::MAX).await);
-    assert_eq!(ownerless(journal, 19).await, ["c"]);
-    assert_eq!(ownerless(journal, 20).await, ["c", "a"]);
+    assert_eq!(orphaned(journal, 19).await, ["c"]);
+    assert_eq!(orphaned(journal, 20).await, ["c", "a"]);
     assert_eq!(journal.release("two", from_ref(&b)).await, Ok(()));
     append(journal, &"c".into(), 1, entry(6, "ann", json!([said("x")]))).await;
-    assert_eq!(ownerless(journal, 20).await, ["a", "b", "c"]);
+    assert_eq!(orphaned(journal, 20).await, ["a", "b", "c"]);
     append(journal, &b, 1, entry(7, "ann", json!([turn_ended("tb")]))).await;
-    assert_eq!(ownerless(journal, 20).await, ["a", "c"]);
+    assert_eq!(orphaned(journal, 20).await, ["a", "c"]);
 }
 
 /// A parked turn costs nothing: it has not ended, and is not to be taken over.
@@ -219,7 +219,7 @@ pub async fn a_turn_that_waits_for_people_needs_nobody(stores: Stores) {
         gate_opened("page", &gate("g-page", "nested", None)),
     ]);
     chat_with(journal, "page", 3, page).await;
-    assert_eq!(ownerless(journal, 10).await, [""; 0]);
+    assert_eq!(orphaned(journal, 10).await, [""; 0]);
 
     // One call waits, and another is at work.
     let (call, asked) = asks("both");
@@ -231,7 +231,7 @@ pub async fn a_turn_that_waits_for_people_needs_nobody(stores: Stores) {
         started("both", "busy")
     ]);
     chat_with(journal, "both", 4, both).await;
-    assert_eq!(ownerless(journal, 10).await, ["both"]);
+    assert_eq!(orphaned(journal, 10).await, ["both"]);
 }
 
 /// Once a gate is closed the turn goes on, and needs somebody.
@@ -274,7 +274,7 @@ pub async fn an_answer_brings_a_turn_back_to_work(stores: Stores) {
     ];
     for (seen, (events, is_running)) in (1..).zip(steps) {
         append(journal, &chat, seen, entry(seen, "ann", events)).await;
-        let found = ownerless(journal, 10).await;
+        let found = orphaned(journal, 10).await;
         assert_eq!(!found.is_empty(), is_running, "after entry {}", seen + 1);
     }
 }

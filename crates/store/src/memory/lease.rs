@@ -39,7 +39,7 @@ impl State {
         refused.into_iter().collect()
     }
 
-    fn ownerless(&self, now: At, limit: usize) -> Vec<ChatId> {
+    fn orphaned(&self, now: At, limit: usize) -> Vec<ChatId> {
         let mut chats = self.longest_untouched(|id, chat| {
             let lease = self.leases.get(id);
             chat.open.as_ref().is_some_and(|open| open.is_running)
@@ -75,7 +75,7 @@ impl Leases for MemoryJournal {
         })
     }
 
-    fn ownerless(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        Box::pin(async move { Ok(lock(&self.state).ownerless(now, limit)) })
+    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        Box::pin(async move { Ok(lock(&self.state).orphaned(now, limit)) })
     }
 }

@@ -16,7 +16,7 @@ use super::flush::{ALL, CHANNEL};
 use super::outage::Backoff;
 use super::read::{all, column, text};
 use super::session::{Address, Session};
-use crate::bell::Bell;
+use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 
 /// How often the journals are looked at that somebody follows. One query, for all of them.
@@ -32,10 +32,14 @@ pub(super) struct Hints {
 
 impl Hints {
     /// Starts to listen. What the connection with this number does is known here already.
-    pub(super) fn start(address: Address, bell: Arc<Bell>, own: Arc<AtomicI32>) -> Self {
+    pub(super) fn start(
+        address: Address,
+        notifier: Arc<ChangeNotifier>,
+        own: Arc<AtomicI32>,
+    ) -> Self {
         let listening = Listening {
             address,
-            bell,
+            notifier,
             own,
             seen: HashMap::new(),
         };
@@ -52,7 +56,7 @@ impl Drop for Hints {
 
 struct Listening {
     address: Address,
-    bell: Arc<Bell>,
+    notifier: Arc<ChangeNotifier>,
     own: Arc<AtomicI32>,
     /// Where the followed journals were when they were last looked at.
     seen: HashMap<ChatId, (i64, i64)>,
@@ -81,13 +85,13 @@ impl Listening {
         let listening = tokio::time::timeout(self.address.url.patience, listening).await;
         listening.map_err(|_| silent())??;
         // What was said before is lost, so everybody looks for themselves.
-        self.bell.ring_all();
+        self.notifier.notify_all();
         let mut looks = tokio::time::interval(LOOK);
         looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 hint = hints.recv() => match hint {
-                    Some(hint) if self.heed(&hint) => {}
+                    Some(hint) if self.take_hint(&hint) => {}
                     Some(_) => if self.look(&session).await.is_err() { return Ok(()) },
                     None => return Ok(()),
                 },
@@ -97,13 +101,13 @@ impl Listening {
     }
 
     /// Rings for the journals that a notification names, and says whether it names any.
-    fn heed(&self, hint: &Notification) -> bool {
+    fn take_hint(&self, hint: &Notification) -> bool {
         if hint.process_id() == self.own.load(Ordering::Relaxed) {
             return true;
         }
         match serde_json::from_str::<Vec<ChatId>>(hint.payload()) {
             Ok(chats) => {
-                chats.iter().for_each(|chat| self.bell.ring(chat));
+                chats.iter().for_each(|chat| self.notifier.notify(chat));
                 true
             }
             // Too many for a notification, which then says `*`; or somebody else's words.
@@ -114,14 +118,14 @@ impl Listening {
     /// Rings for the journals that are not where they were. Notices, too, when the server has gone
     /// without a word.
     async fn look(&mut self, session: &Session) -> Result<(), StoreError> {
-        let followed = self.bell.chats();
+        let followed = self.notifier.chats();
         let patience = self.address.url.patience;
         let found = tokio::time::timeout(patience, find(session, &followed)).await;
         let found = found.unwrap_or_else(|_| Err(silent()))?;
         for chat in &followed {
             // Also one that is gone, or was not followed before.
             if found.get(chat) != self.seen.get(chat) {
-                self.bell.ring(chat);
+                self.notifier.notify(chat);
             }
         }
         self.seen = found;

@@ -83,18 +83,18 @@ pub(super) async fn release(
 }
 
 /// What finds the chats whose turn needs somebody and that no lease covers.
-const OWNERLESS: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
+const ORPHANED: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
      WHERE chat.running AND (lease.chat IS NULL OR lease.expires <= $1)
      ORDER BY chat.updated, chat.id LIMIT $2";
 
 /// Chats whose turn needs somebody and that no lease covers.
-pub(super) async fn ownerless(
+pub(super) async fn orphaned(
     session: &Session,
     now: At,
     limit: usize,
 ) -> Result<Vec<ChatId>, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    all(session, OWNERLESS, &[&from_deadline(now), &limit], |row| {
+    all(session, ORPHANED, &[&from_deadline(now), &limit], |row| {
         Ok(text(row, 0)?.into())
     })
     .await
@@ -121,10 +121,10 @@ mod tests {
             -- What our connections tell the planner is not what is tested.
             RESET enable_seqscan";
         session.client().batch_execute(chats).await.unwrap();
-        let found = ownerless(&session, At(9), 10).await;
+        let found = orphaned(&session, At(9), 10).await;
         assert_eq!(found, Ok(vec!["b".into(), "a".into()]));
 
-        let explain = format!("EXPLAIN {OWNERLESS}");
+        let explain = format!("EXPLAIN {ORPHANED}");
         let explain = explain.replace("$1", "9").replace("$2", "10");
         let plan = session.client().query(&explain, &[]).await.unwrap();
         let plan: Vec<_> = plan.iter().map(|row| text(row, 0).unwrap()).collect();

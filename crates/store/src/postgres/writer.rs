@@ -21,7 +21,7 @@ use super::flush::{Failure, Flusher};
 use super::outage::{Backoff, Outage};
 use super::pool::away;
 use super::session::{Address, Session};
-use crate::bell::Bell;
+use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 use crate::journal::Appended;
 
@@ -59,7 +59,7 @@ impl Writer {
         address: Address,
         session: Session,
         outage: Arc<Outage>,
-        bell: Arc<Bell>,
+        notifier: Arc<ChangeNotifier>,
         process_id: Arc<AtomicI32>,
     ) -> Result<Self, StoreError> {
         let (jobs, inbox) = mpsc::channel(QUEUE);
@@ -67,7 +67,7 @@ impl Writer {
             address,
             flusher: None,
             outage,
-            bell,
+            notifier,
             process_id,
         };
         work.prepare(session).await?;
@@ -105,7 +105,7 @@ struct Work {
     address: Address,
     flusher: Option<Arc<Flusher>>,
     outage: Arc<Outage>,
-    bell: Arc<Bell>,
+    notifier: Arc<ChangeNotifier>,
     process_id: Arc<AtomicI32>,
 }
 
@@ -142,7 +142,7 @@ impl Work {
                 Job::Delete { chat, reply } => {
                     let deleted = self.delete(&chat).await;
                     if deleted == Ok(true) {
-                        self.bell.end(&chat);
+                        self.notifier.end(&chat);
                     }
                     let _ = reply.send(deleted);
                 }
@@ -270,7 +270,7 @@ impl Work {
                 Err(error) => Err(error.clone()),
             };
             if let Ok(Appended::Ok { .. }) = answer {
-                self.bell.ring(&append.chat);
+                self.notifier.notify(&append.chat);
             }
             // Whoever asked may have gone away; what is stored stays stored.
             let _ = reply.send(answer);
@@ -281,6 +281,6 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         // However the task ends, by a panic too, nobody waits for it any more.
-        self.bell.close();
+        self.notifier.close();
     }
 }

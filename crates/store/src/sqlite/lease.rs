@@ -77,19 +77,19 @@ pub(super) fn release(
 }
 
 /// What finds the chats whose turn needs somebody and that no lease covers.
-const OWNERLESS: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
+const ORPHANED: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
     WHERE chat.running = 1 AND (lease.chat IS NULL OR lease.expires <= ?1)
     ORDER BY chat.updated, chat.id LIMIT ?2";
 
 /// Chats whose turn needs somebody and that no lease covers.
-pub(super) fn ownerless(
+pub(super) fn orphaned(
     connection: &Connection,
     now: At,
     limit: usize,
 ) -> Result<Vec<ChatId>, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let parameters = params![from_deadline(now), limit];
-    all(connection, OWNERLESS, parameters, |row| {
+    all(connection, ORPHANED, parameters, |row| {
         Ok(text(row, 0)?.into())
     })
 }
@@ -119,12 +119,12 @@ mod tests {
         connection.execute_batch(parked).unwrap();
         connection.execute_batch(running).unwrap();
         connection.execute_batch("ANALYZE").unwrap();
-        let found = ownerless(&connection, At(9), 10).unwrap();
+        let found = orphaned(&connection, At(9), 10).unwrap();
         assert_eq!(found, ["b".into(), "a".into()]);
 
         let plan = all(
             &connection,
-            &format!("EXPLAIN QUERY PLAN {OWNERLESS}"),
+            &format!("EXPLAIN QUERY PLAN {ORPHANED}"),
             params![9, 10],
             |row| text(row, 3),
         );

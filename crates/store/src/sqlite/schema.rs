@@ -235,7 +235,7 @@ mod tests {
             let closed = closed.closed.unwrap();
             assert_eq!((closed.by, closed.at), ("bob".into(), At(7)));
             // The call is of no step, so the model is due.
-            let running = lease::ownerless(&connection, At(10), 9);
+            let running = lease::orphaned(&connection, At(10), 9);
             assert_eq!(running, Ok(vec!["c".into()]), "from {from}");
             let held = lease::lease(&connection, &"c".into()).unwrap();
             assert_eq!(held.map(|lease| lease.epoch), (from > 3).then_some(2));
@@ -255,7 +255,7 @@ mod tests {
             (
                 read::open_gates(&connection, &"ann".into(), None, 9).unwrap(),
                 read::gate(&connection, &id).unwrap(),
-                lease::ownerless(&connection, At(10), 9).unwrap(),
+                lease::orphaned(&connection, At(10), 9).unwrap(),
             )
         };
         let before = look();

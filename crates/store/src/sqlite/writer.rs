@@ -17,7 +17,7 @@ use turn::ChatId;
 
 use super::files::Files;
 use super::pen::Pen;
-use crate::bell::Bell;
+use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 
 /// How many jobs may wait. Whoever comes then waits for room.
@@ -87,7 +87,11 @@ enum Message {
 
 impl Writer {
     /// Starts the thread on a connection that may write.
-    pub(super) fn start(connection: Connection, files: Files, bell: Arc<Bell>) -> io::Result<Self> {
+    pub(super) fn start(
+        connection: Connection,
+        files: Files,
+        notifier: Arc<ChangeNotifier>,
+    ) -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
         let beginning = Beginning::default();
         let work = Work {
@@ -97,7 +101,7 @@ impl Writer {
             crowds: 0,
             gather: None,
             inbox,
-            bell,
+            notifier,
         };
         let thread = std::thread::Builder::new().name("journal-writer".to_owned());
         let thread = thread.spawn(move || work.run())?;
@@ -135,7 +139,7 @@ impl Writer {
 
     /// Somebody has begun to listen.
     pub(super) fn listen(&self) {
-        // If the thread is gone, the bell is closed, and the listener knows it from there.
+        // If the thread is gone, the notifier is closed, and the listener knows it from there.
         let _ = self.send(Message::Listen);
     }
 
@@ -159,7 +163,7 @@ impl Drop for Writer {
 trait Job: Send {
     fn run(&mut self, pen: &mut Pen) -> Result<(), StoreError>;
     fn deletes(&self) -> bool;
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>, bell: &Bell);
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>, notifier: &ChangeNotifier);
 }
 
 struct Waiting<T, F> {
@@ -184,7 +188,7 @@ where
         matches!(news, Ok(News::Deleted(_)))
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>, bell: &Bell) {
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>, notifier: &ChangeNotifier) {
         let Waiting {
             result,
             reply,
@@ -194,8 +198,8 @@ where
         let result = committed.and(result).map(|written| {
             match written.news {
                 News::Nothing => {}
-                News::Grew(chat) => bell.ring(&chat),
-                News::Deleted(chat) => bell.end(&chat),
+                News::Grew(chat) => notifier.notify(&chat),
+                News::Deleted(chat) => notifier.end(&chat),
             }
             written.value
         });
@@ -210,7 +214,7 @@ struct Work {
     pen: Pen,
     beginning: Beginning,
     inbox: mpsc::Receiver<Message>,
-    bell: Arc<Bell>,
+    notifier: Arc<ChangeNotifier>,
     looked: Instant,
     /// How many commits had a crowd, up to the last one.
     crowds: usize,
@@ -229,7 +233,7 @@ enum Uncommitted {
 impl Work {
     fn run(mut self) {
         loop {
-            let message = if self.bell.has_listeners() {
+            let message = if self.notifier.has_listeners() {
                 self.inbox.recv_timeout(LOOK)
             } else {
                 let message = self.inbox.recv();
@@ -291,7 +295,7 @@ impl Work {
         let begun = self.pen.begin();
         self.beginning.set(None);
         if begun.map_err(Uncommitted::Begin)? {
-            self.bell.ring_all();
+            self.notifier.notify_all();
         }
         let committed = self
             .run_group(limit, group)
@@ -326,16 +330,16 @@ impl Work {
 
     fn answer(&self, group: Vec<Box<dyn Job>>, committed: &Result<(), StoreError>) {
         for job in group {
-            job.answer(committed.clone(), &self.bell);
+            job.answer(committed.clone(), &self.notifier);
         }
     }
 
     /// Rings for everybody when another process has written.
     fn look(&mut self) {
-        if self.bell.has_listeners() && self.looked.elapsed() >= LOOK {
+        if self.notifier.has_listeners() && self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
             if self.pen.others_wrote() {
-                self.bell.ring_all();
+                self.notifier.notify_all();
             }
         }
     }
@@ -344,7 +348,7 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         // However the thread ends, by a panic too, nobody waits for it any more.
-        self.bell.close();
+        self.notifier.close();
     }
 }
 

@@ -56,7 +56,7 @@ impl World {
     pub(super) fn look_around(&mut self, server: usize) {
         let (clock, now) = (self.clock(server), self.now);
         let store = self.store_of(server);
-        let (is_ownerless, was_left) = (store.is_ownerless(clock), store.has_lease());
+        let (is_orphaned, was_left) = (store.is_orphaned(clock), store.has_lease());
         let turn = store.truth.current().filter(|turn| turn.end().is_none());
         let late = turn.and_then(|turn| {
             turn.open_gates().find_map(|gate| {
@@ -65,7 +65,7 @@ impl World {
             })
         });
         let here = &mut self.servers[server];
-        here.suspected = is_ownerless.then(|| here.suspected.unwrap_or(now));
+        here.suspected = is_orphaned.then(|| here.suspected.unwrap_or(now));
         // One that never had a lease may have been opened a moment ago.
         if here
             .suspected

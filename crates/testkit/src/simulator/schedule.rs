@@ -54,7 +54,7 @@ pub(super) enum Happening {
         call: CallId,
     },
     /// A server hears that the journal has grown.
-    Bell { server: usize, life: u64 },
+    Notified { server: usize, life: u64 },
     /// A person looks at the chat, and does something.
     Person,
     /// A client sends, or sends again.

@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// Whether the turn needs somebody, and nobody's lease covers it.
-    pub(super) fn is_ownerless(&self, now: At) -> bool {
+    pub(super) fn is_orphaned(&self, now: At) -> bool {
         let is_covered = self.lease.as_ref().is_some_and(|lease| lease.expires > now);
         self.is_running() && !is_covered
     }
@@ -168,7 +168,7 @@ impl World {
         }
         let mut stored = self.operate(server, operation);
         if let Ok(Stored::Appended(Appended::Ok { seq })) = stored {
-            self.ring();
+            self.notify();
             if self.is_doubtful() {
                 self.tell(|_| format!("server {server} is told that {seq} failed"));
                 self.tally.doubtful += 1;

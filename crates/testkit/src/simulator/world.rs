@@ -217,7 +217,7 @@ impl World {
             // What an earlier life of a server foresaw does not happen.
             Happening::Tool { server, life, .. }
             | Happening::Later { server, life, .. }
-            | Happening::Bell { server, life }
+            | Happening::Notified { server, life }
                 if !self.is_alive(server, life) => {}
             Happening::Tool { server, run, .. } => self.tool_goes_on(server, run),
             Happening::Later { server, call, .. } => {
@@ -225,7 +225,7 @@ impl World {
                 self.ledger.execute(&call, ACT);
                 self.bring_result(server, call);
             }
-            Happening::Bell { server, .. } => self.catch_up(server),
+            Happening::Notified { server, .. } => self.catch_up(server),
             Happening::Person => self.person(),
             Happening::Send(request) => self.send(request),
             Happening::Reply { request, told } => self.hear(request, told),
@@ -349,7 +349,7 @@ impl World {
     }
 
     /// The journal has grown: everybody is told, or not, or twice.
-    pub(super) fn ring(&mut self) {
+    pub(super) fn notify(&mut self) {
         for server in 0..self.servers.len() {
             let life = self.servers[server].life;
             let times = match self.is_mishandled() {
@@ -357,7 +357,7 @@ impl World {
                 false => 1,
             };
             for _ in 0..times {
-                self.travel(Happening::Bell { server, life });
+                self.travel(Happening::Notified { server, life });
             }
         }
     }

@@ -23,8 +23,8 @@ use super::reading::Reading;
 use super::told::{Retelling, Told};
 use super::upstream::Upstream;
 use crate::agent::Heard;
+use crate::event_sender::EventSender;
 use crate::gemini::Failure;
-use crate::narrated::Narrator;
 use crate::talk::Ear;
 
 /// How long somebody may say nothing before his message is taken to be over.
@@ -92,7 +92,7 @@ impl Model {
 pub(super) struct Step<'a> {
     shared: &'a Shared,
     request: &'a StepRequest,
-    narrator: &'a Narrator,
+    sender: &'a EventSender,
     /// As long as somebody speaks.
     heard: Ear,
     is_spoken: bool,
@@ -105,13 +105,13 @@ impl<'a> Step<'a> {
     pub(super) fn new(
         shared: &'a Shared,
         request: &'a StepRequest,
-        narrator: &'a Narrator,
+        sender: &'a EventSender,
         heard: Ear,
     ) -> Self {
         Self {
             shared,
             request,
-            narrator,
+            sender,
             is_spoken: heard.is_some(),
             heard,
             has_heard: false,
@@ -127,7 +127,7 @@ impl<'a> Step<'a> {
                 line.open = Some(open);
                 self.listen(line).await;
             }
-            Err(failure) => self.narrator.say(failure.into()),
+            Err(failure) => self.sender.send(failure.into()),
         }
     }
 
@@ -176,8 +176,8 @@ impl<'a> Step<'a> {
         };
         let own = self.request.own.iter().filter(|own| own.outcome.is_none());
         let lost = own.filter_map(|own| own.call.provider_id.clone());
-        self.narrator
-            .say_all(lost.map(|provider_id| AgentEvent::Settled {
+        self.sender
+            .send_all(lost.map(|provider_id| AgentEvent::Settled {
                 provider_id,
                 outcome: Outcome::Unknown { reason },
             }));
@@ -222,15 +222,15 @@ impl<'a> Step<'a> {
     /// Tells a session what it is owed, and reads what it says.
     async fn attempt(&mut self, mut open: Open, owed: Vec<Value>) -> Result<Open, Failure> {
         self.exchange(&mut open, owed).await?;
-        self.narrator.say_all(open.reading.hand_over());
+        self.sender.send_all(open.reading.hand_over());
         open.is_fresh = false;
         Ok(open)
     }
 
     async fn exchange(&mut self, open: &mut Open, owed: Vec<Value>) -> Result<(), Failure> {
         let note = json!({ NOTED: open.session });
-        self.narrator.say(AgentEvent::Session(note));
-        self.narrator.say_all(open.reading.begin());
+        self.sender.send(AgentEvent::Session(note));
+        self.sender.send_all(open.reading.begin());
         match (owed.is_empty(), open.reading.is_waiting()) {
             (false, true) => open.pace.tell(),
             (true, _) if !self.is_spoken => {}
@@ -258,7 +258,7 @@ impl<'a> Step<'a> {
     fn say(&mut self, open: &mut Open, event: Event, answered: &[String]) -> Result<(), Failure> {
         let (events, _) = open.reading.say(event, answered)?;
         self.has_begun |= !events.is_empty();
-        self.narrator.say_all(events);
+        self.sender.send_all(events);
         Ok(())
     }
 
@@ -358,7 +358,7 @@ impl<'a> Step<'a> {
     async fn listen(&self, line: &mut Line) {
         let Some(open) = &mut line.open else { return };
         for event in &open.held {
-            self.narrator.say_all(open.reading.hear(event));
+            self.sender.send_all(open.reading.hear(event));
         }
         while let Some(open) = &mut line.open {
             let is_over = !open.reading.is_working() && !open.reading.is_waiting();
@@ -367,12 +367,12 @@ impl<'a> Step<'a> {
                 // of which it would be hard to say what of it is the answer.
                 Ok(event) if is_over && open.held.is_empty() => open.pace.take(&event),
                 Ok(event) => {
-                    self.narrator.say_all(open.reading.hear(&event));
+                    self.sender.send_all(open.reading.hear(&event));
                     open.hold(event);
                 }
                 Err(failure) => {
                     if open.reading.is_working() {
-                        self.narrator.say(failure.into());
+                        self.sender.send(failure.into());
                     }
                     line.open = None;
                 }

@@ -1,4 +1,4 @@
-//! The bell that a store rings when a journal grew. It carries no entries: whoever hears it reads.
+//! Notifies listeners that a journal grew. A notification carries no entries: the listener reads them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use turn::ChatId;
 
-/// Rings for those who wait for a chat's next entry.
+/// Notifies those who wait for the next entry of a chat.
 #[derive(Debug, Default)]
-pub struct Bell {
+pub struct ChangeNotifier {
     chats: Mutex<Chats>,
 }
 
@@ -20,7 +20,7 @@ struct Chats {
     is_closed: bool,
 }
 
-impl Bell {
+impl ChangeNotifier {
     /// Listens for a chat, from now on.
     pub fn listen(self: &Arc<Self>, chat: &ChatId) -> Listener {
         let mut chats = self.lock();
@@ -35,19 +35,19 @@ impl Bell {
         Listener {
             chat: chat.clone(),
             receiver: Some(receiver),
-            bell: Arc::downgrade(self),
+            notifier: Arc::downgrade(self),
         }
     }
 
     /// The chat's journal grew.
-    pub fn ring(&self, chat: &ChatId) {
+    pub fn notify(&self, chat: &ChatId) {
         if let Some(sender) = self.lock().senders.get(chat) {
             sender.send_modify(|_| {});
         }
     }
 
     /// Any journal may have grown.
-    pub fn ring_all(&self) {
+    pub fn notify_all(&self) {
         for sender in self.lock().senders.values() {
             sender.send_modify(|_| {});
         }
@@ -61,7 +61,7 @@ impl Bell {
         }
     }
 
-    /// Nothing will ring any more.
+    /// No more notifications will come.
     pub fn close(&self) {
         let mut chats = self.lock();
         chats.is_closed = true;
@@ -90,29 +90,29 @@ pub struct Listener {
     chat: ChatId,
     /// Always there until the listener is dropped.
     receiver: Option<watch::Receiver<bool>>,
-    /// Weak, so that listeners do not keep a closed store's bell.
-    bell: Weak<Bell>,
+    /// Weak, so that listeners do not keep a closed store's notifier.
+    notifier: Weak<ChangeNotifier>,
 }
 
 impl Listener {
     /// What rang until now is heard.
-    pub(crate) fn heed(&mut self) {
+    pub(crate) fn mark_seen(&mut self) {
         if let Some(receiver) = &mut self.receiver {
             receiver.mark_unchanged();
         }
     }
 
-    /// Waits for a ring since the last [`Listener::heed`]; `false` when none can come any more.
-    pub(crate) async fn rings(&mut self) -> bool {
+    /// Waits for a notification since the last [`Listener::mark_seen`]; `false` when none can come any more.
+    pub(crate) async fn notified(&mut self) -> bool {
         match &mut self.receiver {
             Some(receiver) => receiver.changed().await.is_ok(),
             None => false,
         }
     }
 
-    /// Waits as [`Listener::rings`] does, and no longer than this; `true` if none has come by then.
-    pub(crate) async fn rings_within(&mut self, time: Duration) -> bool {
-        let rang = tokio::time::timeout(time, self.rings()).await;
+    /// Waits as [`Listener::notified`] does, and no longer than this; `true` if none has come by then.
+    pub(crate) async fn notified_within(&mut self, time: Duration) -> bool {
+        let rang = tokio::time::timeout(time, self.notified()).await;
         rang.unwrap_or(true)
     }
 
@@ -129,8 +129,8 @@ impl Drop for Listener {
         self.receiver = None;
         // Or the map would keep every chat that was ever listened for. Receivers are made under
         // this lock alone, so a count of none is none.
-        if let Some(bell) = self.bell.upgrade() {
-            let mut chats = bell.lock();
+        if let Some(notifier) = self.notifier.upgrade() {
+            let mut chats = notifier.lock();
             let sender = chats.senders.get(&self.chat);
             if sender.is_some_and(|sender| sender.receiver_count() == 0) {
                 chats.senders.remove(&self.chat);
@@ -145,42 +145,42 @@ mod tests {
 
     #[tokio::test]
     async fn a_ring_between_two_waits_is_not_lost() {
-        let bell = Arc::new(Bell::default());
+        let notifier = Arc::new(ChangeNotifier::default());
         let (a, b) = (ChatId::from("a"), ChatId::from("b"));
-        let mut listener = bell.listen(&a);
-        bell.ring(&b);
-        bell.ring(&a);
-        assert!(listener.rings().await);
-        bell.ring_all();
-        assert!(listener.rings().await);
-        bell.close();
-        assert!(!listener.rings().await);
+        let mut listener = notifier.listen(&a);
+        notifier.notify(&b);
+        notifier.notify(&a);
+        assert!(listener.notified().await);
+        notifier.notify_all();
+        assert!(listener.notified().await);
+        notifier.close();
+        assert!(!listener.notified().await);
         assert!(!listener.is_deleted());
-        assert!(!bell.listen(&a).rings().await);
+        assert!(!notifier.listen(&a).notified().await);
     }
 
     #[tokio::test]
     async fn the_end_of_a_chat_is_not_the_end_of_the_next_under_its_id() {
-        let bell = Arc::new(Bell::default());
+        let notifier = Arc::new(ChangeNotifier::default());
         let chat = ChatId::from("a");
-        let old = bell.listen(&chat);
-        bell.end(&chat);
-        let mut new = bell.listen(&chat);
+        let old = notifier.listen(&chat);
+        notifier.end(&chat);
+        let mut new = notifier.listen(&chat);
         assert!(old.is_deleted());
         drop(old);
-        bell.ring(&chat);
-        assert!(new.rings().await);
+        notifier.notify(&chat);
+        assert!(new.notified().await);
         assert!(!new.is_deleted());
     }
 
     #[test]
     fn chats_that_nobody_listens_for_are_forgotten() {
-        let bell = Arc::new(Bell::default());
+        let notifier = Arc::new(ChangeNotifier::default());
         let chat = ChatId::from("a");
-        let (first, second) = (bell.listen(&chat), bell.listen(&chat));
+        let (first, second) = (notifier.listen(&chat), notifier.listen(&chat));
         drop(first);
-        assert!(bell.has_listeners());
+        assert!(notifier.has_listeners());
         drop(second);
-        assert!(!bell.has_listeners());
+        assert!(!notifier.has_listeners());
     }
 }
