@@ -79,9 +79,9 @@ impl Address {
         &self,
         path: &str,
         headers: HeaderMap,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Socket, Refused> {
-        let connected = timeout(patience, self.open(path, headers)).await;
+        let connected = timeout(time_limit, self.open(path, headers)).await;
         connected.unwrap_or(Err(Refused::Unreachable))
     }
 

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// How long a server may take until it says where it listens.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// The system counts a process's time in hundredths of a second.
 const TICKS: f64 = 100.0;
@@ -41,7 +41,7 @@ impl Subject {
         let mut child = command.kill_on_drop(true).spawn()?;
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let mut lines = BufReader::new(stdout).lines();
-        let address = tokio::time::timeout(PATIENCE, address(&mut lines)).await??;
+        let address = tokio::time::timeout(TIME_LIMIT, address(&mut lines)).await??;
         Ok(Self {
             address,
             start: begun.elapsed(),

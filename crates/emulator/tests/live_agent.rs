@@ -187,15 +187,15 @@ async fn hear(stream: &mut AgentStream) -> Told {
             }
         }
     };
-    let patience = Duration::from_secs(15);
-    let heard = tokio::time::timeout(patience, heard).await;
+    let time_limit = Duration::from_secs(15);
+    let heard = tokio::time::timeout(time_limit, heard).await;
     heard.expect("the step never ended");
     told
 }
 
 /// Listens on until the session can be gone on with.
 async fn rest(stream: &mut AgentStream) -> Value {
-    let patience = Duration::from_secs(15);
+    let time_limit = Duration::from_secs(15);
     let rested = async {
         loop {
             if let Some(AgentEvent::Session(session)) = stream.next().await
@@ -205,7 +205,7 @@ async fn rest(stream: &mut AgentStream) -> Value {
             }
         }
     };
-    tokio::time::timeout(patience, rested)
+    tokio::time::timeout(time_limit, rested)
         .await
         .expect("no handle came")
 }

@@ -22,7 +22,7 @@ use crate::windows::Windows;
 use crate::work::{Work, WorkReceiver, WorkSender};
 
 /// How long an agent keeps its conversation open that nothing happens to, while somebody is there.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// How long the task of a chat stays that is not there. Not at all would be too short: whoever has found
 /// the task is about to ask it something.
@@ -105,10 +105,10 @@ impl Actor {
         loop {
             let is_idle = self.is_idle();
             self.note_rest(is_idle);
-            let patience = self.patience();
+            let time_limit = self.time_limit();
             let idle = async {
                 match is_idle {
-                    true => tokio::time::sleep(patience).await,
+                    true => tokio::time::sleep(time_limit).await,
                     false => std::future::pending().await,
                 }
             };
@@ -132,7 +132,7 @@ impl Actor {
                 () = idle => {
                     let is_kept = self.tasks.is_conversing()
                         && self.engine.is_attended(&self.id)
-                        && active.elapsed() < PATIENCE;
+                        && active.elapsed() < TIME_LIMIT;
                     if !is_kept && self.engine.retire(&self.id, &messages) {
                         break;
                     }
@@ -156,7 +156,7 @@ impl Actor {
     }
 
     /// A chat that is not there is not worth a task.
-    fn patience(&self) -> Duration {
+    fn time_limit(&self) -> Duration {
         let is_there = self.driver.chat().is_some_and(|chat| chat.seq() > 0);
         match is_there && !self.is_evicted {
             true => self.engine.shared.idle,

@@ -102,11 +102,11 @@ pub enum Deciding {
 
 impl Deciding {
     /// What was decided, if it is decided in time.
-    pub async fn within(self, patience: Duration) -> Option<Decision> {
+    pub async fn within(self, time_limit: Duration) -> Option<Decision> {
         match self {
             Self::Decided(decision) => Some(decision),
             // Who asks again takes the place of who asked before.
-            Self::Open(decided) => tokio::time::timeout(patience, decided).await.ok()?.ok(),
+            Self::Open(decided) => tokio::time::timeout(time_limit, decided).await.ok()?.ok(),
         }
     }
 }

@@ -463,15 +463,15 @@ impl Engine {
     }
 
     /// A tool that the agent runs by itself asks somebody, in the middle of its work: what was
-    /// decided, if that happens within a patience. Who waits longer asks the same again.
+    /// decided, if that happens within a time limit. Who waits longer asks the same again.
     pub async fn ask_for_agent(
         &self,
         chat: &ChatId,
         question: Question,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<Decision>, EngineError> {
         // The tool may be faster than the stream that tells of its call.
-        let late = Instant::now() + patience;
+        let late = Instant::now() + time_limit;
         loop {
             let kind = CommandKind::Ask {
                 provider_id: question.call.clone(),
@@ -479,7 +479,7 @@ impl Engine {
                 ask: question.ask.clone(),
             };
             match self.ask(&Principal::from(AGENT), chat, kind).await {
-                Ok(Reply::Asked(deciding)) => return Ok(deciding.within(patience).await),
+                Ok(Reply::Asked(deciding)) => return Ok(deciding.within(time_limit).await),
                 Err(EngineError::UnknownCall) if Instant::now() < late => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }

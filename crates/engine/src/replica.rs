@@ -57,9 +57,9 @@ impl Engine {
             return self.run_here(command).await;
         };
         // Whoever had the chat and died is believed in until its lease is over.
-        let patience = Instant::now() + replica.lease * 2;
+        let time_limit = Instant::now() + replica.lease * 2;
         let mut tries = 0;
-        while Instant::now() <= patience {
+        while Instant::now() <= time_limit {
             if let Some(reply) = self.attempt(&command).await? {
                 return Ok(reply);
             }

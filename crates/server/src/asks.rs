@@ -23,7 +23,7 @@ use crate::identity::bearer;
 use crate::problem::Problem;
 
 /// How long a question is held. Proxies let go of a silent request after some 30 seconds or more.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a tool asks.
 #[derive(Debug, Deserialize)]
@@ -77,7 +77,10 @@ pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Resp
         ask,
     };
     let chat = ChatId::from(asked.chat);
-    let decided = api.engine.ask_for_agent(&chat, question, PATIENCE).await?;
+    let decided = api
+        .engine
+        .ask_for_agent(&chat, question, TIME_LIMIT)
+        .await?;
     Ok(Json(told(decided)).into_response())
 }
 

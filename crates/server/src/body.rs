@@ -260,7 +260,7 @@ mod tests {
     /// On a runtime that has one thread: what blocks it blocks everybody.
     #[tokio::test]
     async fn large_bodies_are_parsed_away_from_the_threads_that_serve_a_few_at_a_time() {
-        const PATIENCE: Duration = Duration::from_secs(20);
+        const TIME_LIMIT: Duration = Duration::from_secs(20);
         let bodies = Bodies::default();
         let (began, mut beginnings) = tokio::sync::mpsc::unbounded_channel();
         // Each goes on when this task, beside it, has said so.
@@ -270,7 +270,7 @@ mod tests {
             let parsed = tokio::spawn(async move {
                 let parse = move |_: &[u8]| {
                     let _ = began.send(number);
-                    gone.recv_timeout(PATIENCE).is_ok()
+                    gone.recv_timeout(TIME_LIMIT).is_ok()
                 };
                 let parsed = bodies.parse(vec![b' '; LARGE], parse).await;
                 // Its turn is over here.
@@ -281,7 +281,7 @@ mod tests {
             (go, parsed)
         };
         let [first, second, third] = [0, 1, 2].map(parse);
-        let mut next = async || tokio::time::timeout(PATIENCE, beginnings.recv()).await;
+        let mut next = async || tokio::time::timeout(TIME_LIMIT, beginnings.recv()).await;
         let mut both = [next().await.unwrap(), next().await.unwrap()];
         both.sort_unstable();
         assert_eq!(both, [Some(0), Some(1)]);

@@ -123,7 +123,7 @@ pub(crate) struct HttpPeers {
 }
 
 impl HttpPeers {
-    /// For servers of one's own: without proxies, and with patience for none.
+    /// For servers of one's own: without proxies, and with short timeouts.
     pub(crate) fn new(key: SharedKey) -> Result<Self, String> {
         let tls = agents::tls_config().map_err(|error| error.to_string())?;
         let client = Client::builder()

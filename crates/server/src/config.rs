@@ -20,7 +20,7 @@ pub(crate) use self::settings::Settings;
 use crate::agent_name::AgentName;
 use crate::config_file;
 use crate::connection::ConnectionLimits;
-use crate::duration::{Milliseconds, Patience, Seconds};
+use crate::duration::{Milliseconds, Seconds, TimeLimit};
 use crate::environment::{self, Environment};
 use crate::error::Error;
 use crate::headers::SecurityHeaders;
@@ -59,9 +59,9 @@ pub(crate) struct Config {
     /// What an `abort` frame does.
     pub(crate) on_abort: OnAbort,
     /// How long approvals wait.
-    pub(crate) approval_timeout: Patience,
+    pub(crate) approval_timeout: TimeLimit,
     /// How long pages have to run a tool.
-    pub(crate) client_timeout: Patience,
+    pub(crate) client_timeout: TimeLimit,
     /// Other servers over the same store, if there are any.
     pub(crate) cluster: Option<Cluster>,
     /// How many connections there may be, and how long each may take.

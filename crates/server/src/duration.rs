@@ -24,16 +24,16 @@ impl FromStr for Seconds {
 
 /// How long something waits: a number of seconds, or never to end; nothing, if nothing is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Patience(Option<Option<Duration>>);
+pub(crate) struct TimeLimit(Option<Option<Duration>>);
 
-impl Patience {
+impl TimeLimit {
     /// How long, where nobody says so.
     pub(crate) fn or(self, default: Option<Duration>) -> Option<Duration> {
         self.0.unwrap_or(default)
     }
 }
 
-impl FromStr for Patience {
+impl FromStr for TimeLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -19,7 +19,7 @@ use turn::At;
 const FRESH: Duration = Duration::from_secs(1);
 
 /// How long the store may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Looks whether the store takes writes. Cloning it gives the same.
 #[derive(Clone)]
@@ -69,14 +69,14 @@ impl Readiness {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
         let probe = self.probe.probe(At(now));
-        let found = match tokio::time::timeout(PATIENCE, probe).await {
+        let found = match tokio::time::timeout(TIME_LIMIT, probe).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
                 tracing::error!("the store takes no writes: {error}");
                 Err(reason(&error))
             }
             Err(_) => {
-                tracing::error!("the store has not taken a write for {PATIENCE:?}");
+                tracing::error!("the store has not taken a write for {TIME_LIMIT:?}");
                 Err("timeout")
             }
         };
@@ -144,6 +144,6 @@ mod tests {
         let readiness = Readiness::new(store);
         let before = Instant::now();
         assert_eq!(readiness.look().await, Err("timeout"));
-        assert!(before.elapsed() <= PATIENCE + FRESH);
+        assert!(before.elapsed() <= TIME_LIMIT + FRESH);
     }
 }

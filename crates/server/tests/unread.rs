@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpSocket};
 const DELTAS: usize = 8_000;
 
 /// How long the server may take to cut a client off.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// An agent that says eight megabytes.
 struct Talker;
@@ -78,7 +78,7 @@ async fn window_that_nobody_reads_is_cut_off_and_the_turn_goes_on() {
     // The server closes the window; until then, writing to it succeeds.
     let began = Instant::now();
     while window.write_all(b"x").await.is_ok() {
-        assert!(began.elapsed() < PATIENCE, "the window is still open");
+        assert!(began.elapsed() < TIME_LIMIT, "the window is still open");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let mut rest = Vec::new();

@@ -5,7 +5,7 @@
 //! row decides between their appends, and what one appended reaches the tails of the others at once,
 //! or within a second if a notification is lost.
 //!
-//! A database that is away for less than the patience of the URL costs that time and nothing else.
+//! A database that is away for less than the time limit of the URL costs that time and nothing else.
 //! After that, what is asked of the store fails with [`StoreError::Unavailable`] until it is back;
 //! tails wait.
 
@@ -67,12 +67,12 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Opens a database, and creates what is not there yet. The database itself has to be there.
     pub async fn open(url: PostgresUrl) -> Result<Self, StoreError> {
-        let (connections, patience) = (url.connections, url.patience);
+        let (connections, time_limit) = (url.connections, url.time_limit);
         let address = Address::new(url)?;
         let session = address.connect().await?;
         schema::migrate(&session, &address).await?;
         let notifier = Arc::new(ChangeNotifier::default());
-        let outage = Arc::new(Outage::new(patience));
+        let outage = Arc::new(Outage::new(time_limit));
         let process_id = Arc::new(AtomicI32::new(0));
         let writer = Writer::start(
             address.clone(),

@@ -406,7 +406,7 @@ async fn no_more_connections_are_opened_than_allowed() {
 async fn a_database_that_is_away_is_said_to_be() {
     let mut cluster = Cluster::start();
     let url: PostgresUrl = cluster.database("chats").parse().unwrap();
-    let url = url.with_patience(Duration::from_millis(200));
+    let url = url.with_time_limit(Duration::from_millis(200));
     let journal = open(Location::Postgres(Box::new(url)))
         .await
         .unwrap()

@@ -166,9 +166,9 @@ fn entry(mark: u64) -> NewEntry {
     }
 }
 
-fn chats(cluster: &Cluster, patience: Duration) -> PostgresUrl {
+fn chats(cluster: &Cluster, time_limit: Duration) -> PostgresUrl {
     let url: PostgresUrl = cluster.database("chats").parse().unwrap();
-    url.with_patience(patience)
+    url.with_time_limit(time_limit)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

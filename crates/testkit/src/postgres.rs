@@ -25,7 +25,7 @@ use tempfile::TempDir;
 const PASSWORD: &str = "only-for-tests";
 
 /// How long a server may take to start, or to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The URL of a new, empty database in the cluster of this run.
 pub fn database() -> String {
@@ -295,7 +295,7 @@ fn spawn(folder: &Path, port: u16) -> Option<Child> {
 /// Waits until a server has started, or has found its port taken.
 fn becomes_ready(folder: &Path) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < TIME_LIMIT {
         if is_ready(folder) {
             return true;
         }

@@ -49,7 +49,7 @@ impl Step<'_> {
         note.turn = request.turn.to_string();
         note.cause = note::last_cause(request);
         note.open.clear();
-        let patience = if steps > 0 { LONG } else { SHORT };
+        let time_limit = if steps > 0 { LONG } else { SHORT };
         let mut busy = 0;
         loop {
             if known.as_ref() != Some(&note.session) {
@@ -59,7 +59,7 @@ impl Step<'_> {
                     (Some(_), true) => Told::Message,
                     (None, _) => Told::Nothing,
                 };
-                let session = self.look(&note.session, told, patience).await?;
+                let session = self.look(&note.session, told, time_limit).await?;
                 let Some(session) = session else {
                     return self.forgotten(known, telling.as_ref()).await;
                 };
@@ -85,7 +85,7 @@ impl Step<'_> {
                 // ADK has heard it all, and was cut off before it said more.
                 return self.ask_anew(known, 0).await;
             };
-            match self.tell(&note.session, telling, patience).await {
+            match self.tell(&note.session, telling, time_limit).await {
                 Ok(Some(run)) => {
                     let (after, closing) = (telling.after.clone(), telling.closing.clone());
                     let open = self.open(run, note).await;
@@ -112,17 +112,21 @@ impl Step<'_> {
         &self,
         session: &str,
         telling: &Telling,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<Run>, Failure> {
         let server = self.server;
         if let Some(before) = &telling.before {
-            let run = server.run(self.request, session, before, patience).await?;
+            let run = server
+                .run(self.request, session, before, time_limit)
+                .await?;
             if let Some(mut run) = run {
                 while run.next().await?.is_some() {}
             }
         }
         let message = &telling.message;
-        let run = server.run(self.request, session, message, patience).await?;
+        let run = server
+            .run(self.request, session, message, time_limit)
+            .await?;
         let Some(mut run) = run else {
             return Ok(None);
         };
@@ -155,13 +159,13 @@ impl Step<'_> {
         &self,
         session: &str,
         told: Told<'_>,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<Session>, Failure> {
         let user = self.request.principal.as_str();
         // Only from the first answer on: ADK may stand still, with all that lies before it.
         let mut until = None;
         loop {
-            let found = self.server.session(user, session, patience).await?;
+            let found = self.server.session(user, session, time_limit).await?;
             let Some(found) = found else { return Ok(None) };
             let until = *until.get_or_insert_with(|| Instant::now() + ON_ITS_WAY);
             let is_over = stored::is_over(&found, self.request, told);

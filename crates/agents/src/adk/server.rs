@@ -159,7 +159,7 @@ impl Server {
         request: &StepRequest,
         session: &str,
         message: &Content,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<Run>, Failure> {
         self.greet().await;
         let mark = json!({MARK: note::mark(request)});
@@ -177,7 +177,7 @@ impl Server {
         }
         loop {
             let response = self
-                .send(Method::POST, &["run_sse"], Some(&body), patience)
+                .send(Method::POST, &["run_sse"], Some(&body), time_limit)
                 .await?;
             if response.status().as_u16() == 200 {
                 let kind = response.headers().get(CONTENT_TYPE);
@@ -206,9 +206,9 @@ impl Server {
     pub(super) async fn get(
         &self,
         path: &[&str],
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<Vec<u8>>, ()> {
-        let response = self.send(Method::GET, path, None, patience).await;
+        let response = self.send(Method::GET, path, None, time_limit).await;
         let response = response.map_err(drop)?;
         match response.status().as_u16() {
             200 => read(response).await.map(Some).ok_or(()),
@@ -226,14 +226,14 @@ impl Server {
         method: Method,
         path: &[&str],
         body: Option<&Value>,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Response, Failure> {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
         let mut wait = PAUSE;
-        let until = Instant::now() + patience;
+        let until = Instant::now() + time_limit;
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
             request = request.header(ACCEPT, "text/event-stream, application/json");

@@ -41,11 +41,11 @@ impl Server {
         &self,
         user: &str,
         id: &str,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Option<Session>, Failure> {
         let path = ["apps", self.app(), "users", user, "sessions", id];
         let Some(body) = self
-            .get(&path, patience)
+            .get(&path, time_limit)
             .await
             .map_err(|()| failure::unreachable())?
         else {

@@ -105,11 +105,11 @@ impl Answer {
             };
         }
         let has_finished = self.reading.has_finished();
-        let patience = match has_finished {
+        let time_limit = match has_finished {
             true => AFTERMATH.min(http.timeouts.idle),
             false => http.timeouts.idle,
         };
-        let come = match timeout(patience, self.response.chunk()).await {
+        let come = match timeout(time_limit, self.response.chunk()).await {
             Ok(Ok(Some(bytes))) => match self.take(&bytes, http, events) {
                 Ok(()) => return true,
                 Err(failure) => Err(failure),

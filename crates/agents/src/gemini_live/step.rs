@@ -267,7 +267,7 @@ impl<'a> Step<'a> {
     async fn next(&mut self, line: &mut Line) -> Result<Option<ServerMessage>, Failure> {
         let timeouts = self.shared.config.common.timeouts;
         loop {
-            let patience = match () {
+            let time_limit = match () {
                 () if self.heard.is_some() => SILENCE,
                 () if self.has_called => REMARK,
                 () if self.reading.has_begun => timeouts.idle,
@@ -280,7 +280,7 @@ impl<'a> Step<'a> {
                 }
             };
             let is_over = tokio::select! {
-                message = timeout(patience, line.upstream()?.next()) => match message {
+                message = timeout(time_limit, line.upstream()?.next()) => match message {
                     Ok(message) => return message.map(Some),
                     Err(_) if self.heard.is_some() => true,
                     Err(_) if self.has_called => return Ok(None),

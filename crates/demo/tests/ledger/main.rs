@@ -133,7 +133,7 @@ async fn a_payment_whose_answer_was_lost_is_paid_once() {
     let cluster = Cluster::start();
     // Longer than anything here takes.
     let url: PostgresUrl = cluster.database("chats").parse().unwrap();
-    let url = url.with_patience(Duration::from_secs(60));
+    let url = url.with_time_limit(Duration::from_secs(60));
     let ledger = open(Location::Postgres(Box::new(url))).await;
     let paid = watch::Sender::new(0_u64);
     let mut heard = paid.subscribe();

@@ -30,7 +30,7 @@ use std::time::Duration;
 use adk_stream_emulator::{Emulator, Script};
 
 /// Longer than anything here takes: who waits for so long waits for ever.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// An emulator that follows these rules, given as JSON.
 async fn emulator(rules: &str) -> Emulator {
@@ -40,6 +40,6 @@ async fn emulator(rules: &str) -> Emulator {
 
 /// Waits, though not for ever.
 async fn soon<T>(future: impl Future<Output = T>) -> T {
-    let waited = tokio::time::timeout(PATIENCE, future).await;
+    let waited = tokio::time::timeout(TIME_LIMIT, future).await;
     waited.expect("it takes too long")
 }

@@ -24,7 +24,7 @@ use adk_stream::turn::gate::Decision;
 use adk_stream::turn::reason::unknown;
 use adk_stream::turn::{CallId, ChatId, Principal, Status};
 use adk_stream::wire::{Message, Part, Profile, Role, ToolState, Trigger};
-use fake::{Fake, PATIENCE};
+use fake::{Fake, TIME_LIMIT};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -148,7 +148,7 @@ impl Process {
                 }
             }
         };
-        let waited = self.on(async move { tokio::time::timeout(PATIENCE, waiting).await });
+        let waited = self.on(async move { tokio::time::timeout(TIME_LIMIT, waiting).await });
         waited.expect("the calls never stand so");
     }
 

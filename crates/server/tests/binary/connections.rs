@@ -12,7 +12,7 @@ use crate::process::{Server, Start, adk_stream};
 const ON: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 
 /// Longer than any limit that a test sets: what takes as long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 fn with(flags: &[&str]) -> Start {
     adk_stream(&[&ON, flags].concat())
@@ -20,7 +20,7 @@ fn with(flags: &[&str]) -> Start {
 
 fn connect(server: &Server) -> TcpStream {
     let stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
     stream
 }
 
@@ -42,7 +42,7 @@ fn log_says(server: &mut Server, text: &str) -> String {
         let line = server.log_line();
         assert!(!line.is_empty(), "the log ended without: {text}");
         assert!(
-            began.elapsed() < PATIENCE,
+            began.elapsed() < TIME_LIMIT,
             "the log goes on without: {text}"
         );
         if line.contains(text) {
@@ -106,7 +106,7 @@ fn connect_from(server: &Server, address: [u8; 4]) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((address, 0)).into()).unwrap();
     socket.connect(&server.address.into()).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIME_LIMIT)).unwrap();
     socket.into()
 }
 
@@ -198,7 +198,7 @@ fn head_that_does_not_come_in_time_is_not_waited_for() {
         if is_closed {
             break;
         }
-        assert!(began.elapsed() < PATIENCE, "it is still open");
+        assert!(began.elapsed() < TIME_LIMIT, "it is still open");
         // Slowly, or the head would be refused for its size.
         std::thread::sleep(Duration::from_millis(5));
     }

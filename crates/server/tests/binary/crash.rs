@@ -21,7 +21,7 @@ const LANES: usize = 4;
 const PEOPLE: usize = 4000;
 
 /// How long anything may take, with a server killed every few moments.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIME_LIMIT: Duration = Duration::from_secs(180);
 
 fn crashes() -> usize {
     let wanted = std::env::var("CRASHES").ok();
@@ -78,7 +78,7 @@ impl Person<'_> {
 
     /// Asks until it is answered as expected.
     fn until<T>(&self, what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIME_LIMIT;
         loop {
             if let Some(found) = attempt() {
                 return found;

@@ -9,8 +9,8 @@ use crate::process::{Server, serve};
 /// A socket after its handshake, as plain bytes.
 fn upgraded(server: &Server) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).unwrap();
-    let patience = Some(Duration::from_secs(20));
-    stream.set_read_timeout(patience).unwrap();
+    let time_limit = Some(Duration::from_secs(20));
+    stream.set_read_timeout(time_limit).unwrap();
     let request = "GET /api/chat/live HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\n\
                    upgrade: websocket\r\nsec-websocket-version: 13\r\n\
                    sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

@@ -12,12 +12,12 @@ const HELLO: &str = r#"{"id":"c1","messages":[{"id":"m1","role":"user","parts":[
 const KEY: &str = "a-key-of-alices-own";
 
 /// How long an answer may take that waits for nothing.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// What is answered to bytes, whatever they are.
 fn answered(server: &Server, bytes: &str) -> String {
     let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
     stream.write_all(bytes.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long a line of the log is waited for: one that takes longer never comes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A command that knows nothing of the variables and files of whoever runs the tests.
 pub(crate) struct Start {
@@ -246,7 +246,7 @@ impl Server {
 
     /// The next line on stderr; nothing, where the server has ended.
     pub(crate) fn log_line(&mut self) -> String {
-        match self.log.get_mut().unwrap().recv_timeout(PATIENCE) {
+        match self.log.get_mut().unwrap().recv_timeout(TIME_LIMIT) {
             Ok(line) => line,
             Err(mpsc::RecvTimeoutError::Disconnected) => String::new(),
             Err(mpsc::RecvTimeoutError::Timeout) => panic!("the log says nothing more"),

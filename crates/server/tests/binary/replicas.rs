@@ -79,13 +79,13 @@ pub(crate) fn begin(server: &Server, chat: &str, words: &str) -> TcpStream {
 
 /// Waits until the turn is over, wherever it is, and gives the chat.
 pub(crate) fn finished(server: &Server, chat: &str) -> Value {
-    let patience = Instant::now() + Duration::from_secs(30);
+    let time_limit = Instant::now() + Duration::from_secs(30);
     loop {
         let answer = server.get(&format!("/api/chat/{chat}"));
         if answer.status == 200 && answer.json()["status"] == "finished" {
             return answer.json();
         }
-        assert!(Instant::now() < patience, "{}", answer.text());
+        assert!(Instant::now() < time_limit, "{}", answer.text());
         std::thread::yield_now();
     }
 }
@@ -183,9 +183,9 @@ fn a_text_that_a_server_died_in_is_said_again_by_another() {
     let slow = cluster.with_pace("50");
     let other = cluster.server();
     let _window = begin(&slow, "c1", "take your time");
-    let patience = Instant::now() + Duration::from_secs(20);
+    let time_limit = Instant::now() + Duration::from_secs(20);
     while other.get("/api/chat/c1").status != 200 {
-        assert!(Instant::now() < patience);
+        assert!(Instant::now() < time_limit);
         std::thread::yield_now();
     }
     slow.signal("KILL");

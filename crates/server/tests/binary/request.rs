@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::process::Server;
 
 /// How long a server may say nothing: one that takes longer never answers.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// An answer, as it came.
 pub(crate) struct Answer {
@@ -51,7 +51,7 @@ pub(crate) fn send(
     body: &str,
 ) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
     let request = text(method, path, headers, body);
     // A server that refuses a body may close before it has read it.
     let _ = stream.write_all(request.as_bytes());

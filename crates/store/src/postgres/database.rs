@@ -18,7 +18,7 @@ pub struct Database {
 impl Database {
     /// So many connections at most, none of which is opened yet.
     pub fn new(url: PostgresUrl, connections: usize) -> Result<Self, StoreError> {
-        let outage = Arc::new(Outage::new(url.patience));
+        let outage = Arc::new(Outage::new(url.time_limit));
         let pool = Pool::new(Address::new(url)?, outage, connections);
         Ok(Self { pool })
     }

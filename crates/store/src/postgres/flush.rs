@@ -101,20 +101,23 @@ type Sent<'a> = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send + 'a>>;
 pub(super) struct Flusher {
     session: Session,
     /// The longest that an answer is waited for.
-    patience: Duration,
+    time_limit: Duration,
 }
 
 impl Flusher {
     /// Prepares a connection, so that nothing need be prepared in the middle of a transaction.
-    pub(super) async fn new(session: Session, patience: Duration) -> Result<Self, StoreError> {
+    pub(super) async fn new(session: Session, time_limit: Duration) -> Result<Self, StoreError> {
         let first = [LOCK, OPEN, GROW, ENTER, CALL, GATE, CLOSE, NOTIFY];
         let all = first.into_iter().chain(FORGET);
         for prepared in join_all(all.map(|sql| session.prepare(sql))).await {
             prepared?;
         }
         // Longer than what the server itself allows a statement.
-        let patience = patience * 2 + Duration::from_secs(1);
-        Ok(Self { session, patience })
+        let time_limit = time_limit * 2 + Duration::from_secs(1);
+        Ok(Self {
+            session,
+            time_limit,
+        })
     }
 
     /// The number by which a notification tells who sent it.
@@ -134,10 +137,10 @@ impl Flusher {
 
     /// Appends, all in one transaction; if it fails, none.
     pub(super) async fn append(&self, appends: &[&Append]) -> Result<Vec<Answer>, Failure> {
-        let looking = tokio::time::timeout(self.patience, self.lock(appends)).await;
+        let looking = tokio::time::timeout(self.time_limit, self.lock(appends)).await;
         let places = looking.unwrap_or_else(|_| Err(Failure::Lost(silent())))?;
         let (answers, batch) = work_out(appends, places);
-        let writing = tokio::time::timeout(self.patience, self.write(&batch)).await;
+        let writing = tokio::time::timeout(self.time_limit, self.write(&batch)).await;
         let written = writing.unwrap_or_else(|_| Err(Failure::Unknown(silent())));
         match written {
             Err(Failure::Refused(error)) if appends.len() == 1 => {
@@ -307,7 +310,7 @@ impl Flusher {
         let (calls, gates) = append.unique_ids();
         let parameters: Parameters<'_> = &[&calls, &gates, &append.chat.as_str()];
         let holders = self.session.query(TAKEN, parameters);
-        let holders = tokio::time::timeout(self.patience, holders).await;
+        let holders = tokio::time::timeout(self.time_limit, holders).await;
         let taken = holders.ok().and_then(Result::ok).and_then(|rows| {
             let id = text(rows.first()?, 0).ok()?.to_owned();
             Some(StoreError::Taken { id })
@@ -320,7 +323,7 @@ impl Flusher {
         if chat.as_str().contains('\0') {
             return Ok(false);
         }
-        let deleting = tokio::time::timeout(self.patience, self.forget(chat)).await;
+        let deleting = tokio::time::timeout(self.time_limit, self.forget(chat)).await;
         let was_there = deleting.unwrap_or_else(|_| Err(Failure::Unknown(silent())))?;
         if was_there {
             self.notify(vec![chat.as_str()]);

@@ -82,7 +82,7 @@ impl Listening {
         let session = self.address.connect_hearing(hear).await?;
         let listen = format!("LISTEN {CHANNEL}");
         let listening = session.client().batch_execute(&listen);
-        let listening = tokio::time::timeout(self.address.url.patience, listening).await;
+        let listening = tokio::time::timeout(self.address.url.time_limit, listening).await;
         listening.map_err(|_| silent())??;
         // What was said before is lost, so everybody looks for themselves.
         self.notifier.notify_all();
@@ -119,8 +119,8 @@ impl Listening {
     /// without a word.
     async fn look(&mut self, session: &Session) -> Result<(), StoreError> {
         let followed = self.notifier.chats();
-        let patience = self.address.url.patience;
-        let found = tokio::time::timeout(patience, find(session, &followed)).await;
+        let time_limit = self.address.url.time_limit;
+        let found = tokio::time::timeout(time_limit, find(session, &followed)).await;
         let found = found.unwrap_or_else(|_| Err(silent()))?;
         for chat in &followed {
             // Also one that is gone, or was not followed before.

@@ -14,20 +14,20 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// Since when the database is away, known to all who use it.
 #[derive(Debug)]
 pub(super) struct Outage {
-    patience: Duration,
+    time_limit: Duration,
     since: Mutex<Option<Instant>>,
 }
 
 impl Outage {
-    pub(super) fn new(patience: Duration) -> Self {
+    pub(super) fn new(time_limit: Duration) -> Self {
         let since = Mutex::default();
-        Self { patience, since }
+        Self { time_limit, since }
     }
 
     /// An attempt that began then has failed. Says whether it is worth waiting for the next.
     pub(super) fn goes_on(&self, begun: Instant) -> bool {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        since.get_or_insert(begun).elapsed() < self.patience
+        since.get_or_insert(begun).elapsed() < self.time_limit
     }
 
     /// The database has answered.

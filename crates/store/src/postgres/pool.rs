@@ -57,8 +57,8 @@ impl Pool {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let patience = self.address.url.patience;
-        let room = tokio::time::timeout(patience, self.room.acquire()).await;
+        let time_limit = self.address.url.time_limit;
+        let room = tokio::time::timeout(time_limit, self.room.acquire()).await;
         let room = room.map_err(|_| StoreError::Unavailable {
             problem: "all connections to it are in use".to_owned(),
         })?;
@@ -67,10 +67,10 @@ impl Pool {
         loop {
             let failed = match self.session().await {
                 Ok(session) => {
-                    // The server's own limit is twice the patience: longer than that it is silent.
+                    // The server's own limit is twice the time limit: longer than that it is silent.
                     // Whoever stops waiting leaves a connection that is not given back, but closed.
                     let work = work(Arc::clone(&session));
-                    match tokio::time::timeout(patience * 2, work).await {
+                    match tokio::time::timeout(time_limit * 2, work).await {
                         Err(_) => {
                             session.cut();
                             silent()

@@ -34,7 +34,7 @@ pub(super) async fn migrate(session: &Session, address: &Address) -> Result<(), 
         require_unicode(session, address).await?;
         version(session, address).await
     };
-    let looking = tokio::time::timeout(address.url.patience * 2, looking).await;
+    let looking = tokio::time::timeout(address.url.time_limit * 2, looking).await;
     if looking.unwrap_or_else(|_| Err(silent()))? == MIGRATIONS.len() {
         return Ok(());
     }

@@ -51,8 +51,8 @@ impl Address {
         hear: impl Fn(Notification) + Send + 'static,
     ) -> Result<Session, StoreError> {
         // The driver's own timeout ends with the socket; a server that hangs has one, and is silent.
-        let patience = self.url.patience;
-        let connecting = tokio::time::timeout(patience, self.start(hear));
+        let time_limit = self.url.time_limit;
+        let connecting = tokio::time::timeout(time_limit, self.start(hear));
         connecting.await.unwrap_or_else(|_| Err(silent()))
     }
 
@@ -79,7 +79,7 @@ impl Address {
             statements: Mutex::default(),
             connection,
         };
-        let set_up = set_up(self.url.patience);
+        let set_up = set_up(self.url.time_limit);
         session
             .client
             .batch_execute(&set_up)
@@ -90,16 +90,16 @@ impl Address {
 }
 
 /// What every connection is told first.
-fn set_up(patience: Duration) -> String {
-    let patience = patience.as_millis().max(1);
-    let longest = 2 * patience;
+fn set_up(time_limit: Duration) -> String {
+    let time_limit = time_limit.as_millis().max(1);
+    let longest = 2 * time_limit;
     format!(
         // Where our tables are, and nothing else: no other program's function gets in between.
         "SET search_path TO {SCHEMA}, pg_temp;
          SET client_min_messages TO warning;
          -- Whoever is frozen in the middle of a transaction loses it, and with it its locks; whoever
          -- waits for those waits longer than that.
-         SET idle_in_transaction_session_timeout TO {patience};
+         SET idle_in_transaction_session_timeout TO {time_limit};
          SET statement_timeout TO {longest};
          -- Every query here has its index. What the planner thinks of a table that has just grown
          -- from nothing must not decide otherwise.

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 const CONNECTIONS: usize = 8;
 
 /// How long a database may be away before what waits for it is told so, if nobody says.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// How many connections there have to be: one that writes, one that listens, one that reads.
 const FEWEST: usize = 3;
@@ -38,14 +38,14 @@ pub struct PostgresUrl {
     pub(super) verifies: bool,
     pub(super) roots: Option<PathBuf>,
     pub(super) connections: usize,
-    pub(super) patience: Duration,
+    pub(super) time_limit: Duration,
 }
 
 impl PostgresUrl {
     /// How long the database may be away before what waits for it is told so: 5 seconds, if this is
     /// not called.
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
         self
     }
 
@@ -74,7 +74,7 @@ impl FromStr for PostgresUrl {
             verifies: false,
             roots: None,
             connections: CONNECTIONS,
-            patience: PATIENCE,
+            time_limit: TIME_LIMIT,
         };
         // What a user name and a password hold is none of our business.
         let start = text.find('@').unwrap_or(0);

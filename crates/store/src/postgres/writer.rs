@@ -238,13 +238,13 @@ impl Work {
     }
 
     async fn prepare(&mut self, session: Session) -> Result<(), StoreError> {
-        let patience = self.address.url.patience;
+        let time_limit = self.address.url.time_limit;
         let preparing = async {
-            let flusher = Flusher::new(session, patience).await?;
+            let flusher = Flusher::new(session, time_limit).await?;
             let process_id = flusher.process_id().await?;
             Ok((flusher, process_id))
         };
-        let prepared = tokio::time::timeout(patience, preparing).await;
+        let prepared = tokio::time::timeout(time_limit, preparing).await;
         let (flusher, process_id) = prepared.unwrap_or_else(|_| Err(silent()))?;
         self.process_id.store(process_id, Ordering::Relaxed);
         self.flusher = Some(Arc::new(flusher));

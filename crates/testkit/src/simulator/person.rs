@@ -329,9 +329,9 @@ impl World {
             self.deliver_to(front, life, delivery);
         }
         self.people.open.insert(id, request);
-        let patience = self.chance.between(LEASE / 2, 4 * LEASE);
+        let time_limit = self.chance.between(LEASE / 2, 4 * LEASE);
         let request = id;
-        self.after(patience, Happening::Impatience { request, tries });
+        self.after(time_limit, Happening::TimeLimit { request, tries });
     }
 
     /// A client hears what came of a request.
@@ -344,7 +344,7 @@ impl World {
         }
     }
 
-    pub(super) fn lose_patience(&mut self, request: u64, tries: u32) {
+    pub(super) fn reach_time_limit(&mut self, request: u64, tries: u32) {
         let open = self.people.open.get(&request);
         if open.is_some_and(|open| open.tries == tries) {
             self.try_again(request);

@@ -62,7 +62,7 @@ pub(super) enum Happening {
     /// A client hears what came of a request.
     Reply { request: u64, told: Told },
     /// A client has waited long enough for a reply to one of its tries.
-    Impatience { request: u64, tries: u32 },
+    TimeLimit { request: u64, tries: u32 },
     /// A server dies.
     Crash(usize),
     /// A server starts again.

@@ -20,7 +20,7 @@ use super::{Bug, Story, Tally};
 pub(super) const LEASE: u64 = 4_000;
 
 /// How long the world may take to become quiet once it is healed. Clocks may be wrong by a lease, a
-/// chat that nothing happens to is let go after a while, and people have some patience.
+/// chat that nothing happens to is let go after a while, and people wait for a while.
 const RECOVERY: u64 = 240_000;
 
 /// How many inputs the chat may take in all: one that goes round in circles takes more.
@@ -229,7 +229,7 @@ impl World {
             Happening::Person => self.person(),
             Happening::Send(request) => self.send(request),
             Happening::Reply { request, told } => self.hear(request, told),
-            Happening::Impatience { request, tries } => self.lose_patience(request, tries),
+            Happening::TimeLimit { request, tries } => self.reach_time_limit(request, tries),
             Happening::Crash(server) => self.crash(server),
             Happening::Restart(server) => self.restart(server),
             Happening::OnePrimary => self.join(),

@@ -43,7 +43,7 @@ pub(super) struct Pace {
 
 /// How long to wait for a model, and what it means when nothing comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum TimeLimit {
     /// It has said all.
     Over,
     /// If nothing comes, it has said all.
@@ -102,14 +102,14 @@ impl Pace {
         }
     }
 
-    pub(super) fn patience(&self, is_fresh: bool) -> Patience {
+    pub(super) fn time_limit(&self, is_fresh: bool) -> TimeLimit {
         match (self.is_owed, self.has_handed_over) {
-            _ if self.is_talking => Patience::LostAfter(IDLE),
-            (false, true) if self.is_done || !self.has_called => Patience::Over,
-            (false, true) => Patience::OverAfter(GRACE),
-            (true, true) => Patience::OverAfter(REMARK),
-            (_, false) if is_fresh => Patience::LostAfter(FIRST),
-            (_, false) => Patience::LostAfter(DOUBT),
+            _ if self.is_talking => TimeLimit::LostAfter(IDLE),
+            (false, true) if self.is_done || !self.has_called => TimeLimit::Over,
+            (false, true) => TimeLimit::OverAfter(GRACE),
+            (true, true) => TimeLimit::OverAfter(REMARK),
+            (_, false) if is_fresh => TimeLimit::LostAfter(FIRST),
+            (_, false) => TimeLimit::LostAfter(DOUBT),
         }
     }
 }
@@ -130,13 +130,13 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn after(events: &[Value]) -> Patience {
+    fn after(events: &[Value]) -> TimeLimit {
         let mut pace = Pace::default();
         pace.ask();
         for event in events {
             pace.take(&serde_json::from_value(event.clone()).unwrap());
         }
-        pace.patience(true)
+        pace.time_limit(true)
     }
 
     fn text(text: &str) -> Value {
@@ -159,26 +159,26 @@ mod tests {
 
     #[test]
     fn answer_is_over_when_the_model_hands_over() {
-        assert_eq!(after(&[]), Patience::LostAfter(FIRST));
-        assert_eq!(after(&[text("Hi")]), Patience::LostAfter(IDLE));
-        assert_eq!(after(&[text("Hi"), complete()]), Patience::Over);
-        assert_eq!(after(&[complete()]), Patience::OverAfter(REMARK));
+        assert_eq!(after(&[]), TimeLimit::LostAfter(FIRST));
+        assert_eq!(after(&[text("Hi")]), TimeLimit::LostAfter(IDLE));
+        assert_eq!(after(&[text("Hi"), complete()]), TimeLimit::Over);
+        assert_eq!(after(&[complete()]), TimeLimit::OverAfter(REMARK));
     }
 
     #[test]
     fn model_that_waits_for_its_call_answers_once() {
         let events = [text("Let me see."), call("1"), response("1")];
-        assert_eq!(after(&events), Patience::LostAfter(FIRST));
+        assert_eq!(after(&events), TimeLimit::LostAfter(FIRST));
         let events = [call("1"), response("1"), text("18."), complete()];
-        assert_eq!(after(&events), Patience::OverAfter(GRACE));
+        assert_eq!(after(&events), TimeLimit::OverAfter(GRACE));
     }
 
     #[test]
     fn model_that_does_not_wait_hands_over_before_it_answers() {
         let events = [call("1"), complete(), response("1")];
-        assert_eq!(after(&events), Patience::LostAfter(FIRST));
+        assert_eq!(after(&events), TimeLimit::LostAfter(FIRST));
         let events = [call("1"), response("1"), complete()];
-        assert_eq!(after(&events), Patience::OverAfter(REMARK));
+        assert_eq!(after(&events), TimeLimit::OverAfter(REMARK));
         let events = [
             call("1"),
             complete(),
@@ -186,7 +186,7 @@ mod tests {
             text("18."),
             complete(),
         ];
-        assert_eq!(after(&events), Patience::OverAfter(GRACE));
+        assert_eq!(after(&events), TimeLimit::OverAfter(GRACE));
     }
 
     #[test]
@@ -198,25 +198,25 @@ mod tests {
             text("…"),
             complete(),
         ];
-        assert_eq!(after(&busy), Patience::OverAfter(REMARK));
+        assert_eq!(after(&busy), TimeLimit::OverAfter(REMARK));
         let done = [&busy[..], &[text("18."), complete()]].concat();
-        assert_eq!(after(&done), Patience::OverAfter(GRACE));
+        assert_eq!(after(&done), TimeLimit::OverAfter(GRACE));
     }
 
     #[test]
     fn interrupted_model_has_not_answered() {
         let interrupted = json!({"author": "root", "interrupted": true});
         let events = [text("Once upon"), interrupted, complete()];
-        assert_eq!(after(&events), Patience::OverAfter(REMARK));
+        assert_eq!(after(&events), TimeLimit::OverAfter(REMARK));
     }
 
     #[test]
     fn model_may_say_whether_it_is_done() {
         let status = |status: &str| json!({"author": "root", "turnComplete": true, "interactionStatus": status});
         let events = [text("Let me think."), status("IN_PROGRESS")];
-        assert_eq!(after(&events), Patience::LostAfter(FIRST));
+        assert_eq!(after(&events), TimeLimit::LostAfter(FIRST));
         let events = [call("1"), response("1"), text("18."), status("IDLE")];
-        assert_eq!(after(&events), Patience::Over);
+        assert_eq!(after(&events), TimeLimit::Over);
     }
 
     #[test]
@@ -226,6 +226,6 @@ mod tests {
             "outputTranscription": {"text": "Let me see.", "finished": true},
         });
         let events = [call("1"), response("1"), whole, complete()];
-        assert_eq!(after(&events), Patience::OverAfter(REMARK));
+        assert_eq!(after(&events), TimeLimit::OverAfter(REMARK));
     }
 }

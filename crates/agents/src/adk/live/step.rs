@@ -18,7 +18,7 @@ use super::super::note;
 use super::super::server::SHORT;
 use super::super::sessions::Made;
 use super::Shared;
-use super::pace::{Pace, Patience};
+use super::pace::{Pace, TimeLimit};
 use super::reading::Reading;
 use super::told::{Retelling, Told};
 use super::upstream::Upstream;
@@ -269,7 +269,7 @@ impl<'a> Step<'a> {
         let until = Instant::now();
         let mut rest = VecDeque::new();
         loop {
-            let patience = match calls.iter().any(is_later) {
+            let time_limit = match calls.iter().any(is_later) {
                 true => FIRST_ANSWER,
                 false => SIDE_BY_SIDE,
             };
@@ -281,7 +281,7 @@ impl<'a> Step<'a> {
             let next = match open.held.pop_front() {
                 Some(event) => event,
                 None if is_settled => break,
-                None => match timeout_at(until + patience, open.upstream.next()).await {
+                None => match timeout_at(until + time_limit, open.upstream.next()).await {
                     Ok(event) => event?,
                     Err(_) => break,
                 },
@@ -311,12 +311,12 @@ impl<'a> Step<'a> {
             return Ok(Some(event));
         }
         loop {
-            let patience = match (&self.heard, open.pace.patience(open.is_fresh)) {
+            let time_limit = match (&self.heard, open.pace.time_limit(open.is_fresh)) {
                 (Some(_), _) => SILENCE,
-                (None, Patience::Over) => return Ok(None),
+                (None, TimeLimit::Over) => return Ok(None),
                 // A tool may take as long as it likes.
                 (None, _) if open.reading.is_working() => Duration::MAX,
-                (None, Patience::OverAfter(wait) | Patience::LostAfter(wait)) => wait,
+                (None, TimeLimit::OverAfter(wait) | TimeLimit::LostAfter(wait)) => wait,
             };
             let heard = async {
                 match &mut self.heard {
@@ -325,11 +325,11 @@ impl<'a> Step<'a> {
                 }
             };
             tokio::select! {
-                event = timeout(patience, open.upstream.next()) => match event {
+                event = timeout(time_limit, open.upstream.next()) => match event {
                     Ok(event) => return event.map(Some),
                     Err(_) if self.heard.is_some() => {}
-                    Err(_) => match open.pace.patience(open.is_fresh) {
-                        Patience::LostAfter(_) => return Err(failure::timed_out()),
+                    Err(_) => match open.pace.time_limit(open.is_fresh) {
+                        TimeLimit::LostAfter(_) => return Err(failure::timed_out()),
                         _ => return Ok(None),
                     },
                 },

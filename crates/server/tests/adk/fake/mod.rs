@@ -27,7 +27,7 @@ pub(crate) use self::habits::Habits;
 use self::script::script;
 
 /// How long anything is waited for. A machine may be busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// The server, and what it was asked.
 #[derive(Clone, Default)]
@@ -196,7 +196,7 @@ impl Fake {
 
     /// Waits until somebody is held.
     pub(crate) async fn holds(&self) {
-        let held = timeout(PATIENCE, self.held.notified()).await;
+        let held = timeout(TIME_LIMIT, self.held.notified()).await;
         held.expect("nobody is held");
     }
 
@@ -211,7 +211,7 @@ impl Fake {
                 changed.await;
             }
         };
-        timeout(PATIENCE, waiting).await.expect("it never is so");
+        timeout(TIME_LIMIT, waiting).await.expect("it never is so");
     }
 
     fn make(&self, id: String, body: &Value) -> Response {

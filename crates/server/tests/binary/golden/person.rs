@@ -13,7 +13,7 @@ use crate::request::{self, Answer};
 use crate::socket;
 
 /// How long anything is waited for. A machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// By which tools at the agent are known.
 pub(super) const AGENT_KEY: &str = "known-to-the-agent-alone";
@@ -31,7 +31,7 @@ pub(super) fn key(chat: &str) -> String {
 
 /// Asks until there is an answer.
 pub(super) fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIME_LIMIT;
     loop {
         if let Some(found) = attempt() {
             return found;
@@ -172,7 +172,7 @@ impl Person {
         let headers = [("content-type", "application/json"), ("x-api-key", &*key)];
         let text = request::text("POST", "/api/chat", &headers, &body.to_string());
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
         let (mut come, mut buffer) = (Vec::new(), [0; 1024]);
         while !String::from_utf8_lossy(&come).contains(words) {

@@ -413,9 +413,9 @@ async fn a_look_at_a_database_that_another_holds_does_not_wait_for_it() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (release, held) = mpsc::channel();
     *HELD.lock().unwrap() = Some(held);
-    let patience = Duration::from_secs(60);
+    let time_limit = Duration::from_secs(60);
     for _ in 0..2 {
-        let look = tokio::time::timeout(patience, store.probe(At(1)));
+        let look = tokio::time::timeout(time_limit, store.probe(At(1)));
         assert_eq!(look.await, Ok(Err(StoreError::Busy)));
     }
     other.execute_batch("COMMIT").unwrap();
