@@ -83,6 +83,7 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	shellcheck .ci/run scripts/* examples/*/run
 	scripts/check-links
 	scripts/check-snippets
+	scripts/check-words
 
 .PHONY: test-rust
 test-rust: $(PAGE) ## the Rust tests, doc tests included

@@ -20,7 +20,7 @@ def program(name):
     return str(max(found, key=lambda path: int(path.parts[-3]), default=name))
 
 
-def stand_in():
+def unprivileged_user():
     """Who runs it where we are root: PostgreSQL refuses to be."""
     if os.geteuid() != 0:
         return None
@@ -35,7 +35,7 @@ def stand_in():
 def as_user(command):
     """The command, run by somebody who is not root, and ended with whoever started it."""
     before = ["setpriv", "--pdeathsig=QUIT"]
-    if user := stand_in():
+    if user := unprivileged_user():
         before += [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     return [*before, *command]
 
@@ -52,7 +52,7 @@ def postgres():
     """The URL of an empty database."""
     # Not pytest's own folder, which nobody else may enter.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="adk-stream-postgres-"))
-    if user := stand_in():
+    if user := unprivileged_user():
         os.chown(folder, user.pw_uid, user.pw_gid)
     data = folder / "data"
     make = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]

@@ -21,12 +21,11 @@ use crate::error::EngineError;
 use crate::windows::Windows;
 use crate::work::{Work, WorkReceiver, WorkSender};
 
-/// How long an agent keeps its conversation open that nothing happens to, while somebody is there.
-const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// Idle timeout of an agent's conversation while a viewer is connected.
+const CONVERSATION_IDLE: Duration = Duration::from_secs(600);
 
-/// How long the task of a chat stays that is not there. Not at all would be too short: whoever has found
-/// the task is about to ask it something.
-const BRIEF: Duration = Duration::from_millis(1);
+/// Idle timeout of the task of an unknown chat. Not zero, because a caller may still hold a sender.
+const UNKNOWN_CHAT_IDLE: Duration = Duration::from_millis(1);
 
 /// How many commands may wait for a turn to come to rest.
 const POSTPONED: usize = 16;
@@ -132,7 +131,7 @@ impl Actor {
                 () = idle => {
                     let is_kept = self.tasks.is_conversing()
                         && self.engine.is_attended(&self.id)
-                        && active.elapsed() < TIME_LIMIT;
+                        && active.elapsed() < CONVERSATION_IDLE;
                     if !is_kept && self.engine.retire(&self.id, &messages) {
                         break;
                     }
@@ -160,7 +159,7 @@ impl Actor {
         let is_there = self.driver.chat().is_some_and(|chat| chat.seq() > 0);
         match is_there && !self.is_evicted {
             true => self.engine.shared.idle,
-            false => BRIEF,
+            false => UNKNOWN_CHAT_IDLE,
         }
     }
 

@@ -8,12 +8,12 @@ use agents::Agent;
 use store::Journal;
 
 use crate::asked::Asked;
-use crate::beat::Left;
 use crate::deadlines::Deadlines;
 use crate::driver::{CONFLICTS, Settings};
 use crate::engine::{Engine, Shared};
 use crate::error::EngineError;
 use crate::id;
+use crate::maintenance::Left;
 use crate::replica::{Held, Replica};
 use crate::resting::{MEMORY, Resting};
 use crate::tools::Tools;

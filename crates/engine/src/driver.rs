@@ -450,7 +450,7 @@ impl Driver {
         match input {
             Input::Stored(stored) => self.stored(stored),
             Input::Lost => {
-                self.let_go(Some(moved()));
+                self.evict(Some(moved()));
                 self.rest();
                 self.go_on();
             }
@@ -690,7 +690,7 @@ impl Driver {
             match self.is_held {
                 true => self.job = Some(Job::new(Task::GiveBack)),
                 false => {
-                    self.let_go(Some(moved()));
+                    self.evict(Some(moved()));
                     self.actions.push(Action::Left);
                 }
             }

@@ -18,11 +18,11 @@ use wire::{Message, Trigger};
 
 use crate::actor::{self, Message as ToActor};
 use crate::asked::Asked;
-use crate::beat::Left;
 use crate::command::{Command, CommandKind, Reply, View};
 use crate::deadlines::Deadlines;
 use crate::driver::{Input, Settings};
 use crate::error::EngineError;
+use crate::maintenance::Left;
 use crate::replica::{Held, Replica};
 use crate::resting::Resting;
 use crate::stream::{Speech, WindowStream};

@@ -18,7 +18,7 @@
 //! - `asked`: where the approvals are that chats here wait for; `deadlines`: when their time is up.
 //! - `chat_id`: under which ids chats can be opened.
 //! - `resting`: chats that nothing happens to, within bounds.
-//! - `beat`: what a server does by itself; `drain`: how it leaves.
+//! - `maintenance`: what a server does by itself; `drain`: how it leaves.
 //! - [`replica`]: one of several servers; `follower`: what is read where the owner of a chat can't be
 //!   reached.
 //! - [`stream`]: a window as it is read; `log` is what all windows of a turn read from.
@@ -26,7 +26,6 @@
 
 mod actor;
 mod asked;
-mod beat;
 mod builder;
 mod chat_id;
 pub mod command;
@@ -39,6 +38,7 @@ pub mod error;
 mod follower;
 mod id;
 mod log;
+mod maintenance;
 pub mod replica;
 mod resting;
 pub mod schema;

@@ -90,8 +90,8 @@ impl WindowStream {
         Self::new(log, view)
     }
 
-    /// For a client that shows what it believes: see [`Window::believing`].
-    pub(crate) fn believing(mut self, message: &Message) -> Self {
+    /// For a client with answers of its own: see [`Window::with_client_state`].
+    pub(crate) fn with_client_state(mut self, message: &Message) -> Self {
         if let Source::Here(reader) = &mut self.0 {
             reader.believe(message);
         }
@@ -127,7 +127,7 @@ impl Reader {
     fn believe(&mut self, message: &Message) {
         let empty = View::Legacy(LegacyWindow::new("", 0));
         self.view = match std::mem::replace(&mut self.view, empty) {
-            View::Sdk(window) => View::Sdk(window.believing(message)),
+            View::Sdk(window) => View::Sdk(window.with_client_state(message)),
             view => view,
         };
     }

@@ -77,7 +77,7 @@ impl Windows {
             None => WindowStream::replaying(log, opening.speech),
         };
         Some(match &opening.seen {
-            Some(message) => window.believing(message),
+            Some(message) => window.with_client_state(message),
             None => window,
         })
     }

@@ -41,7 +41,7 @@ const ENVELOPE: usize = 2;
 
 /// How long a server may take to answer a command, or say more of a window. A window that has
 /// nothing to say says so more often.
-const SILENCE: Duration = Duration::from_secs(20);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How often a window that has nothing to say says so.
 const PULSE: Duration = Duration::from_secs(5);
@@ -141,7 +141,7 @@ impl HttpPeers {
         let sent = self.client.post(url).header(HEADER, self.key.as_str());
         let sent = sent.header("content-type", "application/json");
         let body = serde_json::to_vec(command).map_err(|_| NotForwarded::Nowhere)?;
-        let sent = tokio::time::timeout(SILENCE, sent.body(body).send()).await;
+        let sent = tokio::time::timeout(IDLE_TIMEOUT, sent.body(body).send()).await;
         let mut answer = match sent {
             Ok(Ok(answer)) => answer,
             // If it was done all the same, the journal says so when it is done again.
@@ -228,7 +228,7 @@ impl Lines {
                 let line: Vec<u8> = self.0.drain(..=end).collect();
                 return serde_json::from_slice(&line).ok();
             }
-            match tokio::time::timeout(SILENCE, answer.chunk()).await {
+            match tokio::time::timeout(IDLE_TIMEOUT, answer.chunk()).await {
                 Ok(Ok(Some(bytes))) => self.0.extend_from_slice(&bytes),
                 Ok(Ok(None)) if !self.0.is_empty() => {
                     let line = std::mem::take(&mut self.0);

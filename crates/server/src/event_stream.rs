@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep};
 use wire::{Chunk, sse};
 
 /// How long a window may be silent: proxies close connections that are.
-const SILENCE: Duration = Duration::from_secs(15);
+const KEEPALIVE: Duration = Duration::from_secs(15);
 
 /// About how many bytes a chunk takes. Most are deltas.
 const CHUNK: usize = 80;
@@ -62,7 +62,7 @@ impl Events {
         Self {
             window,
             ready: Vec::new().into_iter(),
-            timer: Box::pin(tokio::time::sleep(SILENCE)),
+            timer: Box::pin(tokio::time::sleep(KEEPALIVE)),
         }
     }
 
@@ -90,7 +90,7 @@ impl Events {
     async fn read(&mut self) -> Result<Option<Vec<Arc<Chunk>>>, Silent> {
         let Self { window, timer, .. } = self;
         let mut next = pin!(window.next());
-        let deadline = Instant::now() + SILENCE;
+        let deadline = Instant::now() + KEEPALIVE;
         poll_fn(|context| {
             if let Poll::Ready(chunks) = next.as_mut().poll(context) {
                 return Poll::Ready(Ok(chunks));
@@ -134,10 +134,10 @@ mod tests {
         let began = Instant::now();
         let talk = tokio::spawn(async move {
             for _ in 0..3 {
-                tokio::time::sleep(SILENCE * 2 / 3).await;
+                tokio::time::sleep(KEEPALIVE * 2 / 3).await;
                 sender.send(vec![delta.clone()]).await.unwrap();
             }
-            tokio::time::sleep(SILENCE * 5 / 2).await;
+            tokio::time::sleep(KEEPALIVE * 5 / 2).await;
         });
         let mut told = Vec::new();
         loop {
@@ -145,7 +145,7 @@ mod tests {
             if !is_open {
                 break;
             }
-            let silences = began.elapsed().as_secs_f64() / SILENCE.as_secs_f64();
+            let silences = began.elapsed().as_secs_f64() / KEEPALIVE.as_secs_f64();
             told.push((bytes.starts_with(b":"), (silences * 3.0).round()));
         }
         let deltas = [(false, 2.0), (false, 4.0), (false, 6.0)];

@@ -1,7 +1,7 @@
 //! Leases: which server runs a chat's turn, where to find it, and until when it is believed to live.
 //!
 //! A lease is a hint and never the fence. It says where to look for the owner of a running turn, and
-//! when to stop believing in it. Who may write is decided by the journal alone: a turn is claimed
+//! when it has expired. Who may write is decided by the journal alone: a turn is claimed
 //! there, under a new epoch, and whoever was late conflicts. So a lease that is lost, late or wrong
 //! costs time and never an answer.
 //!

@@ -12,10 +12,10 @@ mod files;
 mod index;
 mod lease;
 mod limits;
-mod pen;
 mod read;
 mod readers;
 mod schema;
+mod write_connection;
 mod writer;
 
 use std::fmt;
@@ -37,8 +37,8 @@ use crate::probe::Probe;
 use crate::tail::Tail;
 use append::Append;
 use files::Files;
-use pen::Pen;
 use readers::Readers;
+use write_connection::WriteConnection;
 use writer::Writer;
 
 /// How long another process may hold the file before a look at it says so: a fraction of what whoever
@@ -106,7 +106,7 @@ impl Journal for SqliteStore {
     ) -> Reply<'a, Appended> {
         Box::pin(async move {
             let append = Append::new(chat.clone(), expected_seq, entry)?;
-            let run = move |pen: &mut _| append.run(pen);
+            let run = move |connection: &mut _| append.run(connection);
             self.writer.write(run).await
         })
     }
@@ -194,7 +194,7 @@ impl Journal for SqliteStore {
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         let chat = chat.clone();
-        let run = move |pen: &mut _| append::delete(pen, &chat);
+        let run = move |connection: &mut _| append::delete(connection, &chat);
         Box::pin(self.writer.write(run))
     }
 }
@@ -208,7 +208,9 @@ impl Leases for SqliteStore {
         expires: At,
     ) -> Reply<'a, Vec<ChatId>> {
         let (owner, chats) = (owner.clone(), chats.to_vec());
-        let run = move |pen: &mut Pen| lease::hold(pen, &owner, &chats, now, expires);
+        let run = move |connection: &mut WriteConnection| {
+            lease::hold(connection, &owner, &chats, now, expires)
+        };
         Box::pin(self.writer.write(run))
     }
 
@@ -220,7 +222,8 @@ impl Leases for SqliteStore {
 
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
         let (owner, chats) = (owner.to_owned(), chats.to_vec());
-        let run = move |pen: &mut Pen| lease::release(pen, &owner, &chats);
+        let run =
+            move |connection: &mut WriteConnection| lease::release(connection, &owner, &chats);
         Box::pin(self.writer.write(run))
     }
 
@@ -233,7 +236,8 @@ impl Leases for SqliteStore {
 impl Nonces for SqliteStore {
     fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
         let nonce = nonce.to_owned();
-        let run = move |pen: &mut Pen| limits::spend(pen, &nonce, now, expires);
+        let run =
+            move |connection: &mut WriteConnection| limits::spend(connection, &nonce, now, expires);
         Box::pin(self.writer.write(run))
     }
 }
@@ -242,7 +246,7 @@ impl Probe for SqliteStore {
     fn probe(&self, now: At) -> Reply<'_, ()> {
         Box::pin(async move {
             self.readers.look().await?;
-            let run = move |pen: &mut Pen| limits::probe(pen, now);
+            let run = move |connection: &mut WriteConnection| limits::probe(connection, now);
             let mut write = std::pin::pin!(self.writer.write(run));
             loop {
                 // A statement waits for the lock longer than whoever looks has time for.

@@ -372,7 +372,7 @@ fn program(name: &str) -> String {
 /// started it.
 fn user() -> Vec<String> {
     let mut command = vec!["setpriv".to_owned(), "--pdeathsig=QUIT".to_owned()];
-    if let Some((user, group)) = stand_in() {
+    if let Some((user, group)) = unprivileged_user() {
         command.push(format!("--reuid={user}"));
         command.push(format!("--regid={group}"));
         command.push("--clear-groups".to_owned());
@@ -389,7 +389,7 @@ fn as_user(folder: &Path, program: &str, arguments: &[&str]) -> Command {
 }
 
 /// Who is to run PostgreSQL where we are root: user and group, as numbers.
-fn stand_in() -> Option<(String, String)> {
+fn unprivileged_user() -> Option<(String, String)> {
     if !is_root() {
         return None;
     }
@@ -411,7 +411,7 @@ fn is_root() -> bool {
 
 /// Gives files to whoever runs PostgreSQL.
 fn own(path: &Path) {
-    if let Some((user, group)) = stand_in() {
+    if let Some((user, group)) = unprivileged_user() {
         let mut command = Command::new("chown");
         run(command.arg("-R").arg(format!("{user}:{group}")).arg(path));
     }

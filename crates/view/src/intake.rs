@@ -92,11 +92,11 @@ impl ShownChat {
     fn invented_call(&self, message: &Message) -> Option<String> {
         let mut calls = message.parts.iter().filter_map(wire::Part::as_tool);
         let is_known = |id: &str| {
-            let stood_for = proxy::gate_of(id);
+            let proxied = proxy::gate_of(id);
             let is_gate = |id: GateId| self.gate(&id).is_some();
             self.call(&CallId::from(id)).is_some()
                 || is_gate(id.into())
-                || stood_for.is_some_and(is_gate)
+                || proxied.is_some_and(is_gate)
         };
         let invented = calls.find(|part| {
             let gate = part.approval.as_ref().map(|approval| &approval.id);

@@ -15,7 +15,7 @@ use super::note::{self, Note};
 use super::reading::Reading;
 use super::server::{LONG, SHORT};
 use super::sessions::Made;
-use super::step::{Open, SILENCE, Step};
+use super::step::{IDLE_TIMEOUT, Open, Step};
 use super::stored::{self, Heard, Told};
 use super::stream::Run;
 use super::telling::{Telling, retold, retold_in_words};
@@ -134,7 +134,7 @@ impl Step<'_> {
         let is_approved = |own: &OwnCall| own.outcome.is_none() && own.asked.is_some();
         let first = match self.request.own.iter().any(is_approved) {
             true => run.next().await,
-            false => timeout(SILENCE, run.next())
+            false => timeout(IDLE_TIMEOUT, run.next())
                 .await
                 .unwrap_or_else(|_| Err(failure::timed_out())),
         };

@@ -21,7 +21,7 @@ use crate::event_sender::EventSender;
 use crate::gemini::Failure;
 
 /// How long the model may be silent.
-pub(super) const SILENCE: Duration = Duration::from_secs(180);
+pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What outlives a step.
 #[derive(Default)]
@@ -219,7 +219,7 @@ impl<'a> Step<'a> {
             // A tool may take as long as it likes.
             let next = match open.reading.is_working() {
                 true => open.run.next().await,
-                false => match timeout(SILENCE, open.run.next()).await {
+                false => match timeout(IDLE_TIMEOUT, open.run.next()).await {
                     Ok(next) => next,
                     Err(_) => return Err(failure::timed_out()),
                 },
@@ -328,7 +328,7 @@ impl<'a> Step<'a> {
 
     /// Reads to its end a run whose calls were answered from outside before it was over.
     async fn finish(&self, mut open: Open) -> Result<(), Failure> {
-        while let Ok(next) = timeout(SILENCE, open.run.next()).await {
+        while let Ok(next) = timeout(IDLE_TIMEOUT, open.run.next()).await {
             let Some(event) = next? else { break };
             if event.is_said() && event.calls().next().is_none() {
                 let (events, _) = open.reading.say(event, &[])?;

@@ -24,7 +24,7 @@ use crate::speech;
 use crate::talk::Ear;
 
 /// How long somebody may say nothing before his message is taken to be over.
-const SILENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a model that does not wait for its calls may say nothing before its step is taken to be
 /// over.
@@ -268,7 +268,7 @@ impl<'a> Step<'a> {
         let timeouts = self.shared.config.common.timeouts;
         loop {
             let time_limit = match () {
-                () if self.heard.is_some() => SILENCE,
+                () if self.heard.is_some() => IDLE_TIMEOUT,
                 () if self.has_called => REMARK,
                 () if self.reading.has_begun => timeouts.idle,
                 () => timeouts.first_byte,

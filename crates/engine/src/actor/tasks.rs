@@ -18,7 +18,7 @@ use crate::tool::{Returned, Run};
 use crate::work::{Work, WorkSender};
 
 /// How much of what an agent has ready is brought in one go.
-const BREATH: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 /// What a chat has running.
 pub(super) struct Tasks {
@@ -86,8 +86,8 @@ impl Tasks {
                 return Poll::Pending;
             };
             let (run, mut is_over) = (*run, false);
-            let mut said = Vec::with_capacity(stream.size_hint().0.min(BREATH));
-            while said.len() < BREATH {
+            let mut said = Vec::with_capacity(stream.size_hint().0.min(BATCH_SIZE));
+            while said.len() < BATCH_SIZE {
                 match stream.as_mut().poll_next(context) {
                     Poll::Ready(Some(event)) => {
                         is_over = matches!(event, AgentEvent::Failed { .. });

@@ -167,7 +167,7 @@ impl Driver {
                 }
                 (Some(_), true) => {
                     self.results.clear();
-                    self.let_go(None);
+                    self.evict(None);
                     Ok(Next::done())
                 }
             },

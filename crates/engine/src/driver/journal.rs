@@ -132,7 +132,7 @@ impl Driver {
                 }
             }
             (Wait::Append { .. }, Ok(Stored::Appended(Appended::Conflict { .. }))) => {
-                self.let_go(Some(moved()));
+                self.evict(Some(moved()));
                 if let Some(job) = &mut self.job {
                     job.has_conflicted = true;
                 }
@@ -145,7 +145,7 @@ impl Driver {
             }
             (Wait::Append { .. }, Err(error)) => {
                 let failed = "The journal can't be reached.";
-                self.let_go(Some(Closing::failed("store_unavailable", failed)));
+                self.evict(Some(Closing::failed("store_unavailable", failed)));
                 self.actions.push(Action::WakeLater);
                 return self.fail(error.into());
             }
@@ -162,7 +162,7 @@ impl Driver {
                 self.wrote(at, goes_to);
             }
             (Wait::Owner, stored) => {
-                self.let_go(Some(moved()));
+                self.evict(Some(moved()));
                 let address = match stored {
                     Ok(Stored::Lease(Some(lease))) => lease.holder.address,
                     _ => String::new(),
@@ -171,7 +171,7 @@ impl Driver {
             }
             (Wait::Compare, Ok(stored)) => {
                 if let Stored::Outdated(true) = stored {
-                    self.let_go(Some(moved()));
+                    self.evict(Some(moved()));
                 }
                 self.wrote(None, To::Job);
             }
@@ -252,7 +252,7 @@ impl Driver {
 
     /// Forgets the chat as it was thought to be: the journal says otherwise, or says nothing. It is
     /// read again when it is needed; windows close, and their clients come back.
-    pub(super) fn let_go(&mut self, closing: Option<Closing>) {
+    pub(super) fn evict(&mut self, closing: Option<Closing>) {
         self.stop_work();
         let shown = self.shown();
         let shown = shown.map(|(turn, _, lines)| (turn.clone(), lines.to_vec()));
@@ -273,7 +273,7 @@ impl Driver {
     /// Lets the chat go, and has others take it up.
     pub(super) fn give_back(&mut self) -> Next {
         let epoch = self.chat.as_deref().map(Chat::epoch);
-        self.let_go(Some(moved()));
+        self.evict(Some(moved()));
         match epoch {
             Some(epoch) => Next::Ask(Operation::GiveBack { epoch }, Wait::Other),
             None => Next::done(),

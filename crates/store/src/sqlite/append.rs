@@ -4,8 +4,8 @@ use rusqlite::params;
 use turn::ChatId;
 
 use super::index::{self, Source};
-use super::pen::Pen;
 use super::read;
+use super::write_connection::WriteConnection;
 use super::writer::{News, Written};
 use crate::error::StoreError;
 use crate::journal::{Appended, NewEntry};
@@ -37,15 +37,18 @@ impl Append {
         })
     }
 
-    pub(super) fn run(&self, pen: &mut Pen) -> Result<Written<Appended>, StoreError> {
-        let head = match pen.take_head(&self.chat) {
+    pub(super) fn run(
+        &self,
+        connection: &mut WriteConnection,
+    ) -> Result<Written<Appended>, StoreError> {
+        let head = match connection.take_head(&self.chat) {
             Some(head) => Some(head),
-            None => read::head(pen, &self.chat)?,
+            None => read::head(connection, &self.chat)?,
         };
         let last = head.as_ref().map_or(0, |head| head.seq);
         if last != self.expected_seq {
             if let Some(head) = head {
-                pen.keep_head(&self.chat, head);
+                connection.keep_head(&self.chat, head);
             }
             return Ok(Written {
                 value: Appended::Conflict { seq: last },
@@ -56,7 +59,7 @@ impl Append {
         let entry = &self.entry;
         let sql = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        pen.prepare_cached(sql)?.execute(params![
+        connection.prepare_cached(sql)?.execute(params![
             self.chat.as_str(),
             from_seq(seq),
             turn(&entry.events).map(turn::TurnId::as_str),
@@ -74,8 +77,8 @@ impl Append {
             events: &entry.events,
             open: entry.open.as_ref(),
         };
-        let head = index::apply(pen, &source, head)?;
-        pen.keep_head(&self.chat, head);
+        let head = index::apply(connection, &source, head)?;
+        connection.keep_head(&self.chat, head);
         Ok(Written {
             value: Appended::Ok { seq },
             news: News::Grew(self.chat.clone()),
@@ -84,13 +87,16 @@ impl Append {
 }
 
 /// Forgets a chat, and says whether there was one.
-pub(super) fn delete(pen: &mut Pen, chat: &ChatId) -> Result<Written<bool>, StoreError> {
-    pen.take_head(chat);
+pub(super) fn delete(
+    connection: &mut WriteConnection,
+    chat: &ChatId,
+) -> Result<Written<bool>, StoreError> {
+    connection.take_head(chat);
     // Its gates and calls go with it, by their foreign keys.
     let sql = "DELETE FROM chat WHERE id = ?1";
-    pen.prepare_cached(sql)?.execute([chat.as_str()])?;
+    connection.prepare_cached(sql)?.execute([chat.as_str()])?;
     let sql = "DELETE FROM entry WHERE chat = ?1";
-    let was_there = pen.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
+    let was_there = connection.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
     Ok(Written {
         value: was_there,
         news: match was_there {

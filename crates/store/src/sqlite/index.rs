@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 use turn::index::{self, Change};
 use turn::{Actor, At, Chat, ChatId, Event, OpenTurn};
 
-use super::pen::Head;
 use super::read;
+use super::write_connection::Head;
 use crate::error::StoreError;
 use crate::json::encode;
 use crate::number::from_at;

@@ -78,8 +78,8 @@ mod tests {
 
     use super::super::SqliteStore;
     use super::super::connection::open_writer;
-    use super::super::pen::Pen;
     use super::super::read::{all, text};
+    use super::super::write_connection::WriteConnection;
     use super::*;
     use crate::probe::Probe;
 
@@ -89,9 +89,9 @@ mod tests {
         let store = SqliteStore::open(folder.path().join("chats.db")).await;
         let store = store.unwrap();
         // No free pages, and no more to come.
-        let fill = |pen: &mut Pen| {
-            let pages: i64 = pen.pragma_query_value(None, "page_count", |row| row.get(0))?;
-            pen.pragma_update(None, "max_page_count", pages)?;
+        let fill = |connection: &mut WriteConnection| {
+            let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            connection.pragma_update(None, "max_page_count", pages)?;
             Ok(Written {
                 value: (),
                 news: News::Nothing,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 
-use super::pen::Head;
+use super::write_connection::Head;
 use crate::error::StoreError;
 use crate::journal::{Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, OpenGate};
 use crate::json::decode;

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use turn::ChatId;
 
 use super::files::Files;
-use super::pen::Pen;
+use super::write_connection::WriteConnection;
 use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 
@@ -95,7 +95,7 @@ impl Writer {
         let (messages, inbox) = mpsc::channel();
         let beginning = Beginning::default();
         let work = Work {
-            pen: Pen::new(connection, files),
+            connection: WriteConnection::new(connection, files),
             beginning: beginning.clone(),
             looked: Instant::now(),
             crowds: 0,
@@ -117,7 +117,7 @@ impl Writer {
     /// the group that it was in could not be committed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        run: impl FnMut(&mut Pen) -> Result<Written<T>, StoreError> + Send + 'static,
+        run: impl FnMut(&mut WriteConnection) -> Result<Written<T>, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await;
         let (reply, answer) = oneshot::channel();
@@ -161,7 +161,7 @@ impl Drop for Writer {
 
 /// A job, whatever it answers.
 trait Job: Send {
-    fn run(&mut self, pen: &mut Pen) -> Result<(), StoreError>;
+    fn run(&mut self, connection: &mut WriteConnection) -> Result<(), StoreError>;
     fn deletes(&self) -> bool;
     fn answer(self: Box<Self>, committed: Result<(), StoreError>, notifier: &ChangeNotifier);
 }
@@ -176,10 +176,10 @@ struct Waiting<T, F> {
 impl<T, F> Job for Waiting<T, F>
 where
     T: Send,
-    F: FnMut(&mut Pen) -> Result<Written<T>, StoreError> + Send,
+    F: FnMut(&mut WriteConnection) -> Result<Written<T>, StoreError> + Send,
 {
-    fn run(&mut self, pen: &mut Pen) -> Result<(), StoreError> {
-        self.result = (self.run)(pen);
+    fn run(&mut self, connection: &mut WriteConnection) -> Result<(), StoreError> {
+        self.result = (self.run)(connection);
         self.result.as_ref().map(|_| ()).map_err(Clone::clone)
     }
 
@@ -211,7 +211,7 @@ where
 
 /// What the thread works with.
 struct Work {
-    pen: Pen,
+    connection: WriteConnection,
     beginning: Beginning,
     inbox: mpsc::Receiver<Message>,
     notifier: Arc<ChangeNotifier>,
@@ -292,16 +292,16 @@ impl Work {
     ) -> Result<(), Uncommitted> {
         group.push(first);
         self.beginning.set(Some(Instant::now()));
-        let begun = self.pen.begin();
+        let begun = self.connection.begin();
         self.beginning.set(None);
         if begun.map_err(Uncommitted::Begin)? {
             self.notifier.notify_all();
         }
         let committed = self
             .run_group(limit, group)
-            .and_then(|()| self.pen.commit());
+            .and_then(|()| self.connection.commit());
         committed.map_err(|error| {
-            let _ = self.pen.roll_back();
+            let _ = self.connection.roll_back();
             Uncommitted::Transaction(error)
         })
     }
@@ -309,7 +309,7 @@ impl Work {
     fn run_group(&mut self, limit: usize, group: &mut Vec<Box<dyn Job>>) -> Result<(), StoreError> {
         let mut next = 0;
         while let Some(job) = group.get_mut(next) {
-            job.run(&mut self.pen)?;
+            job.run(&mut self.connection)?;
             // Tails must hear of the deletion before the next chat under that id can be read.
             let is_last = job.deletes();
             next += 1;
@@ -338,7 +338,7 @@ impl Work {
     fn look(&mut self) {
         if self.notifier.has_listeners() && self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
-            if self.pen.others_wrote() {
+            if self.connection.others_wrote() {
                 self.notifier.notify_all();
             }
         }

@@ -1,4 +1,4 @@
-//! What a server does by itself from time to time: the maintenance loop of `engine::beat`, for the one
+//! What a server does by itself from time to time: the maintenance loop of `engine::maintenance`, for the one
 //! chat that there is.
 
 use engine::driver::Input;
@@ -17,12 +17,12 @@ const LATE: u64 = 2_000;
 
 impl World {
     /// Renews the lease, and looks for what others left.
-    pub(super) fn beat(&mut self, server: usize) {
+    pub(super) fn maintain(&mut self, server: usize) {
         let late = match self.is_mishandled() {
             true => self.chance.between(LEASE / 4, 3 * LEASE),
             false => 0,
         };
-        self.after(LEASE / 4 + late, Happening::Beat(server));
+        self.after(LEASE / 4 + late, Happening::Maintenance(server));
         let way = &self.servers[server].way;
         let is_away = way.cut_until.max(way.silent_until) > self.now;
         if !self.servers[server].is_up || is_away {

@@ -15,7 +15,7 @@ use super::world::{LEASE, World};
 /// Something that is yet to happen.
 pub(super) enum Happening {
     /// A server renews its leases and looks for turns that nobody runs.
-    Beat(usize),
+    Maintenance(usize),
     /// Something reaches a chat's task; if its server has died since, nobody.
     Arrive {
         server: usize,
@@ -117,11 +117,11 @@ impl Ord for Due {
 }
 
 impl World {
-    /// Foresees the beats, the people, and the great misfortunes.
+    /// Foresees the maintenance, the people, and the great misfortunes.
     pub(super) fn foresee(&mut self, count: usize) {
         for server in 0..count {
             let first = self.chance.below(LEASE / 4);
-            self.after(first, Happening::Beat(server));
+            self.after(first, Happening::Maintenance(server));
         }
         let length = self.chance.between(2_000, 30_000);
         let misfortunes = self.chance.below(5);
@@ -159,7 +159,7 @@ impl World {
 
     /// Foresees something, so many milliseconds from now.
     pub(super) fn after(&mut self, delay: u64, what: Happening) {
-        if !matches!(what, Happening::Beat(_)) {
+        if !matches!(what, Happening::Maintenance(_)) {
             self.pending += 1;
         }
         self.foreseen += 1;

@@ -49,7 +49,7 @@ pub(super) struct World {
     pub(super) faults: Vec<String>,
     pub(super) queue: BinaryHeap<Due>,
     pub(super) foreseen: u64,
-    /// How much of what is foreseen is more than a beat.
+    /// How much of what is foreseen is more than maintenance.
     pub(super) pending: usize,
     pub(super) is_healed: bool,
     /// Where there are two primaries: the other one, and who reaches it.
@@ -186,11 +186,11 @@ impl World {
     fn next(&mut self) {
         let Some(due) = self.queue.pop() else { return };
         self.now = self.now.max(due.at);
-        if !matches!(due.what, Happening::Beat(_)) {
+        if !matches!(due.what, Happening::Maintenance(_)) {
             self.pending -= 1;
         }
         match due.what {
-            Happening::Beat(server) => self.beat(server),
+            Happening::Maintenance(server) => self.maintain(server),
             Happening::Arrive {
                 server,
                 life,

@@ -70,14 +70,14 @@ impl Transcript {
                 self.announce(&page.call);
                 self.note_shown(&page, |state| state.is_at_call = true);
             } else {
-                self.stand_in(&page);
+                self.ask_by_proxy(&page);
             }
         } else if self.is_parked && self.is_question_left_behind() {
             let questions = self.open_questions();
             let questions: Vec<Gate> = questions.map(|state| state.gate.clone()).collect();
             self.enter_step();
             for question in questions {
-                self.stand_in(&question);
+                self.ask_by_proxy(&question);
             }
         }
     }
@@ -144,12 +144,12 @@ impl Transcript {
     }
 
     /// Shows a gate at a call that stands for its own.
-    fn stand_in(&mut self, gate: &Gate) {
+    fn ask_by_proxy(&mut self, gate: &Gate) {
         let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
         let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
             return;
         };
-        let call = proxy::of(call, gate, shown.stand_ins + 1);
+        let call = proxy::of(call, gate, shown.proxy_calls + 1);
         match gate.kind.question() {
             None => {
                 self.leave_behind(&gate.call);
@@ -170,7 +170,7 @@ impl Transcript {
                 self.say(chunks::approval_request(&request, &call, question));
             }
         }
-        self.note_shown(gate, |state| state.stand_ins += 1);
+        self.note_shown(gate, |state| state.proxy_calls += 1);
     }
 
     /// Leaves a call behind that was held until its approval: what stands for it is run in its place.
@@ -195,14 +195,14 @@ impl Transcript {
     }
 
     /// Says what became of the calls that stood for a gate's own.
-    pub(super) fn settle_stand_ins(&mut self, gate: &Gate, decision: &Decision) {
+    pub(super) fn settle_proxy_calls(&mut self, gate: &Gate, decision: &Decision) {
         let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
         let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
             return;
         };
-        let stand_ins = (1..=shown.stand_ins).map(|n| proxy::of(call, gate, n));
+        let proxy_calls = (1..=shown.proxy_calls).map(|n| proxy::of(call, gate, n));
         let outcome = chunks::answered(gate, decision);
-        let told = stand_ins.map(|call| chunks::outcome(&call, &outcome));
+        let told = proxy_calls.map(|call| chunks::outcome(&call, &outcome));
         let told: Vec<_> = told.collect();
         self.say_all(told);
     }

@@ -95,7 +95,7 @@ pub(super) struct ShownGate {
     /// Whether they find it at its call.
     pub(super) is_at_call: bool,
     /// How many calls they were shown that stand for its own.
-    pub(super) stand_ins: usize,
+    pub(super) proxy_calls: usize,
 }
 
 impl Transcript {
@@ -171,7 +171,7 @@ impl Transcript {
                     decision: None,
                     shown_in: None,
                     is_at_call: false,
-                    stand_ins: 0,
+                    proxy_calls: 0,
                 });
                 self.show_at_call(&gate);
             }
@@ -286,7 +286,7 @@ impl Transcript {
         if gate.is_question() && is_shown {
             self.say_all(chunks::approval_response(&gate, decision));
         }
-        self.settle_stand_ins(&gate, decision);
+        self.settle_proxy_calls(&gate, decision);
         self.show_pages_beside(&gate);
     }
 

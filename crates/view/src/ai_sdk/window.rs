@@ -39,7 +39,7 @@ struct History {
     /// Settled calls whose input the client has been told.
     told: HashSet<String>,
     /// What the client itself believes to have been answered about calls that are not settled for it.
-    beliefs: HashMap<String, bool>,
+    client_answers: HashMap<String, bool>,
 }
 
 impl Window {
@@ -64,15 +64,15 @@ impl Window {
     /// The same for a client that sends back its message, and so shows what it believes: no client
     /// accepts an error behind a no, nor a refusal behind a yes.
     #[must_use]
-    pub fn believing(mut self, message: &Message) -> Self {
+    pub fn with_client_state(mut self, message: &Message) -> Self {
         let calls = message.parts.iter().filter_map(wire::Part::as_tool);
         let is_open =
             |part: &&wire::ToolPart| !part.is_settled() || part.state == ToolState::OutputDenied;
-        let beliefs = calls.filter(is_open).filter_map(|part| {
+        let client_answers = calls.filter(is_open).filter_map(|part| {
             let approved = part.approval.as_ref()?.approved?;
             Some((part.tool_call_id.clone(), approved))
         });
-        self.history.beliefs.extend(beliefs);
+        self.history.client_answers.extend(client_answers);
         self
     }
 
@@ -258,7 +258,7 @@ impl History {
     }
 
     fn believes(&self, call: &str, approved: bool) -> bool {
-        self.beliefs.get(call) == Some(&approved)
+        self.client_answers.get(call) == Some(&approved)
     }
 }
 

@@ -506,7 +506,7 @@ impl Driver {
                 client.window = Some(match seen {
                     Some((position, message)) => {
                         Window::continuing(client.profile, &id, &transcript, position)
-                            .believing(&message)
+                            .with_client_state(&message)
                     }
                     None => Window::replaying(client.profile, &id, &transcript),
                 });

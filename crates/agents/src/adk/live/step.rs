@@ -28,7 +28,7 @@ use crate::gemini::Failure;
 use crate::talk::Ear;
 
 /// How long somebody may say nothing before his message is taken to be over.
-const SILENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long calls have to come side by side. Models send them one by one, and all run at once.
 const SIDE_BY_SIDE: Duration = Duration::from_millis(100);
@@ -312,7 +312,7 @@ impl<'a> Step<'a> {
         }
         loop {
             let time_limit = match (&self.heard, open.pace.time_limit(open.is_fresh)) {
-                (Some(_), _) => SILENCE,
+                (Some(_), _) => IDLE_TIMEOUT,
                 (None, TimeLimit::Over) => return Ok(None),
                 // A tool may take as long as it likes.
                 (None, _) if open.reading.is_working() => Duration::MAX,

@@ -11,7 +11,7 @@ use crate::agent::wish::Missing;
 pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool) -> String {
     let wanted: Vec<_> = calls
         .iter()
-        .map(|(tool, input)| errand(tool, input))
+        .map(|(tool, input)| summary(tool, input))
         .collect();
     let mut thought = if is_first {
         format!("The user wants me to {}.", listed(&wanted))
@@ -110,7 +110,7 @@ fn ability(tool: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// A call as something to do.
-fn errand(tool: &str, input: &Value) -> String {
+fn summary(tool: &str, input: &Value) -> String {
     let field = |field| text(input, field).unwrap_or_else(|| "it".to_owned());
     match tool {
         "process_payment" => format!(

@@ -12,7 +12,7 @@ use crate::agent::wish::Missing;
 pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool) -> String {
     let wanted: Vec<_> = calls
         .iter()
-        .map(|(tool, input)| errand(tool, input))
+        .map(|(tool, input)| summary(tool, input))
         .collect();
     let wanted = wanted.join("、");
     let mut thought = if is_first {
@@ -108,7 +108,7 @@ fn ability(tool: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// A call as something to do.
-fn errand(tool: &str, input: &Value) -> String {
+fn summary(tool: &str, input: &Value) -> String {
     let field = |field| text(input, field).unwrap_or_else(|| "それ".to_owned());
     let place = |name| japanese_place(&field(name)).to_owned();
     match tool {

@@ -41,8 +41,8 @@ async fn tamper<T: Send + 'static>(
     store: &SqliteStore,
     mut with: impl FnMut(&Connection) -> rusqlite::Result<T> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let job = move |pen: &mut Pen| {
-        let value = with(pen)?;
+    let job = move |connection: &mut WriteConnection| {
+        let value = with(connection)?;
         let news = News::Nothing;
         Ok(Written { value, news })
     };

@@ -1,4 +1,4 @@
-//! What a server does by itself, beat by beat: it keeps the leases of its chats, looks whether others
+//! What a server does by itself, in a loop: it keeps the leases of its chats, looks whether others
 //! wrote to them, and takes up what was left, by others or by itself while the store was away.
 
 use std::collections::{HashMap, HashSet};
@@ -32,11 +32,11 @@ impl Engine {
     pub async fn keep(self) {
         let replica = self.shared.replica.clone();
         let period = replica.as_ref().map_or(ALONE, |replica| replica.lease / 4);
-        let mut beat = tokio::time::interval(period);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut tick = tokio::time::interval(period);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut suspects = HashMap::new();
         loop {
-            beat.tick().await;
+            tick.tick().await;
             if self.is_leaving() {
                 // Tools that are still at work are still believed in.
                 if let Some(replica) = &replica

@@ -17,7 +17,7 @@ use crate::error::StoreError;
 const CHATS: usize = 4096;
 
 /// The connection that writes.
-pub(super) struct Pen {
+pub(super) struct WriteConnection {
     connection: Connection,
     /// Of chats whose turn has not ended: they will be written to again.
     heads: HashMap<ChatId, Head>,
@@ -34,7 +34,7 @@ pub(super) struct Head {
     pub(super) open: Option<OpenTurn>,
 }
 
-impl Pen {
+impl WriteConnection {
     pub(super) fn new(connection: Connection, files: Files) -> Self {
         Self {
             files,
@@ -103,7 +103,7 @@ impl Pen {
 }
 
 /// For all that needs no more than a connection.
-impl Deref for Pen {
+impl Deref for WriteConnection {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
