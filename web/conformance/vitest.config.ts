@@ -48,7 +48,6 @@ export default defineConfig({
           include: ['tests/gemini-live/*.test.ts'],
         },
       },
-      { test: { ...inCell('adk'), name: 'adk-outages', include: ['tests/adk/outages.test.ts'] } },
       {
         test: {
           ...inCell('adk'),
@@ -79,10 +78,20 @@ export default defineConfig({
       },
       {
         test: {
+          ...inCell('adk'),
+          name: 'adk-outages',
+          include: ['tests/adk/outages.test.ts'],
+          // While ADK is away, nobody else may get its port.
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
           name: 'journals',
           // It judges what all the others have left.
           include: ['tests/journals.test.ts'],
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -8,7 +8,7 @@
 //! # Layout
 //!
 //! - [`agent`]: the agent, which reads and answers English and Japanese.
-//! - [`tools`]: what it calls: payments that ask, the page's place and music, a flight, a report.
+//! - [`mod@tools`]: what it calls: payments that ask, the page's place and music, a flight, a report.
 //! - [`ledger`]: who has how much, and what was paid; on memory, SQLite and PostgreSQL.
 //! - [`wallet`]: a wallet as a page reads it.
 

@@ -1,8 +1,8 @@
 //! Folds chunks into a message exactly as the client does.
 //!
 //! This is `processUIMessageStream` of the AI SDK, told again: where it looks a call up, what it
-//! overwrites, and at what it throws, with the words that it throws. The [`crate::checker`] judges
-//! streams by it, and whoever needs the UI message of a turn gets it by the same fold that the page
+//! overwrites, and at what it throws, with the words that it throws. The checker of
+//! `testkit` judges streams by it, and the UI message of a turn is made by the same fold that the page
 //! uses.
 
 mod tool;

@@ -26,7 +26,7 @@ impl Profile {
     /// chunk whose type some release does not know is not said at all.
     ///
     /// What is lost is decoration, with one exception: a [`Chunk::ResetStep`] that is not said
-    /// leaves the step's parts in the page. Whoever wants to send one asks [`Profile::resets`].
+    /// leaves the step's parts in the page.
     pub fn narrow(self, mut chunk: Chunk) -> Option<Chunk> {
         if self == Self::V7 {
             return Some(chunk);

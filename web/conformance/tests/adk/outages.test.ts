@@ -56,7 +56,7 @@ test.each(twoPages)(
     await adk.kill();
     const approvalId = tab.call('process_payment').approval?.id ?? '';
     expect((await tab.api.answer(approvalId, { approved: true })).status).toBe(200);
-    expect((await tab.api.chat(tab.id))?.status).toBe('running');
+    expect(await tab.api.chat(tab.id)).toMatchObject({ status: 'running' });
     await adk.begin();
 
     const chat = await servedAs(tab, 'finished');

@@ -33,6 +33,9 @@ test.each(majors)('nothing is paid before the answer, on version %s', async majo
       editable: !agent.startsWith('adk'),
       // In live mode, ADK's tool runs already, and asks in the middle of its work.
       within: agent === 'adk-live',
+      // An agent behind adk-stream has a name of its own.
+      ...(agent === 'adk' && { path: ['assistant'] }),
+      ...(agent === 'adk-live' && { path: ['assistant_live'] }),
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     },
   ]);
