@@ -27,13 +27,19 @@ function state(part: Partial<ToolPart>, recorded: Recorded = {}) {
 }
 
 describe('how a call stands', () => {
-  test('a call that ran when the server died is unknown, and says what to do', () => {
-    const errorText = serverWords('UNKNOWN');
-    expect(errorText).not.toBe('');
-    expect(state({ state: 'output-error', errorText })).toEqual({
-      word: 'unknown',
-      note: en.tool.outcomeUnknown,
-    });
+  test('a call of unknown outcome says so, why, and what to do', () => {
+    const code = readFileSync(join(projectRoot, 'crates/turn/src/reason.rs'), 'utf8');
+    const sentences = [...code.matchAll(/"(The outcome is unknown: [^"]+)"/g)].map(([, it]) => it);
+    expect(sentences).toHaveLength(6);
+    for (const errorText of sentences) {
+      const part = { state: 'output-error' as const, errorText: errorText ?? '' };
+      expect(state(part)).toEqual({ word: 'unknown', note: en.tool.outcomeUnknown.unsaid });
+      // The journal says why; one of an earlier version does not.
+      const stopped = { outcome: 'unknown' as const, reason: 'turn-stopped' };
+      expect(state(part, { outcome: stopped }).note).toBe(en.tool.outcomeUnknown['turn-stopped']);
+      const earlier = { outcome: 'unknown' as const };
+      expect(state(part, { outcome: earlier }).note).toBe(en.tool.outcomeUnknown['server-stopped']);
+    }
   });
 
   test('a question that nobody answered has timed out', () => {
