@@ -15,6 +15,13 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # In CI the lock files decide; at work, adding a dependency may change them.
 LOCKED := $(if $(CI),--locked)
 
+# A machine that builds once has no use for what makes the next build faster. Panics say their line
+# without debug information.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEV_DEBUG := 0
+endif
+
 # What apt brings, one line each: PACKAGE:COMMAND:WHAT-NEEDS-IT, the command as a name or a path
 # with globs. scripts/apt-ensure installs only what is missing.
 APT_RUN := 'build-essential:cc:linking Rust programs and building the C in some crates'
@@ -24,13 +31,22 @@ APT_TEST := \
   'python3:python3:the judges of the Gemini emulator' \
   'python3-venv:/usr/lib/python3*/ensurepip:the judges of the Gemini emulator' \
   'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of the PostgreSQL store' \
-  'shellcheck:shellcheck:checking the scripts'
+  'prometheus:prometheus:the tests of the metrics' \
+  'shellcheck:shellcheck:checking the scripts' \
+  'nginx:/usr/sbin/nginx:the tests of deploy/' \
+  'haproxy:/usr/sbin/haproxy:the tests of deploy/' \
+  'openssl:openssl:the tests of deploy/' \
+  'systemd:systemd-analyze:checking the systemd unit'
 
 APT_BENCH := $(APT_RUN) \
   'python3:python3:pydantic-ai, which is measured too' \
   'python3-venv:/usr/lib/python3*/ensurepip:pydantic-ai, which is measured too' \
   'postgresql:/usr/lib/postgresql/*/bin/postgres:the PostgreSQL store'
 APT_COUNTS := 'valgrind:valgrind:counting instructions'
+
+# The programs that the suites drive. --workspace and --examples choose the features that the Rust tests
+# are built with: one build of every dependency serves all suites.
+PROGRAMS := --workspace --bin adk-stream --bin gemini-emulator --bin specimens --bin simulate --examples
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
@@ -48,15 +64,15 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	$(call say,Serving the demo; stop it with Ctrl-C)
 	@exec scripts/serve
 
-SUITES := check test-rust test-emulator test-adk test-adk-versions test-client test-page test-conformance fuzz
+SUITES := check test-rust test-mcp test-emulator test-models test-agui test-adk test-adk-versions test-client test-page test-conformance test-docs test-deploy test-packages fuzz
 
 .PHONY: test
 test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
-	@scripts/run-suites $(SUITES)
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),15) scripts/run-suites $(SUITES)
 	$(call say,All tests passed)
 
 .PHONY: test-long
-test-long: set-up ## the same with every cell of the matrix, and races and kills repeated many times
+test-long: set-up ## the same with every cell of the matrix, and races, kills and schedules repeated many times
 	@TEST_LONG=1 scripts/run-suites $(SUITES)
 	$(call say,All tests passed)
 
@@ -70,6 +86,8 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo fmt --manifest-path examples/embed-axum/Cargo.toml --check
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
+	cargo clippy $(LOCKED) --manifest-path examples/embed-axum/Cargo.toml --target-dir target -- -D warnings
+	scripts/check-features $(LOCKED)
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace $(LOCKED) --no-deps --document-private-items --quiet
 	$(call say,Checking licences and sources of dependencies)
 	scripts/cargo-tool cargo-deny 0.20.2 --no-default-features
@@ -78,45 +96,67 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	cd web && npm run check
 	$(call say,Checking Python)
 	python=$$(scripts/python-env lint) && "$$python" -m ruff check . && "$$python" -m ruff format --check .
+	scripts/check-types
 	$(call say,Checking scripts and documents)
-	shellcheck .ci/run scripts/* examples/*/run
+	shellcheck .ci/run scripts/* examples/*/run python/snippets/prelude.sh
 	scripts/check-links
 	scripts/check-snippets
 	scripts/check-words
 
 .PHONY: test-rust
 test-rust: $(PAGE) ## the Rust tests, doc tests included
-	$(call say,Rust tests)
+	$(call say,Preparing an MCP server of PyPI)
+	scripts/python-env mcp
+	$(call say,Rust tests and doc tests)
+	# A failure keeps no other test from running; nextest is configured so.
+	failed=0; \
 	if cargo nextest --version >/dev/null 2>&1; then \
-	  cargo nextest run --workspace $(LOCKED); \
+	  cargo nextest run --workspace $(LOCKED) || failed=1; \
 	else \
-	  cargo test --workspace $(LOCKED) --lib --bins --tests; \
-	fi
-	$(call say,Rust doc tests)
-	cargo test --workspace $(LOCKED) --doc
+	  cargo test --workspace $(LOCKED) --no-fail-fast --lib --bins --tests || failed=1; \
+	fi; \
+	cargo test --workspace $(LOCKED) --no-fail-fast --doc || failed=1; \
+	exit "$$failed"
+
+.PHONY: test-mcp
+test-mcp: $(NODE_MODULES) ## the MCP client, with the conformance suite of the protocol
+	$(call say,Conformance suite of MCP)
+	scripts/mcp-conformance
 
 .PHONY: test-python
-test-python: test-emulator test-adk test-adk-versions ## the emulator and the Python package, with Google's own SDK and ADK
+test-python: test-emulator test-models test-agui test-adk test-adk-versions ## the emulator and the Python package, with Google's own SDK and ADK
 
 .PHONY: test-emulator
 test-emulator: built-for-python ## the emulator, with Google's own SDK
 	$(call say,Tests with the SDK of Google)
 	python=$$(scripts/python-env) && "$$python" -m pytest python/conformance
 
+.PHONY: test-models
+test-models: built-for-python ## our clients of OpenAI's and Anthropic's APIs, with LiteLLM
+	$(call say,Tests with LiteLLM)
+	python=$$(scripts/python-env models) && "$$python" -m pytest python/models
+
+.PHONY: test-agui
+test-agui: built-for-python ## the agent ag-ui, with pydantic-ai and LangGraph
+	$(call say,Tests with AG-UI agents of frameworks)
+	python=$$(scripts/python-env agui) && "$$python" -m pytest python/agui
+
 .PHONY: test-adk
 test-adk: built-for-python ## the Python package and the bridge, with Google's own ADK
-	$(call say,Tests of the Python package)
-	python=$$(scripts/python-env adk) && cd python/adk_stream && "$$python" -m mypy && "$$python" -m pytest
-	$(call say,Tests with the ADK of Google)
-	python=$$(scripts/python-env adk) && "$$python" -m pytest python/adk
+	$(call say,Tests of the Python package and with the ADK of Google)
+	# Both run, whichever fails.
+	python=$$(scripts/python-env adk); failed=0; \
+	(cd python/adk_stream && "$$python" -m pytest) || failed=1; \
+	"$$python" -m pytest python/adk || failed=1; \
+	exit "$$failed"
 
 .PHONY: test-adk-versions
-test-adk-versions: built-for-python ## a few flows behind every version and language of ADK
+test-adk-versions: built-for-python ## every flow behind every version and language of ADK
 	$(call say,Tests with other versions and languages of ADK)
-	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --short --kills 1
+	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix $(if $(TEST_LONG),--kills 10,--short --kills 1)
 
 .PHONY: adk-matrix
-adk-matrix: built-for-python ## every flow behind every ADK, 50 (N) kills each, and the table in docs/adk.md
+adk-matrix: built-for-python ## the same in every kind of app, 50 (N) kills each; writes the table in docs/adk.md
 	@scripts/require-tools node
 	python=$$(scripts/python-env adk) && "$$python" -m pytest python/matrix --kills $(or $(N),50) --table -rP
 
@@ -141,15 +181,38 @@ test-page: built-for-web ## the page and the example of a page, in a real browse
 test-conformance: built-for-web ## every flow with the real AI SDK clients, over every transport and agent
 	@scripts/require-tools python
 	scripts/python-env adk
+	scripts/python-env models
 	$(call say,Tests with the real clients)
 	cd web && npm test -w conformance
+
+.PHONY: test-docs
+test-docs: built-for-python ## every command of the documents that is marked to be run
+	$(call say,Running the commands of the documents)
+	scripts/python-env adk
+	python3 -m unittest discover --start-directory python/snippets
+	python3 python/snippets/run.py
+
+.PHONY: test-deploy
+test-deploy: built-for-python ## the files in deploy/: real proxies in front of the server, and linters
+	$(call say,Tests of deploy/)
+	python=$$(scripts/python-env deploy) && "$$python" -m pytest python/deploy
+
+.PHONY: test-packages
+test-packages: $(PAGE) ## crates, npm package, wheel and sdist, each installed into an empty project and used
+	@scripts/require-tools rust node python
+	$(call say,Packaging the crates)
+	scripts/test-crates $(LOCKED)
+	$(call say,Packaging the npm package)
+	scripts/test-npm-package
+	$(call say,Packaging the Python package)
+	scripts/test-python-package
 
 .PHONY: crash
 crash: $(PAGE) ## kill servers N (1000) times while people pay, on SQLite and on PostgreSQL
 	$(call say,Killing servers)
 	CRASHES=$(or $(N),1000) cargo test $(LOCKED) -p adk-stream --test binary crash:: -- --nocapture
 	$(call say,Killing servers behind the real clients)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator -p adk-stream-testkit
+	cargo build $(LOCKED) $(PROGRAMS)
 	cd web/conformance && CRASHES=$(or $(N),1000) npx vitest run --project faults tests/faults/crash.test.ts
 
 .PHONY: fuzz
@@ -204,6 +267,12 @@ page: $(PAGE) ## build the page alone
 sbom: ## write the bills of materials of the binary and the page to target/sbom
 	@scripts/sbom
 
+.PHONY: dist
+dist: $(PAGE) ## the release: a static binary with manual pages, completions and deploy/, checksums, bills of materials
+	@scripts/require-tools rust node
+	$(call say,Building what is shipped)
+	scripts/dist
+
 .PHONY: clean
 clean: ## remove everything that was built or downloaded
 	cargo clean
@@ -231,12 +300,12 @@ set-up:
 built-for-python:
 	@scripts/require-tools rust python
 	$(call say,Building what the Python tests drive)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator
+	cargo build $(LOCKED) $(PROGRAMS)
 
 .PHONY: built-for-web
 built-for-web: $(PAGE)
 	$(call say,Building what the TypeScript tests drive)
-	cargo build $(LOCKED) -p adk-stream -p adk-stream-emulator -p adk-stream-testkit
+	cargo build $(LOCKED) $(PROGRAMS)
 
 $(NODE_MODULES): web/package-lock.json
 	@scripts/require-tools node

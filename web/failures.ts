@@ -23,7 +23,7 @@ export const failures: Reporter = {
   },
 };
 
-/** What failed in a file: tests, and what stands around them. */
+/** What failed in a file: tests, and errors outside of them. */
 function told(module: TestModule): string[] {
   const around = [module, ...module.children.allSuites()].flatMap(it =>
     it.errors().flatMap(error => said(name(module, it), error)),

@@ -11,11 +11,12 @@ import pytest
 
 import adk as harness
 import emulator as emulators
-from desk import KEY, Desk
+from fake_adk_stream import KEY, FakeAdkStream
 from front import free_port
+from launcher import ROOT
 
 HERE = pathlib.Path(__file__).parent
-EXAMPLE = emulators.ROOT / "examples/adk-python/agents"
+EXAMPLE = ROOT / "examples/adk-python/agents"
 
 
 @pytest.fixture(scope="session")
@@ -50,10 +51,10 @@ def places(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def desks():
-    desk = Desk()
-    yield desk
-    desk.close()
+def fake_session():
+    fake = FakeAdkStream()
+    yield fake
+    fake.close()
 
 
 def everyone(places):
@@ -67,13 +68,13 @@ def everyone(places):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def servers(started, places, desks):
+def servers(started, places, fake_session):
     """One with its sessions in a file, one in memory, one for adk-stream, one with the example."""
     settings = {
         "LEDGER": str(places / "ledger"),
         "ASSISTANT_LEDGER": str(places / "wallets"),
         "ASSISTANT_REPORT_SECONDS": "0.5",
-        "ADK_STREAM_URL": desks.url,
+        "ADK_STREAM_URL": fake_session.url,
         "ADK_STREAM_AGENT_KEY": KEY,
     }
 
@@ -132,8 +133,8 @@ def wallets(places):
 
 
 @pytest.fixture
-def desk(desks):
+def fake(fake_session):
     """adk-stream, as a tool sees it."""
-    desks.asked.clear()
-    desks.says()
-    return desks
+    fake_session.asked.clear()
+    fake_session.says()
+    return fake_session

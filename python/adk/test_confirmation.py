@@ -2,7 +2,7 @@
 
 import pytest
 
-from adk import call, confirm, confirmations, parts_of, response, says, settle, text, told
+from adk import call, confirm, confirmations, model_parts, parts_of, response, says, settle, text
 
 APPS = ["plain", "resumable"]
 WAITING = {"error": "This tool call requires confirmation, please approve or reject."}
@@ -22,8 +22,8 @@ def pays(*names):
 
 
 def answers(emulator):
-    """What the model was last told that came of its calls."""
-    return {part[1]: part[2] for part in told(emulator.asked()[-1]) if part[0] == "response"}
+    """The last responses to calls that the model got."""
+    return {part[1]: part[2] for part in model_parts(emulator.asked()[-1]) if part[0] == "response"}
 
 
 @pytest.mark.parametrize("app", APPS)
@@ -59,7 +59,7 @@ def test_approvals_in_one_message_run_and_the_model_is_called_once(adk, emulator
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_adk_tells_the_model_of_a_denial_but_not_why(adk, emulator, ledger, app):
+def test_adk_sends_the_model_a_denial_without_its_reason(adk, emulator, ledger, app):
     chat, _, ids = ask(adk, emulator, app, *pays("ann"))
     why = {"confirmed": False, "payload": {"reason": "too much"}, "hint": "too much"}
     chat.run(response(ids["ann"], "adk_request_confirmation", why))
@@ -125,7 +125,7 @@ def test_results_of_long_running_calls_go_with_the_denials(adk, emulator, ledger
 def test_a_long_running_tool_that_asked_first_is_answered_without_its_confirmation(
     adk, emulator, ledger, app
 ):
-    """Told of an approval, ADK would call the model before there is a result."""
+    """On an approval alone, ADK would call the model before there is a result."""
     chat, (called, *_), ids = ask(adk, emulator, app, call("locate", "g"))
     assert called["longRunningToolIds"] == ["g"]
     place = {"latitude": 59}
@@ -156,7 +156,7 @@ def test_an_answer_can_not_be_mixed_with_words(adk, emulator):
     assert "cannot contain both function responses and text" in frame["error"]
 
 
-def test_the_stored_session_tells_whether_an_answer_arrived(adk, emulator):
+def test_the_stored_session_shows_whether_an_answer_arrived(adk, emulator):
     chat, _, ids = ask(adk, emulator, "resumable", *pays("ann"))
     assert not [event for event in chat.stored()["events"][1:] if event["author"] == "user"]
     chat.run(confirm(ids["ann"]), customMetadata={"run": "r-2"})

@@ -29,7 +29,7 @@ def crashing(adk, tmp_path):
 
 
 def pays(name, **more):
-    """A rule: whoever names it is to be paid, however often the model is asked."""
+    """A rule: a message that names it is a payment, however often the model is called."""
     rule = says(call("pay", to=name, **more))
     return {**rule, "contains": f"Pay {name}", "times": 1000}
 
@@ -61,7 +61,7 @@ def outcome(chat):
     assert tools[0]["state"] == shown[settled[0]["outcome"]], (tools, settled)
     if settled[0]["outcome"] == "unknown":
         assert "unknown" in tools[0]["errorText"], tools
-    # The agent has said once what came of it.
+    # The agent has said once the outcome of it.
     words = [part for part in answers[0]["parts"] if part["type"] == "text"]
     assert len(words) == 1, answers[0]
     return settled[0]["outcome"]
@@ -204,11 +204,12 @@ def test_whenever_it_dies_the_ledger_agrees_with_the_journal(crashing, emulator,
         assert view["status"] == "finished", view
         times = made(ledger, person.name)
         came = outcome(person.chat)
-        allowed = {
+        rules: dict[bool | None, dict[str, tuple[int, ...]]] = {
             True: {"output": (1,), "unknown": (0, 1)},
             False: {"denied": (0,)},
             None: {"unknown": (0,)},
-        }[decided[person.name]]
+        }
+        allowed = rules[decided[person.name]]
         assert times in allowed.get(came, ()), (person.name, came, allowed, times)
         found[came if decided[person.name] is not None else "not asked"] += 1
     assert max(paid.values()) == 1
@@ -244,7 +245,7 @@ def test_right_after_an_approval_it_dies(crashing, emulator, ledger):
 
 
 def test_an_approval_that_adk_has_not_read_yet_is_not_sent_twice(crashing, emulator, ledger):
-    """ADK stands still while the approval lies at its door and adk-stream dies and comes back."""
+    """ADK is blocked while it has the approval's request, and adk-stream dies and comes back."""
     rounds = 3
     rules = [pays(f"bob-{nth}") for nth in range(rounds)]
     emulator.script({**says(call("block", seconds=2)), "contains": "Block", "times": 100}, *rules)
@@ -262,6 +263,6 @@ def test_an_approval_that_adk_has_not_read_yet_is_not_sent_twice(crashing, emula
         chat.parts()
         found[outcome(chat), made(ledger, f"bob-{nth}")] += 1
         other.over()
-    print(f"{rounds} kills while ADK stands still: {dict(found)}")
+    print(f"{rounds} kills while ADK is blocked: {dict(found)}")
     assert all(times <= 1 for _, times in found)
     assert all(times == 1 for came, times in found if came == "output")

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from adk import call, parts_of, response, says, text, told
+from adk import call, model_parts, parts_of, response, says, text
 
 APPS = ["plain", "resumable"]
 
@@ -47,13 +47,13 @@ def test_calls_without_an_id_get_one(adk, emulator):
 
 @pytest.mark.parametrize("tool", ["doze", "block"])
 @pytest.mark.parametrize("streaming", [True, False])
-def test_a_call_is_told_before_its_tool_is_done(adk, emulator, tool, streaming):
+def test_a_call_is_reported_before_its_tool_is_done(adk, emulator, tool, streaming):
     emulator.script(says(call(tool, "a", seconds=1)))
-    heard = {}
+    first_at = {}
     for event in adk.conversation("plain").stream(text("Go"), streaming=streaming):
         for kind, *_ in (part for part in parts_of([event]) if isinstance(part, tuple)):
-            heard.setdefault(kind, time.time())
-    assert heard["response"] - heard["call"] > 0.5
+            first_at.setdefault(kind, time.time())
+    assert first_at["response"] - first_at["call"] > 0.5
 
 
 def test_thoughts_are_marked(adk, emulator):
@@ -80,7 +80,7 @@ def test_an_artifact_comes_as_an_event_of_its_own(adk, emulator):
     assert "content" not in artifact and artifact["id"] == result["id"]
 
 
-def test_a_tool_that_raises_ends_the_run_and_the_model_never_hears(adk, emulator):
+def test_a_tool_that_raises_ends_the_run_and_the_model_gets_nothing(adk, emulator):
     emulator.script(says(call("break_down", "b"), call("look", "l", at="x")))
     chat = adk.conversation("plain")
     _, sibling, event, frame = chat.run(text("Go"))
@@ -89,7 +89,7 @@ def test_a_tool_that_raises_ends_the_run_and_the_model_never_hears(adk, emulator
     assert frame["error"] == "RuntimeError: it broke"
     assert len(emulator.asked()) == 1
     chat.run(text("And now?"))
-    assert told(emulator.asked()[1])[-1] == "And now?"
+    assert model_parts(emulator.asked()[1])[-1] == "And now?"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_the_model_refuses_comes_as_an_event_and_then_as_a_frame(adk, emula
     assert event["errorCode"] == code
     assert code in frame["error"]
     assert set(frame) == {"error", "error_details"}
-    # ADK does not try again, and the session goes on.
+    # ADK does not try again, and the session continues.
     assert len(emulator.asked()) == 1
     emulator.script()
     assert words(chat.run(text("Hello")))
@@ -121,7 +121,7 @@ def test_what_the_model_refuses_comes_as_an_event_and_then_as_a_frame(adk, emula
 def test_a_stream_that_breaks_off_is_an_error_after_what_was_said(adk, emulator, fault):
     emulator.script({"on": "generate", **fault})
     *said, event, frame = adk.conversation("plain").run(text("Go"), streaming=True)
-    assert {heard["partial"] for heard in said} == {True}
+    assert {each["partial"] for each in said} == {True}
     assert event["errorCode"] and frame["error"]
 
 
@@ -153,7 +153,7 @@ def test_a_long_running_tool_without_a_result_ends_the_run(adk, emulator, app):
     (event,) = chat.run(text("Go"))
     assert event["longRunningToolIds"] == ["p"]
     chat.run(response("p", "play", {"playing": 1}))
-    assert told(emulator.asked()[1]) == [
+    assert model_parts(emulator.asked()[1]) == [
         "Go",
         ("call", "p", "play"),
         ("response", "p", {"playing": 1}),
@@ -161,13 +161,13 @@ def test_a_long_running_tool_without_a_result_ends_the_run(adk, emulator, app):
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_a_long_running_tool_with_a_result_is_told_to_the_model_at_once(adk, emulator, app):
+def test_a_long_running_tool_with_a_result_reaches_the_model_at_once(adk, emulator, app):
     emulator.script(says(call("order", "o")))
     chat = adk.conversation(app)
     chat.run(text("Go"))
-    assert told(emulator.asked()[1])[-1] == ("response", "o", {"status": "pending"})
+    assert model_parts(emulator.asked()[1])[-1] == ("response", "o", {"status": "pending"})
     chat.run(response("o", "order", {"status": "done"}))
-    assert told(emulator.asked()[2]) == [
+    assert model_parts(emulator.asked()[2]) == [
         "Go",
         ("call", "o", "order"),
         ("response", "o", {"status": "done"}),
@@ -183,7 +183,7 @@ def test_a_resumable_app_waits_for_all_results(adk, emulator):
     assert parts_of(chat.run(response("p", "play", {"playing": 1}))) == []
     assert len(emulator.asked()) == 1
     chat.run(response("q", "play", {"playing": 2}))
-    assert [part for part in told(emulator.asked()[1]) if part[0] == "response"] == [
+    assert [part for part in model_parts(emulator.asked()[1]) if part[0] == "response"] == [
         ("response", "l", {"seen": "x"}),
         ("response", "p", {"playing": 1}),
         ("response", "q", {"playing": 2}),

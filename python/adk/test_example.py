@@ -1,9 +1,9 @@
-"""The example: the seeds' tools, on what the emulated model calls by itself."""
+"""The example: the legacy bridge's tools, on what the emulated model calls by itself."""
 
 import pytest
 
 from adk import confirm, confirmations, parts_of, response, text
-from desk import KEY
+from fake_adk_stream import KEY
 from front import front, until
 
 PLACE = {"latitude": 35.68, "longitude": 139.65}
@@ -31,15 +31,15 @@ def test_a_payment_is_made_once_a_person_has_said_yes(example, wallets):
 
 
 @pytest.mark.parametrize(
-    ("wish", "problem"),
+    ("prompt", "problem"),
     [
         ("Send $2000 to Sam", "Insufficient funds"),
         ("Send 20 EUR to Sam", "The wallet holds USD only."),
     ],
 )
-def test_a_payment_that_can_not_be_made_says_why(example, wallets, wish, problem):
+def test_a_payment_that_can_not_be_made_says_why(example, wallets, prompt, problem):
     chat = example.conversation("assistant")
-    events = chat.run(text(wish))
+    events = chat.run(text(prompt))
     (id,) = confirmations(events).values()
     (_, _, result), *_ = parts_of(chat.run(confirm(id)))
     assert (result["success"], result["error"], result["wallet_balance"]) == (False, problem, 1000)
@@ -70,14 +70,14 @@ def test_the_page_tells_where_the_user_is_behind_an_approval(example):
     assert "35.68" in last_words(events)
 
 
-def test_a_flight_asks_twice_and_the_page_sets_the_mood(example, desk, wallets):
+def test_a_flight_asks_twice_and_the_page_sets_the_mood(example, fake, wallets):
     chat = example.conversation("assistant")
     events = chat.run(text("Book a flight to Oslo"))
     assert "Oslo" in last_words(events)
     assert [paid["amount"] for paid in wallets.entries()] == [120]
-    desk.says({"decision": "output", "output": {"success": True, "track": 2}})
+    fake.says({"decision": "output", "output": {"success": True, "track": 2}})
     events = chat.run(text("Set the mood for London"))
-    asked = [ask.body["ask"] for ask in desk.asked]
+    asked = [ask.body["ask"] for ask in fake.asked]
     assert asked[0] == {"approval": {"question": "Hold a seat to Oslo?"}}
     assert asked[2] == {"clientCall": {"tool": "change_bgm", "input": {"track": 2}}}
 
@@ -86,24 +86,24 @@ def test_a_flight_asks_twice_and_the_page_sets_the_mood(example, desk, wallets):
     ("decision", "amounts"),
     [({"decision": "approved"}, [20]), ({"decision": "denied", "reason": "no"}, [])],
 )
-def test_a_payment_in_live_mode(example, desk, wallets, decision, amounts):
-    desk.says(decision)
+def test_a_payment_in_live_mode(example, fake, wallets, decision, amounts):
+    fake.says(decision)
     with example.conversation("assistant_live").live() as live:
         live.say(text("Send $20 to Sam"))
         live.until(lambda event: any(part[0] == "response" for part in parts_of([event])))
         live.turn()
     assert [paid["amount"] for paid in wallets.entries()] == amounts
-    (ask,) = desk.asked
+    (ask,) = fake.asked
     assert ask.body["ask"] == {"approval": {"question": "Send 20 USD to Sam?"}}
 
 
-def test_the_page_in_live_mode(example, desk):
-    desk.says({"decision": "approved"}, {"decision": "output", "output": PLACE})
+def test_the_page_in_live_mode(example, fake):
+    fake.says({"decision": "approved"}, {"decision": "output", "output": PLACE})
     with example.conversation("assistant_live").live() as live:
         live.say(text("Where am I?"))
         events = live.until(lambda event: any(part[0] == "response" for part in parts_of([event])))
     assert parts_of(events)[-1][2] == PLACE
-    assert [list(ask.body["ask"]) for ask in desk.asked] == [["approval"], ["clientCall"]]
+    assert [list(ask.body["ask"]) for ask in fake.asked] == [["approval"], ["clientCall"]]
 
 
 def test_a_report_comes_from_a_worker_while_the_chat_goes_on(servers, emulator):

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from adk import call, says
-from desk import KEY
+from fake_adk_stream import KEY
 from front import front
 
 RACES = 20
@@ -20,7 +20,7 @@ def fronted(servers):
 
 
 def calls(emulator, *parts):
-    """What the model calls, and then it says what came of it."""
+    """What the model calls, and then its answer to the outcomes."""
     emulator.script(says(*parts))
 
 

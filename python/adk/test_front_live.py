@@ -11,7 +11,7 @@ import pytest
 import adk as harness
 from adk import call, calls_live
 from conftest import EXAMPLE, HERE
-from desk import KEY
+from fake_adk_stream import KEY
 from front import free_port, until
 from live_front import SOUND, live_front, words
 
@@ -74,7 +74,7 @@ def paid(server):
 
 
 def states(page):
-    """The tools of the last message, and how they stand."""
+    """The tools of the last message, and their states."""
     parts = page.parts()
     return [
         (part.get("toolName", part["type"]), part["state"]) for part in parts if "state" in part
@@ -95,7 +95,7 @@ def opened(emulator):
 
 
 def received(emulator, kind):
-    """What ADK told the model, of a kind. Google's SDK spells them in two ways."""
+    """What ADK sent to the model, of a kind. Google's SDK spells them in two ways."""
     entries = [entry["data"] for entry in emulator.log("received")]
     kinds = [kind, re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), kind)]
     return [data[kind] for data in entries for kind in kinds if kind in data]
@@ -258,12 +258,12 @@ def test_speech_is_heard_and_answered_aloud(speaker, emulator):
         assert {piece["sampleRate"] for piece in sound} == {24000}
         message = speaker.messages(page.chat)[-1]
         assert message["metadata"]["audio"]["chunks"] == len(sound)
-        # What was heard is what was said.
+        # The transcript is what was said.
         inputs = received(emulator, "realtimeInput")
-        heard = [input["audio"] for input in inputs if "audio" in input]
-        assert {piece["mime_type"] for piece in heard} == {"audio/pcm;rate=16000"}
-        assert len(heard) == 3
-        assert base64.urlsafe_b64decode(heard[0]["data"]) == SOUND
+        audio = [input["audio"] for input in inputs if "audio" in input]
+        assert {piece["mime_type"] for piece in audio} == {"audio/pcm;rate=16000"}
+        assert len(audio) == 3
+        assert base64.urlsafe_b64decode(audio[0]["data"]) == SOUND
 
 
 def test_what_was_spoken_can_be_a_question_to_a_person(speaker, emulator, paid):
@@ -277,7 +277,7 @@ def test_what_was_spoken_can_be_a_question_to_a_person(speaker, emulator, paid):
         assert transcripts(page)[-1][0] == "output"
 
 
-def test_an_interrupted_model_says_so_and_is_gone_on_with(speaker, emulator):
+def test_an_interrupted_model_says_so_and_continues(speaker, emulator):
     emulator.script({"on": "answer", "times": 1, "paceMs": 200})
     with speaker.page() as page:
         page.say("Tell me a long story")
@@ -339,8 +339,8 @@ def test_adk_that_died_between_two_messages_is_not_noticed(assistant, server):
         assert words(answer).startswith('You said: "And now".')
 
 
-def test_a_model_that_was_replaced_is_told_what_was_said(assistant, emulator):
-    """ADK opens another session with the model by itself, and tells it nothing."""
+def test_a_model_that_was_replaced_gets_the_history(assistant, emulator):
+    """ADK opens another session with the model by itself, and sends it nothing."""
     with assistant.page() as page:
         page.ask("Hello")
         emulator.act(goAway={"timeLeftSeconds": 1})
@@ -350,9 +350,7 @@ def test_a_model_that_was_replaced_is_told_what_was_said(assistant, emulator):
     assert [turn["role"] for turn in history["turns"]] == ["user", "model"]
 
 
-def test_a_model_that_is_replaced_while_a_person_thinks_hears_what_came_of_it(
-    assistant, emulator, paid
-):
+def test_a_model_that_is_replaced_while_a_person_thinks_gets_the_outcome(assistant, emulator, paid):
     with assistant.page() as page:
         page.say("Send $50 to Bob")
         approval = assistant.approval(page.chat)

@@ -1,4 +1,4 @@
-"""/run_live: what comes, and what stands still."""
+"""/run_live: what comes, and what blocks."""
 
 import array
 import base64
@@ -64,9 +64,9 @@ def test_speech_is_transcribed_as_the_users(adk, emulator):
         )
         live.send(audio_stream_end=True)
         events = live.turn()
-    heard = [event for event in events if "inputTranscription" in event]
-    assert {event["author"] for event in heard} == {"user"}
-    assert "".join(event["inputTranscription"]["text"] for event in heard) == "What a day"
+    transcripts = [event for event in events if "inputTranscription" in event]
+    assert {event["author"] for event in transcripts} == {"user"}
+    assert "".join(event["inputTranscription"]["text"] for event in transcripts) == "What a day"
 
 
 def test_new_words_break_off_what_is_said(adk, emulator):
@@ -93,7 +93,7 @@ def test_a_tool_of_a_model_that_waits(adk, emulator, ledger):
     assert seen["state"] == {"adk_stream": {"chat": "c-1"}}
 
 
-def test_adk_stands_still_while_a_waiting_tool_runs(adk, emulator, ledger):
+def test_adk_is_blocked_while_a_waiting_tool_runs(adk, emulator, ledger):
     """Why tools that ask people should not be waited for."""
     emulator.script(calls_live(call("doze", "d", seconds=1)))
     with adk.conversation("live_waiting").live() as live:

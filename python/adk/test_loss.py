@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from adk import adk as adk_server
-from adk import call, confirm, confirmations, parts_of, says, text, told
+from adk import call, confirm, confirmations, model_parts, parts_of, says, text
 from conftest import HERE
-from emulator import PATIENCE
 from front import until
+from launcher import TIMEOUT
 
 ABORTED = {"error": "Invocation was aborted by client."}
 
@@ -18,7 +18,7 @@ ABORTED = {"error": "Invocation was aborted by client."}
 def leave(chat, *parts, when):
     """Sends a message, and leaves when something has happened."""
     url = f"{chat.server.url}/run_sse"
-    with httpx.stream("POST", url, json=chat.body(parts), timeout=PATIENCE) as answer:
+    with httpx.stream("POST", url, json=chat.body(parts), timeout=TIMEOUT) as answer:
         assert answer.status_code == 200
         until(when)
 
@@ -35,7 +35,7 @@ def test_a_client_that_leaves_aborts_the_run(adk, emulator, ledger, app):
     # Also of the call that was done, whose result is lost.
     assert parts_of([sealed]) == [("response", "d", ABORTED), ("response", "l", ABORTED)]
     chat.run(text("And now?"))
-    assert told(emulator.asked()[-1])[-3:] == [
+    assert model_parts(emulator.asked()[-1])[-3:] == [
         ("response", "d", ABORTED),
         ("response", "l", ABORTED),
         "And now?",
@@ -68,7 +68,7 @@ def test_an_open_confirmation_survives_kill_9(started, emulator, ledger, tmp_pat
 
 
 def test_two_approvals_at_once_run_the_tool_twice(forgetful, emulator, ledger):
-    """ADK 2.13, by itself: adk-stream in front of it sends one answer, whoever races for it."""
+    """ADK 2.13, by itself: adk-stream in front of it sends one answer, however many race for it."""
     assert forgetful.request("GET", "/version").json()["version"] == "2.13.0"
     tries = 20
     for nth in range(tries):

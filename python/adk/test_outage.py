@@ -1,4 +1,4 @@
-"""ADK killed, slow or out of order behind adk-stream: pages are told, chats go on, and nothing is
+"""ADK killed, slow or out of order behind adk-stream: pages get errors, chats continue, and nothing is
 paid twice."""
 
 import signal
@@ -11,9 +11,9 @@ import pytest
 from adk import adk as adk_server
 from adk import call, says
 from conftest import HERE
-from desk import KEY
-from emulator import PATIENCE
+from fake_adk_stream import KEY
 from front import front, until
+from launcher import TIMEOUT
 from test_crash import die, leave, made, outcome, pays
 
 
@@ -69,7 +69,7 @@ def test_adk_that_dies_while_it_pays_leaves_it_unknown_and_the_chat_goes_on(
     mortal.adk.ready()
     chat.say("Hello")
     assert "Hello" in chat.last_words()
-    # The model was told what is known of the payment, and nobody made it again.
+    # The model got what is known of the payment, and did not make it again.
     assert "unknown" in str(emulator.asked()[-1]["contents"])
     assert made(ledger, "ben") == 1
 
@@ -123,7 +123,7 @@ def test_others_go_on_while_a_tool_takes_its_time(quick, emulator, ledger):
     assert all(f"Hello {nth}" in said for nth, said in enumerate(words)), words
     if time.monotonic() - begun < 5:
         assert "awake" not in ledger.events()
-    asleep.join(PATIENCE)
+    asleep.join(TIMEOUT)
     assert "slept" in str(slow.parts())
     assert ledger.events().count("doze") == 1
 

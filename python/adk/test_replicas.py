@@ -11,14 +11,14 @@ import httpx
 import pytest
 
 from adk import call, says
-from emulator import PATIENCE
 from front import front
+from launcher import TIMEOUT
 from postgres import postgres
 
 RACES = 200 if os.environ.get("TEST_LONG") == "1" else 40
 AT_ONCE = 20
 
-# What the first server is told and what the second, at the same moment.
+# The answers to the first server and to the second, at the same moment.
 CLICKS = [(True, True), (False, False), (True, False), (False, True)]
 
 
@@ -33,18 +33,18 @@ def replicas(servers):
 
 
 def pays(name):
-    """A rule: whoever names it is to be paid."""
+    """A rule: a message that names it is a payment."""
     return {**says(call("pay", f"call-{name}", to=name)), "contains": name}
 
 
-def told(answer):
-    """What a click is told was decided, whether it was the first or not."""
+def decision_in(answer):
+    """The decision that an answer gets, whether it was the first or not."""
     body = answer.json()
     return body["decision"]["approved"] if answer.status_code == 409 else body["approved"]
 
 
 def race(replicas, nth):
-    """A chat whose approval is answered at two servers at once: what both are told."""
+    """A chat whose approval is answered at two servers at once: what both get."""
     name = f"race-{nth:03}"
     # Asked through one of them, answered through both.
     chat = replicas[nth % 2].chat(name)
@@ -56,7 +56,7 @@ def race(replicas, nth):
     answers = {}
 
     def click(server, approved):
-        with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
+        with httpx.Client(base_url=server.url, timeout=TIMEOUT) as client:
             start.wait()
             answers[server] = client.post(path, json={"approved": approved})
 
@@ -76,10 +76,10 @@ def test_races_at_two_servers_have_one_decision_each(replicas, emulator, ledger)
     count = Counter()
     for nth, (chat, answers) in enumerate(raced):
         clicked = CLICKS[nth // 2 % len(CLICKS)]
-        is_approved, again = map(told, answers)
+        is_approved, again = map(decision_in, answers)
         assert is_approved == again, [answer.text for answer in answers]
         assert is_approved in clicked
-        # The same answer again is answered alike; a contrary one is told that it came too late.
+        # The same answer again is answered alike; a contrary one gets the decision.
         late = sum(answer.status_code == 409 for answer in answers)
         assert late == (clicked[0] != clicked[1]), [answer.text for answer in answers]
         parts = chat.parts()
@@ -96,6 +96,6 @@ def test_races_at_two_servers_have_one_decision_each(replicas, emulator, ledger)
         count["contrary"] += clicked[0] != clicked[1]
     paid = Counter(entry["to"] for entry in ledger.entries())
     assert set(paid.values()) == {1}, paid
-    approved = {chat.id for chat, answers in raced if told(answers[0])}
+    approved = {chat.id for chat, answers in raced if decision_in(answers[0])}
     assert set(paid) == approved
     print(f"{RACES} races: {dict(count)}, {len(paid)} executions")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adk import call, parts_of, response, says, text, told
+from adk import call, model_parts, parts_of, response, says, text
 
 APPS = ["plain", "resumable"]
 
@@ -55,10 +55,10 @@ def test_the_root_agent_has_a_name(adk):
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_the_model_is_told_the_past_that_a_session_was_made_with(adk, emulator, app):
+def test_the_model_gets_the_history_that_a_session_was_made_with(adk, emulator, app):
     adk.conversation(app, events=past()).run(text("And now?"))
     (asked,) = emulator.asked()
-    assert told(asked) == [
+    assert model_parts(asked) == [
         "Look at Oslo",
         ("call", "l1", "look"),
         ("response", "l1", {"seen": "rain"}),
@@ -76,7 +76,7 @@ def test_the_model_is_told_the_past_that_a_session_was_made_with(adk, emulator, 
 
 def test_what_another_author_said_is_quoted(adk, emulator):
     adk.conversation("plain", events=past("somebody")).run(text("And now?"))
-    words = told(emulator.asked()[0])
+    words = model_parts(emulator.asked()[0])
     assert not [word for word in words if isinstance(word, tuple)]
     assert any("[somebody] said:" in word for word in words)
 
@@ -116,7 +116,7 @@ def test_an_open_call_of_the_past_can_be_answered(adk, emulator, ledger, app):
     ]
     chat = adk.conversation(app, events=opened)
     chat.run(response("l1", "look", {"seen": "rain"}))
-    assert told(emulator.asked()[0]) == [
+    assert model_parts(emulator.asked()[0]) == [
         "Go",
         ("call", "l1", "look"),
         ("response", "l1", {"seen": "rain"}),
@@ -142,7 +142,7 @@ def test_a_message_over_an_open_call_leaves_the_call_out(adk, emulator, app):
         said("root", "model", call("look", "l1", at="Oslo")),
     ]
     adk.conversation(app, events=opened).run(text("Never mind"))
-    assert told(emulator.asked()[0]) == ["Go", "Never mind"]
+    assert model_parts(emulator.asked()[0]) == ["Go", "Never mind"]
 
 
 @pytest.mark.parametrize("app", APPS)

@@ -11,7 +11,7 @@ from google import genai
 from google.genai import types
 
 import emulator as harness
-from emulator import PATIENCE as PATIENCE
+from launcher import TIMEOUT as TIMEOUT
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +40,6 @@ def client(emulator):
 @pytest.fixture
 def live(emulator):
     """Google's client over TLS, as it insists on for Live."""
-    # Who lets go of a client closes it.
+    # A client that is dropped closes its connection.
     client = client_of(emulator.secure_url)
     yield client.aio.live  # noqa: PT022

@@ -70,16 +70,16 @@ def test_versions(emulator, version):
     assert client.models.generate_content(model=MODEL, contents="Hello").text == ECHO
 
 
-def test_thoughts_are_told_to_who_asks_for_them(client):
+def test_thoughts_are_sent_to_clients_that_ask_for_them(client):
     prompt = "What is the weather in Tokyo?"
     thinking = types.ThinkingConfig(include_thoughts=True)
-    told = client.models.generate_content(
+    answer = client.models.generate_content(
         model=MODEL, contents=prompt, config=with_tools(thinking_config=thinking)
     )
-    parts = told.candidates[0].content.parts
+    parts = answer.candidates[0].content.parts
     thoughts = "".join(part.text for part in parts if part.thought)
     assert thoughts == "The user wants me to look up the weather in Tokyo."
-    assert told.usage_metadata.thoughts_token_count > 0
+    assert answer.usage_metadata.thoughts_token_count > 0
     silent = client.models.generate_content(model=MODEL, contents=prompt, config=with_tools())
     assert not any(part.thought for part in silent.candidates[0].content.parts)
     assert silent.usage_metadata.thoughts_token_count > 0
@@ -156,7 +156,7 @@ def test_automatic_function_calling(client, emulator):
     assert len(emulator.asked()) == 2
 
 
-def test_a_function_that_fails_is_told(client):
+def test_a_function_that_fails_is_reported(client):
     def get_weather(location: str) -> dict:
         """Tells the weather of a city."""
         raise RuntimeError("no satellite")

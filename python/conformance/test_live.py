@@ -9,7 +9,7 @@ from google import genai
 from google.genai import errors, types
 from websockets.exceptions import ConnectionClosed
 
-from conftest import PATIENCE, client_of
+from conftest import TIMEOUT, client_of
 from tools import RECEIPT, SPOKEN_WEATHER, WEATHER, tools
 
 MODEL = "gemini-live-2.5-flash-preview"
@@ -19,8 +19,8 @@ BOTH = "What is the weather in Tokyo, and send $20 to Sam"
 
 
 @pytest.fixture(autouse=True)
-async def patience():
-    async with asyncio.timeout(PATIENCE):
+async def allowed():
+    async with asyncio.timeout(TIMEOUT):
         yield
 
 
@@ -165,7 +165,7 @@ async def test_tools_that_do_not_block(live):
         await session.send_tool_response(function_responses=pending)
         await say(session, "Hello")
         assert "You said" in text_of(await turn(session))
-        # Each is told as it comes.
+        # Each is sent as it comes.
         await session.send_tool_response(
             function_responses=response(payment, RECEIPT, scheduling="INTERRUPT")
         )
@@ -176,7 +176,7 @@ async def test_tools_that_do_not_block(live):
         assert "temperature 18" in text_of(await turn(session))
 
 
-async def test_what_is_silent_is_told_later(live, emulator):
+async def test_what_is_silent_is_sent_later(live, emulator):
     config = {**TEXT, "tools": [tools("NON_BLOCKING")]}
     async with live.connect(model=MODEL, config=config) as session:
         await say(session, BOTH)
@@ -220,12 +220,12 @@ async def test_sound_in_and_out(live, emulator):
         "output_audio_transcription": {},
     }
     async with live.connect(model=MODEL, config=config) as session:
-        for heard, said in [("Hello there", 'You said: "Hello there"'), (PROMPT, "I would need")]:
+        for words, said in [("Hello there", 'You said: "Hello there"'), (PROMPT, "I would need")]:
             await session.send_realtime_input(audio=sound(0.5))
             # A second of quiet ends an utterance.
             await session.send_realtime_input(audio=sound(1.1, loudness=0))
             messages = await turn(session)
-            assert transcript(messages, "input") == heard
+            assert transcript(messages, "input") == words
             words = transcript(messages, "output")
             assert words.startswith(said)
             assert text_of(messages) == ""

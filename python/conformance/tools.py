@@ -1,4 +1,4 @@
-"""The demo's tools, as Gemini is told of them, and what they bring."""
+"""The demo's tools, as they are declared to Gemini, and their outputs."""
 
 from google.genai import types
 

@@ -9,14 +9,19 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 from websockets.sync.client import connect
 
-from emulator import PATIENCE, ROOT
+from front import free_port
+from launcher import ROOT, TIMEOUT
 
 CONFIRMATION = "adk_request_confirmation"
 USER = "ann"
+
+# How long a server may take to start: all of them start at once, on a machine that may be busy.
+START = 600
 
 
 class Adk:
@@ -41,7 +46,7 @@ class Adk:
             "PYTHONDONTWRITEBYTECODE": "1",
             **environment,
         }
-        self.client = httpx.Client(timeout=PATIENCE)
+        self.client = httpx.Client(timeout=TIMEOUT)
         self.log = []
         self.url = None
         self.begin()
@@ -51,6 +56,7 @@ class Adk:
         # One that starts again is where it was.
         if self.url and not port:
             port = self.url.rpartition(":")[2]
+        port = port or free_port()
         self.process = subprocess.Popen(
             self.command(port),
             env=self.environment,
@@ -61,7 +67,7 @@ class Adk:
         )
         self.url = None
         self._listening = threading.Event()
-        # Somebody has to read what it prints, or it stands still once the pipe is full.
+        # Its output has to be read, or it blocks once the pipe is full.
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout,))
         self._reader.start()
 
@@ -80,20 +86,20 @@ class Adk:
 
     def ready(self):
         """Waits until it listens."""
-        assert self._listening.wait(180), "ADK does not start"
+        assert self._listening.wait(START), "ADK does not start"
         assert self.url, "".join(self.log[-20:])
         return self
 
     def end(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        self.process.wait(TIMEOUT)
+        self._reader.join(TIMEOUT)
 
     def request(self, method, path, **more):
         return self.client.request(method, self.url + path, **more)
 
     def create(self, app, **body):
-        """Makes a session; what it is made with stands in the body."""
+        """Makes a session; what it is made with is in the body."""
         return self.request("POST", f"/apps/{app}/users/{USER}/sessions", json=body)
 
     def conversation(self, app, **body):
@@ -153,7 +159,7 @@ class Conversation:
         address = self.server.url.replace("http://", "ws://")
         query = f"app_name={self.app}&user_id={USER}&session_id={self.session}"
         url = f"{address}/run_live?{query}&modalities={modalities}"
-        with connect(url, max_size=None, open_timeout=PATIENCE) as socket:
+        with connect(url, max_size=None, open_timeout=TIMEOUT) as socket:
             yield Live(socket)
 
 
@@ -169,12 +175,12 @@ class Live:
     def send(self, **frame):
         self.socket.send(json.dumps(frame))
 
-    def next(self, timeout=PATIENCE):
+    def next(self, timeout=TIMEOUT):
         return json.loads(self.socket.recv(timeout=timeout))
 
     def until(self, is_so):
         """The events up to the first that is so."""
-        events = []
+        events: list[dict[str, Any]] = []
         while not events or not is_so(events[-1]):
             events.append(self.next())
         return events
@@ -213,6 +219,11 @@ def says(*parts):
     return {"on": "generate", "times": 1, "respond": [{"candidates": [candidate]}]}
 
 
+def says_to(words, *parts):
+    """The same, to these words alone: a run that goes on after an earlier test gets none of it."""
+    return {**says(*parts), "contains": words}
+
+
 def calls_live(*parts):
     """A rule: the live model calls these, once, and waits for them."""
     calls = [part["functionCall"] for part in parts]
@@ -244,6 +255,6 @@ def confirmations(events):
     return found
 
 
-def told(request):
+def model_parts(request):
     """What a request to the model says, as `parts_of`."""
     return parts_of({"content": content} for content in request["contents"])

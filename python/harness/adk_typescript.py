@@ -4,9 +4,8 @@ import shutil
 import subprocess
 from contextlib import contextmanager
 
-from adk import Adk
-from emulator import ROOT
-from front import free_port
+from adk import START, Adk
+from launcher import ROOT
 
 PROJECT = ROOT / "examples/adk-typescript"
 STAMP = PROJECT / "node_modules/.stamp"
@@ -37,11 +36,13 @@ class AdkTypescript(Adk):
         settings = {"GOOGLE_GEMINI_BASE_URL": emulator.url, "NODE_NO_WARNINGS": "1"}
         super().__init__(folder, directory, emulator, **{**settings, **more})
 
+    is_warm = False
+
     def ready(self):
         super().ready()
         # It builds its agents when it is first asked, which takes its time.
         if not self.is_warm:
-            assert self.client.get(f"{self.url}/list-apps", timeout=180).status_code == 200
+            assert self.client.get(f"{self.url}/list-apps", timeout=START).status_code == 200
             self.is_warm = True
         return self
 
@@ -50,9 +51,8 @@ class AdkTypescript(Adk):
         super().begin(port)
 
     def command(self, port):
-        port = str(port if int(port) else free_port())
         program = PROJECT / "node_modules/@google/adk-devtools/dist/esm/cli_entrypoint.js"
-        command = ["node", program, "api_server", "--host", "127.0.0.1", "--port", port]
+        command = ["node", program, "api_server", "--host", "127.0.0.1", "--port", str(port)]
         return [*command, "--session_service_uri", self.sessions, self.agents]
 
 

@@ -1,18 +1,11 @@
 """The emulator as a process, and its own routes."""
 
 import json
-import os
 import pathlib
-import subprocess
 import urllib.request
 from contextlib import contextmanager
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = pathlib.Path(os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream"))
-EMULATOR = BINARY.with_name("gemini-emulator")
-
-# Longer than anything here takes: who waits for so long waits for ever.
-PATIENCE = 60
+from launcher import EMULATOR, TIMEOUT, launch
 
 
 class Emulator:
@@ -27,7 +20,7 @@ class Emulator:
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/emulator/{path}", data, method=method)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
             text = response.read()
         return json.loads(text) if text else None
 
@@ -52,7 +45,7 @@ class Emulator:
         """Waits until something is written down."""
         after = self.mark
         while True:
-            entries = self.call("GET", f"log?after={after}&wait={PATIENCE}")["entries"]
+            entries = self.call("GET", f"log?after={after}&wait={TIMEOUT}")["entries"]
             assert entries, "nothing of the kind was written down"
             for entry in entries:
                 after = entry["seq"]
@@ -70,11 +63,8 @@ class Emulator:
 def emulator(directory):
     """Starts an emulator on a port of its own."""
     certificate = pathlib.Path(directory) / "certificate.pem"
-    command = [EMULATOR, "--listen", "127.0.0.1:0", "--certificate", certificate]
-    environment = {key: value for key, value in os.environ.items() if "GEMINI_EMULATOR" not in key}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    line = process.stdout.readline()
-    assert line.startswith("listening on http://"), f"the emulator said {line!r}"
-    yield Emulator(line.removeprefix("listening on ").strip(), certificate)
+    arguments = ["--listen", "127.0.0.1:0", "--certificate", str(certificate)]
+    process, url = launch(EMULATOR, arguments)
+    yield Emulator(url, certificate)
     process.terminate()
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(TIMEOUT) == 0

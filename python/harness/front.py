@@ -1,54 +1,61 @@
 """adk-stream as a process in front of ADK, and chats with it."""
 
 import json
-import os
+import random
 import signal
 import socket
-import subprocess
 import time
 import uuid
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 
-from emulator import BINARY, PATIENCE
+from launcher import BINARY, TIMEOUT, launch
+
+# Below those that a system gives to connections: a server that is started again finds its port free.
+LISTENED_AT = range(20_000, 32_000)
 
 
 def free_port():
-    """A port that nobody has at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody has at the moment, and that no connection will get."""
+    for port in random.sample(LISTENED_AT, 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no port is free")
 
 
 class Front:
     """adk-stream's own routes, and the process that has them."""
 
     def __init__(self, adk, app, *, port=0, **settings):
-        self.command = [BINARY, "serve", "--agent", "adk", "--adk-url", adk.url, "--adk-app", app]
+        self.command = self.serve(adk, app)
         # One that is started again is where it was.
         self.port = port or free_port()
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if "ADK_STREAM" not in name},
+        self.variables = {
             "ADK_STREAM_LOG": "error",
             **{f"ADK_STREAM_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        self.client = httpx.Client(timeout=PATIENCE, limits=httpx.Limits(max_connections=None))
+        self.client = httpx.Client(timeout=TIMEOUT, limits=httpx.Limits(max_connections=None))
         self.begin()
+
+    def serve(self, adk, app):
+        """What starts it, but for where it listens."""
+        return ["serve", "--agent", "adk", "--adk-url", adk.url, "--adk-app", app]
 
     def begin(self):
         """Starts it."""
         command = [*self.command, "--listen", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=self.environment
-        )
-        line = self.process.stdout.readline()
-        assert line.startswith("listening on "), f"adk-stream said {line!r}"
-        self.url = line.removeprefix("listening on ").strip()
+        self.process, self.url = launch(BINARY, command, self.variables)
 
     def end(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
+        assert self.process.stdout is not None
         self.process.stdout.close()
 
     def request(self, method, path, **more):
@@ -68,9 +75,9 @@ class Chat:
     def __init__(self, front, id):
         self.front, self.id = front, id
 
-    def say(self, words):
+    def say(self, words, **more):
         """Says something, and waits until the window closes: its chunks."""
-        answer = self.front.request("POST", "/api/chat", json=self.body(words))
+        answer = self.front.request("POST", "/api/chat", json={**self.body(words), **more})
         assert answer.status_code == 200, answer.text
         # A comment comes when nothing else has come for a while.
         lines = [line for line in answer.text.splitlines() if line.startswith("data: ")]
@@ -83,8 +90,8 @@ class Chat:
         return {"id": self.id, "messages": [message], "trigger": "submit-message"}
 
     def approvals(self, number=1):
-        """The questions that are open, once there are so many."""
-        found = []
+        """The questions that are open, once there are this many."""
+        found: list[dict[str, Any]] = []
 
         def asked():
             everyone = self.front.request("GET", "/api/approvals?limit=200").json()["approvals"]
@@ -101,7 +108,7 @@ class Chat:
 
     def over(self):
         """The chat, once its turn is over."""
-        found = []
+        found: list[dict[str, Any]] = []
 
         def is_over():
             found[:] = [self.view()]
@@ -130,8 +137,8 @@ class Chat:
         return [event for event in self.journal() if event["event"] == kind]
 
 
-def until(is_so, patience=PATIENCE):
-    end = time.monotonic() + patience
+def until(is_so, allowed=TIMEOUT):
+    end = time.monotonic() + allowed
     while not is_so():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)

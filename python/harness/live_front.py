@@ -1,17 +1,16 @@
-"""adk-stream in front of a live ADK, and pages on its WebSocket, in the seeds' dialect."""
+"""adk-stream in front of a live ADK, and pages on its WebSocket, in the legacy bridge's dialect."""
 
 import base64
 import json
-import os
-import subprocess
 import uuid
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 from websockets.sync.client import connect
 
-from emulator import BINARY, PATIENCE
 from front import Front, until
+from launcher import BINARY, TIMEOUT, launch
 
 # A tenth of a second, not quiet, at 16 kHz. In base64 it has every letter that the two kinds differ in.
 SOUND = bytes([0xFB, 0x1F, 0xFF, 0x1F]) * 800
@@ -21,16 +20,16 @@ class LiveFront(Front):
     """adk-stream's own routes, and its socket."""
 
     def __init__(self, url):
-        # Whoever serves it has started it.
+        # The fixture that serves it has started it.
         self.url = url
-        self.client = httpx.Client(base_url=url, timeout=PATIENCE)
+        self.client = httpx.Client(base_url=url, timeout=TIMEOUT)
 
     @contextmanager
     def page(self, chat=None):
         """A page on a chat."""
         chat = chat or f"chat-{uuid.uuid4()}"
         url = self.url.replace("http://", "ws://") + "/api/chat/live"
-        with connect(url, max_size=None, open_timeout=PATIENCE) as socket:
+        with connect(url, max_size=None, open_timeout=TIMEOUT) as socket:
             yield Page(self, socket, chat)
 
     def approval(self, chat):
@@ -38,7 +37,7 @@ class LiveFront(Front):
         return self.approvals(chat, 1)[0]
 
     def approvals(self, chat, number):
-        found = []
+        found: list[dict[str, Any]] = []
 
         def asked():
             everyone = self.client.get("/api/approvals").json()["approvals"]
@@ -80,7 +79,7 @@ class Page:
 
     def next(self):
         """The next chunk; nothing, at the end of a turn."""
-        frame = self.socket.recv(timeout=PATIENCE)
+        frame = self.socket.recv(timeout=TIMEOUT)
         data = frame.removeprefix("data: ").strip()
         return None if data == "[DONE]" else json.loads(data)
 
@@ -112,17 +111,13 @@ def words(chunks):
 @contextmanager
 def live_front(port, adk, app, key, *arguments):
     """Starts adk-stream before an app of an ADK server, live."""
-    command = [BINARY, "serve", "--listen", f"127.0.0.1:{port}", "--agent", "adk-live"]
+    command = ["serve", "--listen", f"127.0.0.1:{port}", "--agent", "adk-live"]
     command += ["--adk-url", adk.url, "--adk-app", app, *arguments]
-    environment = {name: value for name, value in os.environ.items() if "ADK_STREAM" not in name}
-    environment["ADK_STREAM_AGENT_KEY"] = key
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    line = process.stdout.readline()
-    assert line.startswith("listening on "), f"adk-stream said {line!r}"
-    served = LiveFront(line.removeprefix("listening on ").strip())
+    process, url = launch(BINARY, command, {"ADK_STREAM_AGENT_KEY": key})
+    served = LiveFront(url)
     try:
         yield served
     finally:
         served.client.close()
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)

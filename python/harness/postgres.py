@@ -1,4 +1,4 @@
-"""PostgreSQL for tests: a real server in a temporary folder, with nothing left behind."""
+"""PostgreSQL for tests: a real server in a temporary folder, which is removed."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 
-PATIENCE = 60
+TIMEOUT = 60
 
 
 def program(name):
@@ -33,7 +33,7 @@ def unprivileged_user():
 
 
 def as_user(command):
-    """The command, run by somebody who is not root, and ended with whoever started it."""
+    """The command, run by a user who is not root, and ended with its parent."""
     before = ["setpriv", "--pdeathsig=QUIT"]
     if user := unprivileged_user():
         before += [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
@@ -67,14 +67,14 @@ def postgres():
     with open(folder.with_suffix(".log"), "w+") as log:
         server = subprocess.Popen(as_user(command), cwd=folder, stdout=log, stderr=log)
         try:
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while not is_ready(data):
                 assert server.poll() is None and time.monotonic() < end, tail(log)
                 time.sleep(0.01)
             yield f"postgres://postgres@127.0.0.1:{port}/postgres"
         finally:
             server.send_signal(signal.SIGQUIT)
-            server.wait(PATIENCE)
+            server.wait(TIMEOUT)
             shutil.rmtree(folder)
             folder.with_suffix(".log").unlink()
 

@@ -15,13 +15,14 @@ import adk as harness
 import adk_typescript
 import emulator as emulators
 import table
-from desk import KEY
+from fake_adk_stream import KEY
 from front import free_port, front
+from launcher import ROOT
 
 HERE = pathlib.Path(__file__).parent
 AGENTS = [
-    emulators.ROOT / "python/adk/agents",
-    emulators.ROOT / "examples/adk-python/agents",
+    ROOT / "python/adk/agents",
+    ROOT / "examples/adk-python/agents",
     HERE / "agents",
 ]
 
@@ -40,7 +41,7 @@ SERVERS = [
 def pytest_addoption(parser):
     parser.addoption("--adk", default=",".join(SERVERS), help="servers, by name")
     parser.addoption("--kills", type=int, default=3, help="kills during the tool, of each server")
-    parser.addoption("--short", action="store_true", help="one app of each, and not all flows")
+    parser.addoption("--short", action="store_true", help="every flow, in one app of each")
     parser.addoption("--table", action="store_true", help="write the table into docs/adk.md")
 
 
@@ -57,11 +58,6 @@ def apps_of(name, config):
     # What differs most from the newest: 1.x in apps that wait, 2.x in those that do not.
     short = ["resumable" if name.startswith("python-1") else "plain"]
     return short if config.getoption("--short") else ["plain", "resumable"]
-
-
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("--short"):
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 def pytest_generate_tests(metafunc):
@@ -106,7 +102,7 @@ def emulator(started):
 def interpreter(version):
     """The environment of a version, which is made if it is not there."""
     name = "adk" if f"python-{version}" == NEWEST else f"adk-{version}"
-    command = [emulators.ROOT / "scripts/python-env", name]
+    command = [str(ROOT / "scripts/python-env"), name]
     made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return made.stdout.strip()
 

@@ -1,23 +1,42 @@
-"""adk-stream killed while ADK runs the approved tool: nothing is paid twice, behind any ADK."""
+"""Either side ends and comes back: nothing is lost, and nothing is paid twice, behind any ADK.
+
+The tests of a server come in this order: what a kill leaves at work in ADK is gone when ADK is restarted.
+"""
 
 import signal
 from collections import Counter
 
 import pytest
 
-from adk import call, says
+from adk import call, says_to
 from front import until
+from test_flows import answer, goes_on
+
+flow = pytest.mark.flow
 
 # How many tools are at work at each kill.
 AT_WORK = 2
 
 
 def pays(name):
-    """A rule: whoever names it is to be paid, and it takes long."""
-    return {**says(call("pay", to=name, seconds=10)), "contains": f"Pay {name}"}
+    """A rule: a message that names it is a payment, and it takes long."""
+    return says_to(f"Pay {name}", call("pay", to=name, seconds=10))
 
 
-@pytest.mark.flow("kill during the tool")
+@flow("adk-stream restarts")
+def test_adk_stream_restarts(served, emulator, ledger):
+    emulator.script(says_to("Go", call("pay", to="ann")))
+    chat = served.chat()
+    chat.say("Go")
+    chat.approvals()
+    served.end()
+    served.begin()
+    answer(chat, True)
+    assert "paid ann" in chat.last_words()
+    assert ledger.paid("ann") == 1
+
+
+@flow("kill during the tool")
 def test_nothing_is_paid_twice(served, emulator, ledger, pytestconfig):
     kills = pytestconfig.getoption("--kills")
     found = Counter()
@@ -40,9 +59,21 @@ def test_nothing_is_paid_twice(served, emulator, ledger, pytestconfig):
             chat.say("Hello again")
             assert chat.over()["status"] == "finished"
             assert ledger.paid(name) == 1
-    # Tools that nobody waits for any more would have their model asked in the middle of another test.
+    print(f"{kills} kills, {AT_WORK} tools at work at each: {dict(found)}")
+    assert set(found) <= {("unknown", "server-stopped", 1), ("output", None, 1)}, found
+
+
+@flow("ADK restarts")
+def test_adk_restarts(served, emulator, ledger):
+    emulator.script(says_to("Go", call("pay", to="ann")))
+    chat = served.chat()
+    chat.say("Go")
+    chat.approvals()
+    # It is not given the time to put anything away.
     served.adk.end(signal.SIGKILL)
     served.adk.begin()
     served.adk.ready()
-    print(f"{kills} kills, {AT_WORK} tools at work at each: {dict(found)}")
-    assert set(found) <= {("unknown", "server-stopped", 1), ("output", None, 1)}, found
+    answer(chat, True)
+    assert "paid ann" in chat.last_words()
+    assert ledger.paid("ann") == 1
+    goes_on(chat)

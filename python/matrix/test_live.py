@@ -5,7 +5,7 @@ import json
 import pytest
 
 import limits
-from desk import KEY
+from fake_adk_stream import KEY
 from front import until
 from live_front import live_front, words
 
@@ -38,6 +38,14 @@ def test_tool_that_asks(name, server, page):
         return
     wallets = server.directory / "wallets"
     wallets.unlink(missing_ok=True)
+    page.say("Send $20 to Sam")
+    refused = page.front.approval(page.chat)
+    page.front.answer(refused["approvalId"], False, "too much")
+    page.until("finish")
+    (tool,) = [part for part in page.parts() if "toolCallId" in part]
+    assert tool["state"] == "output-denied", tool
+    assert not wallets.exists()
+    page.rest()
     page.say("Send $20 to Sam")
     approval = page.front.approval(page.chat)
     assert approval["question"] == "Send 20 USD to Sam?"

@@ -19,7 +19,10 @@ export default defineConfig({
       test: {
         name,
         include: ['tests/**/*.test.{ts,tsx}'],
-        // Longer than the patience of the tests with the server, so that those say what they wait for.
+        // The files share workers, and load the SDK once in each: every file puts back the timers and
+        // globals that it replaces.
+        isolate: false,
+        // Longer than the timeouts of the tests with the server, so that those report what they wait for.
         testTimeout: 30_000,
         // Node 20 has a WebSocket, and hides it.
         execArgv: ['--experimental-websocket'],

@@ -16,8 +16,8 @@ pub type AgentStream = Pin<Box<dyn Stream<Item = AgentEvent> + Send>>;
 
 /// Who answers.
 ///
-/// An agent is told everything and says one step, and once the calls of the step are settled it is
-/// told everything again. One that remembers what it was told gives a [`Conversation`].
+/// An agent gets the whole history and streams one step; once the calls of the step are settled, it gets
+/// the whole history again. One that keeps a session for a chat gives a [`Conversation`].
 pub trait Agent: Send + Sync + 'static {
     /// The name under which it is configured and logged.
     fn name(&self) -> &str;
@@ -25,8 +25,8 @@ pub trait Agent: Send + Sync + 'static {
     /// Runs one step. Nothing happens before the stream is polled.
     fn step(&self, request: StepRequest) -> AgentStream;
 
-    /// Whether it understands speech.
-    fn hears(&self) -> bool {
+    /// Whether it takes audio input.
+    fn supports_audio(&self) -> bool {
         false
     }
 
@@ -44,19 +44,19 @@ pub trait Conversation: Send + Sync {
     /// about to be.
     fn step(&mut self, request: StepRequest) -> AgentStream;
 
-    /// Takes in what is heard while a step runs whose message is speech.
-    fn hear(&mut self, heard: Heard) {
-        let _ = heard;
+    /// Takes audio input, while a step runs whose message is speech.
+    fn push_audio(&mut self, audio: AudioInput) {
+        let _ = audio;
     }
 
-    /// The turn was stopped: what was said in it goes on for nobody.
+    /// The turn was stopped: nobody reads the rest of its output.
     fn stop(&mut self) {}
 }
 
-/// What is heard of somebody who speaks.
+/// A piece of a user's speech.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum Heard {
+pub enum AudioInput {
     /// Sound: PCM, 16 bits, little-endian, one channel.
     Sound {
         /// The samples.

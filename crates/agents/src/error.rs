@@ -36,7 +36,7 @@ impl fmt::Display for Error {
             Self::Model(name) => {
                 write!(
                     out,
-                    "`{name}` is not a model; expected a name as gemini-flash-latest"
+                    "`{name}` is not a model; expected a name, such as gemini-flash-latest"
                 )
             }
             Self::Client(why) => write!(out, "can't make an HTTP client: {why}"),

@@ -8,43 +8,39 @@
 //!
 //! - [`Config`]: what an operator may say; [`Key`]: the key, which is never shown.
 //! - `request`: a step request as the body of a request; `contents`: the history in it, with
-//!   `response` for what became of calls and `data_url` for files.
-//! - `http`: one request, asked again while nothing has come; `retry`: when.
-//! - `step`: the stream of events; `reading`: chunks as events; `provider_metadata`: what goes back unchanged.
+//!   `response` for what became of calls.
+//! - `endpoint`: where it is sent; `reading`: chunks as events; `provider_metadata`: what goes back
+//!   unchanged. How it is sent, and again, is in `model`.
 //! - `failure`: what went wrong, in codes.
 
 mod config;
 mod contents;
-mod data_url;
+mod endpoint;
 mod failure;
-mod http;
-mod key;
 mod provider_metadata;
 mod reading;
 mod request;
 pub(crate) mod response;
-mod retry;
 #[cfg(test)]
 mod round_trip;
-mod step;
 
 use std::sync::Arc;
 
 use turn::agent::StepRequest;
 
-pub use self::config::{Config, DEFAULT_BASE_URL, DEFAULT_MODEL, Retries, Timeouts};
+pub use self::config::{Config, DEFAULT_BASE_URL, DEFAULT_MODEL, Key, Retries, Timeouts};
 pub(crate) use self::contents::contents;
-pub(crate) use self::data_url::standard_base64;
 pub(crate) use self::failure::Failure;
-use self::http::Http;
-pub(crate) use self::http::{base_url, is_loopback};
-pub use self::key::Key;
+use self::reading::StreamReading;
 pub(crate) use self::reading::{read as read_part, usage};
 pub(crate) use self::request::declaration;
-pub(crate) use self::response::told as outcome_map;
-pub(crate) use self::retry::chance;
+pub(crate) use self::response::of_outcome as outcome_map;
 use crate::agent::{Agent, AgentStream};
 use crate::error::Error;
+pub(crate) use crate::model::chance;
+pub(crate) use crate::model::data_url::standard_base64;
+pub(crate) use crate::model::http::{base_url, is_loopback};
+use crate::model::{Http, step};
 
 /// Gemini, by generateContent.
 #[derive(Debug, Clone)]
@@ -56,7 +52,7 @@ pub struct Gemini {
 impl Gemini {
     /// Gemini as configured. Nothing is sent before the first step.
     pub fn new(config: Config) -> Result<Self, Error> {
-        let http = Http::new(&config)?;
+        let http = Http::new(endpoint::endpoint(&config)?)?;
         Ok(Self {
             config: Arc::new(config),
             http,
@@ -71,6 +67,7 @@ impl Agent for Gemini {
 
     fn step(&self, request: StepRequest) -> AgentStream {
         let body = request::body(&self.config, &request);
-        Box::pin(step::stream(self.http.clone(), body))
+        let reading = StreamReading::new(self.http.redactor.clone());
+        Box::pin(step::stream(self.http.clone(), body, reading))
     }
 }

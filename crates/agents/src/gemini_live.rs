@@ -1,25 +1,25 @@
 //! Gemini Live: one session upstream for each chat, over a WebSocket.
 //!
-//! A step is what lies between two things that the model waits for: it begins by telling the model
-//! what it does not know yet, a message or what became of its calls, and ends when the model hands
-//! over, or calls tools that it waits for. The session is listened to beyond that: the model may take
-//! a call back. What the session was told is known by its place in the history, so that a chat which
-//! was edited, or which went on elsewhere, gets a new session with the history as it now is.
+//! A step is what lies between two things that the model waits for: it begins with what the model
+//! lacks, a message or the outcomes of its calls, and ends when the model hands
+//! over, or calls tools that it waits for. The session is read beyond that: the model may take
+//! a call back. What the session holds is known by its place in the history, so that a chat which
+//! was edited, or which continued elsewhere, gets a new session with the history as it now is.
 //!
 //! # Layout
 //!
 //! - [`Config`]: what an operator may say.
-//! - `line`: what is kept for a chat; `step`: one step.
+//! - `session_state`: what is kept for a chat; `step`: one step.
 //! - `upstream`: the WebSocket; `setup`: its first message.
-//! - `told`: what the model knows, and what it is owed.
-//! - `reading`: what it says, as agent events.
+//! - `synced_history`: how much of the history the model has, and its pending calls.
+//! - `reading`: its output as agent events.
 
 mod config;
-mod line;
 mod reading;
+mod session_state;
 mod setup;
 mod step;
-mod told;
+mod synced_history;
 mod upstream;
 
 use std::sync::Arc;
@@ -28,13 +28,13 @@ use turn::ChatId;
 use turn::agent::StepRequest;
 
 pub use self::config::{Config, DEFAULT_MODEL, Modality};
-use self::line::Line;
+use self::session_state::SessionState;
 use self::step::Step;
 use self::upstream::Address;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
 use crate::event_sender::EventSender;
-use crate::talk::{Ear, Partner, Talk};
+use crate::session_conversation::{AudioReceiver, Backend, SessionConversation};
 
 /// Gemini, by Live.
 #[derive(Debug, Clone)]
@@ -60,24 +60,30 @@ impl Agent for GeminiLive {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        Talk::new(&self.0).step(request)
+        SessionConversation::new(&self.0).step(request)
     }
 
-    fn hears(&self) -> bool {
+    fn supports_audio(&self) -> bool {
         true
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(Talk::new(&self.0)))
+        Some(Box::new(SessionConversation::new(&self.0)))
     }
 }
 
-impl Partner for Shared {
-    type Line = Line;
+impl Backend for Shared {
+    type State = SessionState;
 
-    const HANGS_UP: bool = false;
+    const CLOSES_ON_STOP: bool = false;
 
-    async fn step(&self, request: &StepRequest, sender: &EventSender, heard: Ear, line: &mut Line) {
-        Step::new(self, request, sender, heard).run(line).await;
+    async fn step(
+        &self,
+        request: &StepRequest,
+        sender: &EventSender,
+        audio: AudioReceiver,
+        state: &mut SessionState,
+    ) {
+        Step::new(self, request, sender, audio).run(state).await;
     }
 }

@@ -100,7 +100,7 @@ impl Address {
                 let name = name.map_err(|_| Refused::Unreachable)?;
                 let stream = tls.connect(name, stream).await;
                 Box::new(stream.map_err(|error| {
-                    tracing::warn!(%error, "an agent can't be trusted");
+                    tracing::warn!(%error, "TLS handshake with the agent failed");
                     Refused::Unreachable
                 })?)
             }
@@ -114,7 +114,7 @@ impl Address {
             Ok((socket, _)) => Ok(socket),
             Err(SocketError::Http(response)) => {
                 let status = response.status().as_u16();
-                tracing::warn!(status, "an agent refuses a socket");
+                tracing::warn!(status, "agent refused the WebSocket");
                 Err(Refused::Status(status))
             }
             Err(_) => Err(Refused::Unreachable),

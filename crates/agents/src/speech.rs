@@ -1,16 +1,29 @@
-//! Sound, as a page is told of it.
+//! Sound, as pages get it.
 
 use gemini::Blob;
 use serde_json::{Value, json};
 use turn::agent::AgentEvent;
-use turn::live::{OURS, TRANSCRIPT};
+use turn::metadata::{OURS, TRANSCRIPT};
 
 use crate::gemini::standard_base64;
 
 /// What Gemini's sound is, where it does not say so.
 const SAMPLE_RATE: u64 = 24_000;
 
-/// What was heard of a model in a step.
+/// The source of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Voice {
+    #[default]
+    Nobody,
+    /// The model's, written.
+    Text,
+    /// The transcript of the user's speech.
+    Input,
+    /// The model's, spoken.
+    Output,
+}
+
+/// The sound of a model in a step.
 #[derive(Debug, Default)]
 pub(crate) struct Sound {
     pub(crate) chunks: u64,
@@ -19,7 +32,7 @@ pub(crate) struct Sound {
 }
 
 impl Sound {
-    /// A piece of it, for whoever listens just now.
+    /// A piece of it, for the pages that listen at this moment.
     pub(crate) fn say(&mut self, blob: &Blob) -> AgentEvent {
         let kind = blob.mime_type.as_deref().unwrap_or_default();
         let rate = kind

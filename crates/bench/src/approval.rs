@@ -38,22 +38,22 @@ pub struct Answered {
 /// Bare writes, each with its sync, that are asked for at the same moment, each in a file and a thread of
 /// its own: what no answer that is durable by itself can beat.
 pub struct Syncs {
-    go: Arc<Go>,
+    shared: Arc<Shared>,
     durations: mpsc::Receiver<io::Result<Duration>>,
     at_once: usize,
     sample: Sample,
 }
 
-struct Go {
+struct Shared {
     together: Barrier,
     is_over: AtomicBool,
 }
 
 impl Syncs {
-    /// Prepares so many.
+    /// Prepares `at_once` files, each with a thread of its own.
     pub fn new(folder: &Path, at_once: usize) -> io::Result<Self> {
         let (sender, durations) = mpsc::channel();
-        let go = Arc::new(Go {
+        let shared = Arc::new(Shared {
             together: Barrier::new(at_once + 1),
             is_over: AtomicBool::new(false),
         });
@@ -62,18 +62,18 @@ impl Syncs {
             .map(|number| File::create(path(number)))
             .collect();
         for file in files? {
-            let (go, sender) = (Arc::clone(&go), sender.clone());
+            let (shared, sender) = (Arc::clone(&shared), sender.clone());
             std::thread::spawn(move || {
                 loop {
-                    go.together.wait();
-                    if go.is_over.load(Ordering::Relaxed) || sender.send(sync(&file)).is_err() {
+                    shared.together.wait();
+                    if shared.is_over.load(Ordering::Relaxed) || sender.send(sync(&file)).is_err() {
                         return;
                     }
                 }
             });
         }
         Ok(Self {
-            go,
+            shared,
             durations,
             at_once,
             sample: Sample::default(),
@@ -81,7 +81,7 @@ impl Syncs {
     }
 
     fn round(&mut self) -> io::Result<()> {
-        self.go.together.wait();
+        self.shared.together.wait();
         for duration in self.durations.iter().take(self.at_once) {
             self.sample.push(duration?);
         }
@@ -96,8 +96,8 @@ impl Syncs {
 
 impl Drop for Syncs {
     fn drop(&mut self) {
-        self.go.is_over.store(true, Ordering::Relaxed);
-        self.go.together.wait();
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        self.shared.together.wait();
     }
 }
 
@@ -121,8 +121,8 @@ impl Answered {
     }
 }
 
-/// Asks for approvals in chats of their own and answers them, so many at once. What they are compared with
-/// is done in the moment before they are answered: a disk has its moods.
+/// Asks for approvals in chats of their own and answers them, `at_once` at the same time. What they are
+/// compared with is done immediately before they are answered, since the speed of a disk varies.
 pub async fn measure(
     name: &str,
     subject: &Subject,

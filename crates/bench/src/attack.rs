@@ -78,7 +78,7 @@ pub async fn measure(product: &Path, folder: &Path, turns: usize) -> io::Result<
     Ok(measured)
 }
 
-/// How long so many turns take, each in a chat of its own, one after the other.
+/// How long each of a number of turns takes, each in a chat of its own, one after the other.
 async fn take_turns(subject: &Subject, name: &str, turns: usize) -> io::Result<Sample> {
     let mut sample = Sample::default();
     let mut client = Http::open(subject.address).await?;

@@ -113,7 +113,7 @@ impl Order {
     }
 }
 
-/// The deltas of a turn when they are due, and what stands around them with the first and the last.
+/// The deltas of a turn when they are due; the chunks around them come with the first and the last.
 fn at_pace<T>(all: impl Stream<Item = T> + Unpin) -> impl Stream<Item = T> {
     // The first delta waits for its moment; what is before it does not.
     let head = stream::repeat(()).take(FIRST);
@@ -125,7 +125,7 @@ fn at_pace<T>(all: impl Stream<Item = T> + Unpin) -> impl Stream<Item = T> {
 /// The events of the turn that many watch, as they come.
 fn followed(told: watch::Receiver<usize>) -> impl Stream<Item = usize> {
     stream::unfold((told, 0), async |(mut told, sent)| {
-        // What stands before and behind the deltas is there with the first and the last of them.
+        // The chunks before and after the deltas are there with the first and the last of them.
         let ready = |count| match count {
             DELTAS => EVENTS.len(),
             count => FIRST + count,

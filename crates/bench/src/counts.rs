@@ -1,24 +1,24 @@
-//! The hot paths, each as something that can be done so many times: their instructions are counted.
+//! The hot paths, each as a function that repeats it: their instructions are counted.
 //!
-//! A count does not know what else the machine does, so that a regression shows without a quiet one.
+//! A count does not depend on what else the machine does, so a regression shows on a busy machine too.
 
 use std::hint::black_box;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use adk_stream::store::sqlite::SqliteStore;
 use adk_stream::store::{Journal, NewEntry};
-use adk_stream::turn::agent::{AgentEvent, Said};
+use adk_stream::turn::agent::{AgentEvent, CompactEvent};
 use adk_stream::turn::event::Finish;
+use adk_stream::turn::item::Item;
 use adk_stream::turn::{At, ChatId, Input};
-use adk_stream::view::{Line, ShownChat, Window};
+use adk_stream::view::{ShownChat, Transcript, Window};
 use adk_stream::wire::chunk::BlockDelta;
 use adk_stream::wire::{Chunk, Profile, frame, sse};
 
 use crate::journals;
 use crate::stage::DELTA;
 
-/// A hot path: its name, and what does it so many times.
+/// A hot path: its name, and a function that repeats it a number of times.
 pub type Path = (&'static str, fn(usize));
 
 /// The hot paths.
@@ -60,8 +60,8 @@ fn frame(times: usize) {
 /// What an agent says in 200 deltas a turn.
 fn handle(times: usize) {
     say(times, |chat, event| {
-        let ruling = None;
-        black_box(chat.handle(Input::Agent { event, ruling }, At(1)));
+        let policy = None;
+        black_box(chat.handle(Input::Agent { event, policy }, At(1)));
     });
 }
 
@@ -70,12 +70,14 @@ fn hear(times: usize) {
     for _ in 0..times.div_ceil(200) {
         let mut chat = ShownChat::default();
         journals::say(&mut chat, journals::OWNER, "chat", "m");
-        let words: Vec<_> = (0..200).map(|_| Said::Text(DELTA.to_owned())).collect();
+        let words: Vec<_> = (0..200)
+            .map(|_| CompactEvent::Text(DELTA.to_owned()))
+            .collect();
         let mut words = black_box(words).into_iter().peekable();
         while let Some(word) = words.next() {
-            let (event, ruling) = (word.into(), None);
-            black_box(chat.handle(Input::Agent { event, ruling }, At(1)));
-            chat.hear(&mut words);
+            let (event, policy) = (word.into(), None);
+            black_box(chat.handle(Input::Agent { event, policy }, At(1)));
+            chat.push_deltas(&mut words);
         }
         black_box(chat);
     }
@@ -98,10 +100,14 @@ fn say(times: usize, take: impl Fn(&mut ShownChat, AgentEvent)) {
 
 /// What a window reads, 64 deltas in one go.
 fn read(times: usize) {
-    let lines: Vec<Line> = (0..64).map(|_| Line::Chunk(Arc::new(delta()))).collect();
+    let mut transcript = Transcript::default();
+    let provider_metadata = None;
+    transcript.take(Item::TextBegun { provider_metadata });
+    (0..64).for_each(|_| transcript.push_delta(DELTA.to_owned()));
+    let lines = &transcript.lines()[1..];
     for _ in 0..times.div_ceil(64) {
         let mut window = Window::replaying(Profile::Shared, "m", &[]);
-        black_box(window.read(black_box(&lines)));
+        black_box(window.read(black_box(lines)));
     }
 }
 

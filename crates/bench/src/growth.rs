@@ -25,7 +25,7 @@ pub struct Grown {
     pub wait_p50: f64,
 }
 
-/// Resumes a message of so many parts; the cost is for each part.
+/// Resumes a message of `parts` parts; the cost is for each part.
 pub async fn resume(subject: &Subject, parts: usize, times: usize) -> io::Result<Grown> {
     let mut http = Http::open(subject.address).await?;
     let chat = format!("parts-{parts}");
@@ -50,9 +50,9 @@ pub async fn resume(subject: &Subject, parts: usize, times: usize) -> io::Result
     })
 }
 
-/// Writes chats of so many messages, each for a server of its own, and says how long the first turn of
-/// each takes, in milliseconds, and what each costs that follows. They take turns: whatever else the
-/// machine does meanwhile, it does to all of them.
+/// Writes chats of these numbers of messages, each for a server of its own, and measures how long the
+/// first turn of each takes, in milliseconds, and what each later turn costs. The chats are measured
+/// alternately, so that other load on the machine affects all of them.
 pub async fn converse(
     server: &Path,
     folder: &Path,

@@ -9,8 +9,8 @@ use adk_stream::turn::agent::AgentEvent;
 use adk_stream::turn::call::Place;
 use adk_stream::turn::event::Finish;
 use adk_stream::turn::input::Ids;
-use adk_stream::turn::live::{Ruling, Verdict};
 use adk_stream::turn::message::{Message, Part};
+use adk_stream::turn::policy::{PolicyDecision, Verdict};
 use adk_stream::turn::{At, ChatId, Event, Input, OpenTurn, Principal};
 use adk_stream::view::ShownChat;
 use futures_util::{StreamExt, stream};
@@ -23,8 +23,8 @@ pub const OWNER: &str = "local";
 /// How many appends wait at once: as many as the store takes in two commits.
 const AT_ONCE: usize = 512;
 
-/// Writes chats that each wait for one approval. The first so many are of [`OWNER`]; every other is
-/// of somebody else.
+/// Writes chats that each wait for one approval. The first `own` belong to [`OWNER`], each of the others
+/// to another principal.
 pub async fn park(path: &Path, chats: usize, own: usize) -> io::Result<()> {
     let store = open(path).await?;
     let appends = (0..chats).map(|number| {
@@ -53,7 +53,7 @@ pub async fn park(path: &Path, chats: usize, own: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one chat of so many turns, each a message and its answer.
+/// Writes one chat of `turns` turns, each a message and its answer.
 pub async fn converse(path: &Path, name: &str, turns: usize) -> io::Result<()> {
     let store = open(path).await?;
     let mut chat = ShownChat::default();
@@ -119,6 +119,7 @@ pub(crate) fn say(chat: &mut ShownChat, owner: &str, name: &str, message: &str) 
         message: Message::new(message, vec![part]),
         principal: Principal::from(owner),
         after: chat.current().map(|turn| turn.id().clone()),
+        page_tools: Vec::new(),
         ids: Ids {
             turn: format!("turn_{name}_{message}").into(),
             message: format!("message_{name}_{message}"),
@@ -127,8 +128,12 @@ pub(crate) fn say(chat: &mut ShownChat, owner: &str, name: &str, message: &str) 
     chat.handle(input, At(1)).append
 }
 
-pub(crate) fn agent(chat: &mut ShownChat, event: AgentEvent, ruling: Option<Ruling>) -> Vec<Event> {
-    chat.handle(Input::Agent { event, ruling }, At(1)).append
+pub(crate) fn agent(
+    chat: &mut ShownChat,
+    event: AgentEvent,
+    policy: Option<PolicyDecision>,
+) -> Vec<Event> {
+    chat.handle(Input::Agent { event, policy }, At(1)).append
 }
 
 fn question() -> AgentEvent {
@@ -140,8 +145,8 @@ fn question() -> AgentEvent {
     }
 }
 
-fn asked() -> Ruling {
-    Ruling {
+fn asked() -> PolicyDecision {
+    PolicyDecision {
         place: Place::Server,
         verdict: Verdict::Ask {
             question: "Pay 100 cents?".to_owned(),

@@ -16,7 +16,7 @@
 //!   [`attack`], [`paced`]: what is measured.
 //! - [`journals`]: journals that are long or many.
 //! - [`counts`]: the hot paths, whose instructions are counted.
-//! - [`sample`]: numbers that were measured; [`report`] and [`plot`]: what is told of them.
+//! - [`sample`]: numbers that were measured; [`report`] and [`plot`]: tables and a picture of them.
 
 pub mod approval;
 pub mod attack;

@@ -1,5 +1,5 @@
-//! Turns at the pace of real models: 200 deltas, one every 20 ms, to so many clients at once; and one
-//! such turn that many watch.
+//! Turns at the pace of real models: 200 deltas, one every 20 ms, to many clients at once; and one such
+//! turn that many clients read.
 
 use std::fmt::Write;
 use std::io;
@@ -210,7 +210,7 @@ impl Taken {
     }
 }
 
-/// Measures a server while so many clients have so many turns each, one after the other.
+/// Measures a server while a number of clients have a number of turns each, one after the other.
 pub async fn measure(
     who: &str,
     subject: &Subject,
@@ -247,7 +247,7 @@ pub async fn measure(
     Ok(taken.told(who, what, cpu, subject.peak()?))
 }
 
-/// Measures a server while so many watch one turn.
+/// Measures a server while a number of clients read one turn.
 pub async fn measure_watched(
     who: &str,
     subject: &Subject,

@@ -27,7 +27,7 @@ impl Sample {
         self.0.is_empty()
     }
 
-    /// The span that so many of a hundred are not longer than, in milliseconds.
+    /// The span that this many of a hundred are not longer than, in milliseconds.
     pub fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();

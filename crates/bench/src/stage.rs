@@ -8,11 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use adk_stream::agents::{Agent, AgentStream};
 use adk_stream::engine::{Context, Engine, ToolError, Tools, Verdict, tool};
-use adk_stream::quota::{QuotaLimits, Quotas};
 use adk_stream::store::{self, Location};
-use adk_stream::turn::agent::{AgentEvent, Past, StepRequest};
+use adk_stream::turn::agent::{AgentEvent, HistoryItem, StepRequest};
 use adk_stream::turn::event::Finish;
-use adk_stream::{Api, ConnectionLimits};
+use adk_stream::{Api, ConnectionLimits, QuotaLimits, Quotas};
 use axum::extract::State;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
@@ -28,10 +27,10 @@ pub const DELTA: &str = "8 bytes ";
 /// How long a model takes for a delta, where it speaks at its own pace.
 pub const PACE: Duration = Duration::from_millis(20);
 
-/// An agent that is told by its last message what to say: `deltas N`, `parts N`, `pay` or `wait`. At
-/// the pace of a model it says `paced N`, and `watched N` once it is told to go on.
+/// An agent whose last message is its script: `deltas N`, `parts N`, `pay` or `wait`. It streams `paced N`
+/// at the pace of a model, and `watched N` at that pace after `POST /bench/go`.
 struct Script {
-    /// What those wait for that were told to.
+    /// Changes with each `POST /bench/go`.
     go: watch::Receiver<u64>,
 }
 
@@ -41,7 +40,7 @@ impl Agent for Script {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        let Some(Past::Message(message)) = request.history.last() else {
+        let Some(HistoryItem::Message(message)) = request.history.last() else {
             return said([text("Done.".to_owned())]);
         };
         let order = message.text();
@@ -77,13 +76,13 @@ impl Agent for Script {
     }
 }
 
-/// So many deltas at the pace of a model, each when it is due, whatever became of those before it.
+/// Deltas at the pace of a model, each when it is due, also where earlier ones were late.
 fn paced(count: usize, go: Option<watch::Receiver<u64>>) -> AgentStream {
     let ticks = ticks(count, go).map(|()| text(DELTA.to_owned()));
     Box::pin(ticks.chain(stream::iter([AgentEvent::Ended(Finish::Stop)])))
 }
 
-/// So many moments, at the pace of a model, once the word is given.
+/// `count` ticks at the pace of a model, after the signal if there is one.
 pub(crate) fn ticks(count: usize, mut go: Option<watch::Receiver<u64>>) -> impl Stream<Item = ()> {
     let interval: Option<Interval> = None;
     if let Some(go) = &mut go {

@@ -1,4 +1,4 @@
-//! Turns of 200 deltas of 8 bytes, by so many clients at once, each as fast as it can.
+//! Turns of 200 deltas of 8 bytes, by many clients at once, each as fast as it can.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

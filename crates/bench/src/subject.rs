@@ -77,7 +77,7 @@ impl Subject {
         self.status("VmRSS:")
     }
 
-    /// Measures the peak anew. Where the system refuses, the peak is that since the start.
+    /// Resets the peak. Where the system refuses, the peak is that since the start.
     pub fn forget_peak(&self) {
         if let Some(id) = self.child.id() {
             let _ = std::fs::write(format!("/proc/{id}/clear_refs"), "5");

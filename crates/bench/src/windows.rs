@@ -29,7 +29,7 @@ pub struct Waited {
 /// What a client of an idle window reads at once: there may be thousands of them.
 const BUFFER: usize = 1024;
 
-/// Opens so many windows, lets them be, and then sends a delta to each.
+/// Opens a number of windows, leaves them idle, and then sends a delta to each.
 pub async fn measure(name: &str, subject: &Subject, windows: usize) -> io::Result<Waited> {
     // What the first of them costs, all others share.
     open(subject, "first").await?;

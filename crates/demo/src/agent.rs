@@ -1,22 +1,23 @@
 //! The built-in demo: an agent without a model, a key or a network.
 //!
 //! It answers the same to the same history, in English or Japanese, knows every scenario of the
-//! seeds, and plays faults on request.
+//! fixtures, and plays faults on request.
 //!
 //! # Layout
 //!
-//! - `understand`: what a prompt asks for; `wish`: one such thing, as a call.
+//! - `understand`: what a prompt asks for, by a table for each language; `intent`: one such thing, as
+//!   a call, and what is asked back.
 //! - `plan`: the next step, decided from the history alone; `fault`: prompts that play a fault.
 //! - `say`: the words, in both languages.
 //! - `pieces`: the words cut into deltas; `paced`: the deltas in their time.
 
 mod fault;
+mod intent;
 mod paced;
 mod pieces;
 mod plan;
 mod say;
 mod understand;
-mod wish;
 
 use std::time::Duration;
 
@@ -26,13 +27,13 @@ use turn::event::Finish;
 
 use self::paced::Paced;
 use self::pieces::pieces;
-use self::plan::{End, Manner, Step, plan};
+use self::plan::{CallMode, End, Step, plan};
 use agents::{Agent, AgentStream};
 
 /// The demo agent.
 #[derive(Debug, Clone)]
 pub struct Demo {
-    manner: Manner,
+    mode: CallMode,
     pace: Duration,
 }
 
@@ -40,7 +41,7 @@ impl Demo {
     /// The demo as a model that is asked for each step: it makes all calls of a step at once.
     pub fn new() -> Self {
         Self {
-            manner: Manner::Parallel,
+            mode: CallMode::Parallel,
             pace: Duration::ZERO,
         }
     }
@@ -48,7 +49,7 @@ impl Demo {
     /// The demo as a live model: it makes one call at a time, the next when that one is settled.
     pub fn live() -> Self {
         Self {
-            manner: Manner::OneByOne,
+            mode: CallMode::Sequential,
             ..Self::new()
         }
     }
@@ -68,14 +69,14 @@ impl Default for Demo {
 
 impl Agent for Demo {
     fn name(&self) -> &str {
-        match self.manner {
-            Manner::Parallel => "demo",
-            Manner::OneByOne => "demo-live",
+        match self.mode {
+            CallMode::Parallel => "demo",
+            CallMode::Sequential => "demo-live",
         }
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        let step = plan(&request, self.manner);
+        let step = plan(&request, self.mode);
         let pause = self.pace.saturating_mul(step.slowness);
         Box::pin(Paced::new(events(step), pause))
     }

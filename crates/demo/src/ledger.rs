@@ -4,6 +4,9 @@
 //! transaction: the same transaction again is the same payment. Two transactions of one call are
 //! two payments, which is how a call that ran twice gives itself away.
 //!
+//! The highest epoch of each chat is kept (`payment_fence`), and a payment under a lower one refused: its
+//! server was frozen, and the outcome of its call is unknown by now.
+//!
 //! The wallets are where the journals are, in tables of their own (`wallet`, `payment`), over
 //! connections of their own: so servers that share a store share the wallets. Earlier versions kept
 //! them in the same tables, which are used as they are.
@@ -14,6 +17,7 @@ mod sqlite;
 
 use std::sync::Arc;
 
+use engine::Fence;
 use store::{Location, Reply, StoreError};
 use turn::{At, CallId, Principal};
 
@@ -33,6 +37,9 @@ pub trait Ledger: Send + Sync + 'static {
         principal: &'a Principal,
         payment: Payment,
     ) -> Reply<'a, Result<Paid, Refused>>;
+
+    /// Refuses payments under lower epochs than this one from now on: another server has the chat.
+    fn raise_fence<'a>(&'a self, fence: &'a Fence) -> Reply<'a, ()>;
 
     /// What a principal has, and what they paid.
     fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet>;
@@ -64,6 +71,8 @@ pub struct Payment {
     pub description: String,
     /// When.
     pub at: At,
+    /// Under which claim of its chat it is made, if that is to be looked at. It is not kept.
+    pub fence: Option<Fence>,
 }
 
 /// A payment was made.
@@ -81,6 +90,9 @@ pub enum Refused {
         /// What was in it.
         balance_cents: u64,
     },
+    /// Another server has taken over the chat of the call. It is not the answer to the transaction: one
+    /// that was made before stays made.
+    Fenced,
 }
 
 /// What a principal has.
@@ -92,10 +104,13 @@ pub struct Wallet {
     pub payments: Vec<Payment>,
 }
 
-/// What a payment from a wallet comes to: one rule for all ledgers.
-fn debit(balance_cents: u64, cents: u64) -> Result<Paid, Refused> {
+/// What a payment from a wallet comes to, and what is in the wallet then: one rule for all ledgers.
+fn debit(balance_cents: u64, cents: u64) -> (Result<Paid, Refused>, u64) {
     match balance_cents.checked_sub(cents) {
-        Some(balance_cents) => Ok(Paid { balance_cents }),
-        None => Err(Refused::InsufficientFunds { balance_cents }),
+        Some(balance_cents) => (Ok(Paid { balance_cents }), balance_cents),
+        None => (
+            Err(Refused::InsufficientFunds { balance_cents }),
+            balance_cents,
+        ),
     }
 }

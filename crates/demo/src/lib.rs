@@ -1,5 +1,19 @@
 //! The demo: what answers when `adk-stream` is tried without a model, a key or a network.
 //!
+//! ```
+//! use adk_stream_demo::{Demo, ledger};
+//! use store::Location;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), store::StoreError> {
+//! let ledger = ledger::open(Location::Memory).await?;
+//! let tools = adk_stream_demo::tools(&ledger, None, std::time::Duration::ZERO);
+//! assert!(tools.get("process_payment").is_some());
+//! let agent = Demo::new();
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! **Owns** the demo's agent, its tools and its wallets, with the tables that these are in.
 //!
 //! **Does not own** anything that the product needs: the server mounts it in one place, behind its

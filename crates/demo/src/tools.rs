@@ -1,4 +1,4 @@
-//! The demo's tools: those of the seeds, and three that show what else a tool can do.
+//! The demo's tools: those of the fixtures, and three that show what else a tool can do.
 
 mod payment;
 mod weather;
@@ -6,7 +6,7 @@ mod weather;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Context, Later, ToolError, Tools, client_tool, long_running, tool};
+use engine::{Context, Fence, Later, ToolError, Tools, client_tool, long_running, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -86,6 +86,16 @@ const FARE: u64 = 12_000;
 /// The demo's tools. A gate that nobody answers waits for ever, or for `timeout`.
 pub fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration) -> Tools {
     let (payments, fares) = (ledger.clone(), ledger.clone());
+    let on_takeover = |ledger: &Arc<dyn Ledger>| {
+        let ledger = ledger.clone();
+        move |fence: Fence| {
+            let ledger = ledger.clone();
+            async move {
+                let raised = ledger.raise_fence(&fence).await;
+                raised.map_err(|error| ToolError::new(error.to_string()))
+            }
+        }
+    };
     Tools::new()
         .with(
             tool("process_payment", "Sends money from the user's wallet.", {
@@ -100,6 +110,7 @@ pub fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration
                     input.amount, input.currency, input.recipient
                 )
             })
+            .on_takeover(on_takeover(ledger))
             .timeout(timeout),
         )
         .with(tool(
@@ -113,17 +124,20 @@ pub fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration
                 .timeout(timeout)
                 .output::<Position>(),
         )
-        // Its output is whatever a page says of its music: pages of the seeds say many things.
+        // Its output is whatever a page says of its music: pages of the legacy bridge say many things.
         .with(client_tool::<ChangeBgm>(
             "change_bgm",
             "Changes the background music to track 1 or 2.",
         ))
-        .with(tool("book_flight", "Books a flight, asking as it goes.", {
-            move |context: Context, input: BookFlight| {
-                let ledger = fares.clone();
-                async move { book_flight(&ledger, &context, input, timeout).await }
-            }
-        }))
+        .with(
+            tool("book_flight", "Books a flight, asking as it goes.", {
+                move |context: Context, input: BookFlight| {
+                    let ledger = fares.clone();
+                    async move { book_flight(&ledger, &context, input, timeout).await }
+                }
+            })
+            .on_takeover(on_takeover(ledger)),
+        )
         .with(tool(
             "set_mood",
             "Looks at the weather of a city and plays music that suits it.",

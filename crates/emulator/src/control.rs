@@ -1,4 +1,4 @@
-//! The emulator's own routes, by which tests tell it what to do and see what it was asked.
+//! The emulator's own routes, by which tests set scripts and read the log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::json;
 
-use crate::act::Act;
+use crate::command::Command;
 use crate::core::Core;
 use crate::error::Error;
 use crate::routes::parameter;
@@ -28,7 +28,7 @@ pub(crate) fn router() -> Router<Arc<Core>> {
         )
         .route("/emulator/log", get(log).delete(clear))
         .route("/emulator/stats", get(stats))
-        .route("/emulator/live", post(act))
+        .route("/emulator/live", post(command))
 }
 
 fn problem(error: &Error) -> Response {
@@ -85,7 +85,7 @@ async fn log(State(core): State<Arc<Core>>, uri: Uri) -> Response {
     let mut closing = core.closing.clone();
     tokio::select! {
         _ = tokio::time::timeout(wait, watch.wait_for(|seq| *seq > after)) => {}
-        () = closing.told() => {}
+        () = closing.requested() => {}
     }
     Json(json!({"entries": core.log.after(after)})).into_response()
 }
@@ -101,11 +101,11 @@ async fn stats(State(core): State<Arc<Core>>) -> Response {
 }
 
 /// Does something to the sockets that are open.
-async fn act(State(core): State<Arc<Core>>, body: Bytes) -> Response {
-    match serde_json::from_slice::<Act>(&body) {
-        Ok(act) => {
-            // Nobody is there to be acted on, where no socket is open.
-            let sockets = core.acts.send(act).unwrap_or(0);
+async fn command(State(core): State<Arc<Core>>, body: Bytes) -> Response {
+    match serde_json::from_slice::<Command>(&body) {
+        Ok(command) => {
+            // No socket is open: nothing to do.
+            let sockets = core.commands.send(command).unwrap_or(0);
             Json(json!({ "sockets": sockets })).into_response()
         }
         Err(error) => problem(&Error::Script(error.to_string())),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::broadcast;
 
-use crate::act::Act;
 use crate::closing::Closing;
+use crate::command::Command;
 use crate::log::{Happening, Log};
 use crate::options::Options;
 use crate::playbook::Playbook;
@@ -23,7 +23,7 @@ pub(crate) struct Core {
     pub(crate) counters: Counters,
     pub(crate) handles: Handles,
     /// What is to be done to the sockets that are open.
-    pub(crate) acts: broadcast::Sender<Act>,
+    pub(crate) commands: broadcast::Sender<Command>,
     /// That the emulator ends.
     pub(crate) closing: Closing,
     /// Names differ from those of other emulators.
@@ -46,7 +46,7 @@ impl Core {
             log: Log::new(),
             counters: Counters::new(),
             handles: Handles::default(),
-            acts: broadcast::Sender::new(64),
+            commands: broadcast::Sender::new(64),
             closing,
             salt: RandomState::new().hash_one(()) as u32,
             names: AtomicU64::new(0),

@@ -10,14 +10,14 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::act::Act;
-use crate::brain::Brain;
 use crate::certificate::Certificate;
 use crate::closing::Closing;
+use crate::command::Command;
 use crate::core::Core;
 use crate::error::Error;
 use crate::log::Entry;
 use crate::options::{Frames, Keys, Options};
+use crate::responder::Responder;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::stats::Stats;
@@ -40,7 +40,7 @@ pub struct Builder {
 }
 
 impl Emulator {
-    /// An emulator as it is by default: on a free port of 127.0.0.1, with the demo as its brain.
+    /// An emulator as it is by default: on a free port of 127.0.0.1, with the demo as its responder.
     pub fn builder() -> Builder {
         Builder {
             options: Options::default(),
@@ -90,17 +90,17 @@ impl Emulator {
     }
 
     /// Does something to the live sockets that are open: to how many.
-    pub fn act(&self, act: Act) -> usize {
-        // Nobody is there to be acted on, where no socket is open.
-        self.core.acts.send(act).unwrap_or(0)
+    pub fn command(&self, command: Command) -> usize {
+        // No socket is open: nothing to do.
+        self.core.commands.send(command).unwrap_or(0)
     }
 
-    /// What it was asked, and what it answered.
+    /// The requests and responses so far.
     pub fn log(&self) -> Vec<Entry> {
         self.core.log.after(0)
     }
 
-    /// Forgets what it was asked.
+    /// Clears the log.
     pub fn clear_log(&self) {
         self.core.log.clear();
     }
@@ -186,17 +186,17 @@ impl Builder {
     /// Answers with this agent, in place of the demo.
     #[must_use]
     pub fn agent(mut self, agent: Arc<dyn Agent>) -> Self {
-        self.options.brain = Brain {
+        self.options.responder = Responder {
             parallel: agent.clone(),
             one_by_one: agent,
         };
         self
     }
 
-    /// Answers with the demo, which waits so long between its words.
+    /// Answers with the demo, with this pause between its words.
     #[must_use]
     pub fn pace(mut self, pace: Duration) -> Self {
-        self.options.brain = Options::demo(pace);
+        self.options.responder = Options::demo(pace);
         self
     }
 
@@ -221,7 +221,7 @@ impl Builder {
         self
     }
 
-    /// How long a live connection lasts; a minute before, or after half of it, it is said so.
+    /// How long a live connection lasts; `goAway` comes a minute before its end, or at half of it.
     #[must_use]
     pub fn lifetime(mut self, lifetime: Duration) -> Self {
         self.options.lifetime = lifetime;

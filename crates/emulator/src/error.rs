@@ -1,8 +1,8 @@
-//! Why an emulator could not be started, or be told what to do.
+//! Why an emulator could not be started, or a script not be read.
 
 use std::{fmt, io};
 
-/// Why an emulator could not be started, or be told what to do.
+/// Why an emulator could not be started, or a script not be read.
 #[derive(Debug)]
 pub enum Error {
     /// The address can't be listened on.

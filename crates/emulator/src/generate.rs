@@ -2,13 +2,13 @@
 //!
 //! # Layout
 //!
-//! - `telling`: what an agent says, as chunks.
-//! - `playing`: the chunks of an answer in their order, with the faults among them.
-//! - `pouring`: the chunks as the bytes of a body.
+//! - `render`: the responder's output as chunks.
+//! - `answer`: the chunks of an answer in their order, with the faults among them.
+//! - `stream_body`: the chunks as the bytes of a body.
 
-mod playing;
-mod pouring;
-mod telling;
+mod answer;
+mod render;
+mod stream_body;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,14 +19,14 @@ use axum::response::{IntoResponse, Response};
 use gemini::{Content, Data, GenerateContentRequest, Role};
 use serde_json::{Value, json};
 
-use self::playing::{Frame, Playing, Source};
-use self::telling::Telling;
-use crate::brain::{self, Said, Saying};
+use self::answer::{Answer, Frame, Source};
+use self::render::Renderer;
 use crate::core::{Core, Exchange};
 use crate::log::Happening;
 use crate::refusal::Refusal;
+use crate::responder::{self, Output, OutputStream};
 use crate::script::{Failure, Moment};
-use crate::{demands, models};
+use crate::{models, validation};
 
 /// In which form an answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +39,9 @@ pub(crate) enum Form {
     Array,
 }
 
-/// Who is asked, and in which form to answer.
+/// A call of the API: the model, the method, and the form of the response.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct GenerateCall {
     pub(crate) version: String,
     pub(crate) model: String,
     pub(crate) method: String,
@@ -52,16 +52,16 @@ pub(crate) struct Asked {
 pub(crate) async fn generate(
     core: &Arc<Core>,
     exchange: &Exchange,
-    asked: &Asked,
+    call: &GenerateCall,
     body: &Bytes,
 ) -> Response {
-    match answer(core, exchange, asked, body).await {
+    match answer(core, exchange, call, body).await {
         Ok(response) => response,
-        Err(refusal) => refuse(exchange, asked.form, &refusal),
+        Err(refusal) => refuse(exchange, call.form, &refusal),
     }
 }
 
-/// Says no, in the form of the answer.
+/// Responds with an error, in the form of the answer.
 fn refuse(exchange: &Exchange, form: Form, refusal: &Refusal) -> Response {
     let body = refusal.body();
     exchange.write(Happening::Answer {
@@ -81,15 +81,15 @@ const EVENTS: (header::HeaderName, &str) = (header::CONTENT_TYPE, "text/event-st
 async fn answer(
     core: &Arc<Core>,
     exchange: &Exchange,
-    asked: &Asked,
+    call: &GenerateCall,
     body: &Bytes,
 ) -> Result<Response, Refusal> {
-    let Asked {
+    let GenerateCall {
         version,
         model,
         method,
         form,
-    } = asked;
+    } = call;
     if !models::exists(model) {
         return Err(Refusal::no_model(model, version, method));
     }
@@ -105,9 +105,9 @@ async fn answer(
         return Err(failed(failure));
     }
     let has_signatures = core.options.signatures.apply_to(model);
-    demands::check(&request, has_signatures)?;
+    validation::check(&request, has_signatures)?;
 
-    let telling = Telling::new(
+    let renderer = Renderer::new(
         core,
         &request,
         model,
@@ -116,52 +116,52 @@ async fn answer(
     let source = match &rule.respond {
         Some(chunks) => Source::Script(chunks.clone().into()),
         None => {
-            let step = brain::step_request(
+            let step = responder::step_request(
                 &request.contents,
                 &request.tools,
                 request.tool_config.as_ref(),
             );
-            let mut saying = Saying::new(core.options.brain.parallel.step(step));
-            // What fails before a word was said is a status, and no stream.
-            match saying.next().await {
-                Said::Failed(refusal) => return Err(refusal),
-                first => Source::Brain {
+            let mut output = OutputStream::new(core.options.responder.parallel.step(step));
+            // A failure before the first output is a status, not a stream.
+            match output.next().await {
+                Output::Failed(refusal) => return Err(refusal),
+                first => Source::Responder {
                     first: Some(first),
-                    saying,
+                    output,
                 },
             }
         }
     };
-    let playing = Playing::new(source, telling, rule);
+    let answer = Answer::new(source, renderer, rule);
     if *form == Form::Whole {
-        return whole(exchange, playing).await;
+        return whole(exchange, answer).await;
     }
     exchange.write(Happening::Answer {
         status: 200,
         body: Value::Null,
     });
-    let body = pouring::pour(core, exchange, playing, *form);
+    let body = stream_body::stream_body(core, exchange, answer, *form);
     let kind = if *form == Form::Sse { EVENTS } else { JSON };
     Ok(([kind], body).into_response())
 }
 
 /// The whole answer at once.
-async fn whole(exchange: &Exchange, mut playing: Playing) -> Result<Response, Refusal> {
-    let mut answer = playing.telling.whole();
-    let cut_after_bytes = playing.cut_after_bytes();
+async fn whole(exchange: &Exchange, mut answer: Answer) -> Result<Response, Refusal> {
+    let mut body = answer.renderer.whole();
+    let cut_after_bytes = answer.cut_after_bytes();
     let mut raw = None;
     loop {
-        match playing.next().await {
-            Some(Frame::Chunk(chunk)) => answer.add(chunk),
+        match answer.next().await {
+            Some(Frame::Chunk(chunk)) => body.add(chunk),
             Some(Frame::Raw(text)) => raw = Some(text),
             Some(Frame::Error(refusal)) => return Err(refusal),
-            Some(Frame::Cut) => return Ok(pouring::cut(exchange, &answer.body(), None)),
+            Some(Frame::Cut) => return Ok(stream_body::cut(exchange, &body.body(), None)),
             None => break,
         }
     }
-    let body = answer.body();
+    let body = body.body();
     if let Some(bytes) = cut_after_bytes {
-        return Ok(pouring::cut(exchange, &body, Some(bytes)));
+        return Ok(stream_body::cut(exchange, &body, Some(bytes)));
     }
     exchange.write(Happening::Answer {
         status: 200,
@@ -171,13 +171,13 @@ async fn whole(exchange: &Exchange, mut playing: Playing) -> Result<Response, Re
     Ok(([JSON], text).into_response())
 }
 
-/// A failure of the script, as Google tells it.
+/// A failure of the script, in Google's form.
 pub(crate) fn failed(failure: &Failure) -> Refusal {
     let delay = failure.retry_after_seconds.map(Duration::from_secs);
     Refusal::new(failure.code, failure.message.as_deref()).retry_after(delay)
 }
 
-/// What was said last, or what calls brought: what the rules of a script look at.
+/// The last user message or function responses: what the rules of a script look at.
 pub(crate) fn last_said(contents: &[Content]) -> String {
     let users = contents.iter().rev();
     let users = users.take_while(|content| content.role != Some(Role::Model));

@@ -25,22 +25,20 @@
 //! - [`emulator`]: from its start to its end; `options`: how it behaves.
 //! - `listener`: connections, with TLS and without; `certificate`: what TLS needs.
 //! - `routes`: which path is answered by whom; `control`: the emulator's own routes.
-//! - `generate`: generateContent; `demands`: what Google demands of a request.
-//! - `live`: Live; `resumption`: sessions that can be gone on with.
-//! - `brain`: who answers; `signature`: thought signatures; `tokens`: what is counted.
-//! - `models`: which there are; `refusal`: errors, as Google tells them.
-//! - [`script`]: what it is told to do otherwise; `playbook`: the script in use; [`act`]: what is done
-//!   at once.
-//! - [`log`], [`stats`]: what it was asked, and what is open.
+//! - `generate`: generateContent; `validation`: what Google demands of a request.
+//! - `live`: Live; `resumption`: sessions that can be resumed.
+//! - `responder`: the agent that answers; `signature`: thought signatures; `tokens`: token counts.
+//! - `models`: which there are; `refusal`: errors, in Google's form.
+//! - [`script`]: rules that replace or disturb answers; `playbook`: the script in use; [`command`]: what can be
+//!   done to open sockets.
+//! - [`log`], [`stats`]: requests and responses, and what is open.
 //! - `core`: what all connections share; `closing`: that it ends.
 
-pub mod act;
-mod brain;
 mod certificate;
 mod closing;
+pub mod command;
 mod control;
 mod core;
-mod demands;
 pub mod emulator;
 mod error;
 mod generate;
@@ -51,14 +49,16 @@ mod models;
 mod options;
 mod playbook;
 mod refusal;
+mod responder;
 mod resumption;
 mod routes;
 pub mod script;
 mod signature;
 pub mod stats;
 mod tokens;
+mod validation;
 
-pub use act::Act;
+pub use command::Command;
 pub use emulator::{Builder, Emulator};
 pub use error::Error;
 pub use log::{Entry, Happening};

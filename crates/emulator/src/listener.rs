@@ -17,7 +17,7 @@ use crate::closing::Closing;
 /// How a TLS record of a handshake begins; no HTTP method begins so.
 const HANDSHAKE: u8 = 0x16;
 
-/// Serves until `closing` says so, and then until the connections have ended. Dropping the future
+/// Serves until `closing` is requested, and then until the connections have ended. Dropping the future
 /// drops them all.
 pub(crate) async fn serve(
     listener: TcpListener,
@@ -39,7 +39,7 @@ pub(crate) async fn serve(
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next() => {}
-            () = is_closing.told() => break,
+            () = is_closing.requested() => break,
         }
     }
     drop(listener);
@@ -52,7 +52,7 @@ async fn connection(stream: TcpStream, tls: TlsAcceptor, router: Arc<Router>, cl
     let mut is_closing = closing.clone();
     let peeked = tokio::select! {
         peeked = stream.peek(&mut first) => peeked,
-        () = is_closing.told() => return,
+        () = is_closing.requested() => return,
     };
     match peeked {
         Ok(1) if first[0] == HANDSHAKE => {
@@ -76,9 +76,9 @@ async fn requests(
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
-        // A client that goes away, or a cut that was asked for: neither is news.
+        // A client that disconnects, or a cut that was requested: neither is an error.
         _ = connection.as_mut() => return,
-        () = closing.told() => {}
+        () = closing.requested() => {}
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;

@@ -2,21 +2,21 @@
 //!
 //! # Layout
 //!
-//! - `session`: a socket from its setup to its end; `input`: what a client says; `output`: what the
-//!   model says.
-//! - `conversation`: what was said, and which calls are open.
-//! - `manner`: how a session was set up; `speaking`: an answer that is being given.
-//! - `hearing`: who speaks when; `voice`: words as sound.
-//! - `wire`: frames as they come and go; `farewell`: how a socket ends.
+//! - `session`: a socket from its setup to its end; `input`: the client's messages; `output`: the model's
+//!   answers.
+//! - `conversation`: the contents and the open calls.
+//! - `session_config`: how a session was set up; `answer`: an answer that is being given.
+//! - `speech_detector`: start and end of speech; `voice`: text to speech.
+//! - `wire`: frames as they come and go; `session_end`: how a socket ends.
 
+mod answer;
 mod conversation;
-mod farewell;
-mod hearing;
 mod input;
-mod manner;
 mod output;
 mod session;
-mod speaking;
+mod session_config;
+mod session_end;
+mod speech_detector;
 mod voice;
 mod wire;
 
@@ -39,8 +39,8 @@ pub(crate) const PATH: &str =
 
 /// Opens a socket.
 ///
-/// A key that is not taken is told in the socket, as Google does, since a browser hears no more of a
-/// refused upgrade than that it was refused.
+/// A key that is not valid is reported on the socket, as Google does, since a browser sees nothing of a
+/// refused upgrade but the refusal.
 pub(crate) async fn upgrade(
     State(core): State<Arc<Core>>,
     Path(service): Path<String>,

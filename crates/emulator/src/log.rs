@@ -1,4 +1,4 @@
-//! What the emulator was asked and what it answered, for tests to look at.
+//! The log of requests and responses, for tests to read.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,7 +82,7 @@ pub enum Happening {
     },
     /// The socket is closed.
     Closed {
-        /// With this code; none where there was no farewell.
+        /// With this code; none where there was no end.
         code: Option<u16>,
         /// Why.
         reason: String,
@@ -140,7 +140,7 @@ impl Log {
             };
             kept.bytes -= size;
         }
-        // Under the lock, so that who is woken finds the entry.
+        // Under the lock, so that a waiter that is woken finds the entry.
         self.seq.send_replace(kept.seq);
     }
 
@@ -233,10 +233,10 @@ pub(crate) fn query(query: Option<&str>) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// What stands where a key stood.
+/// What replaces a key.
 const REDACTED: &str = "redacted";
 
-/// A frame whose media is replaced by how long it is: nobody reads a tone in base64.
+/// A frame whose media is replaced by its length.
 pub(crate) fn without_media(mut frame: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -269,9 +269,9 @@ mod tests {
         let mut sent = HeaderMap::new();
         sent.insert("x-goog-api-key", "secret".parse().unwrap());
         sent.insert("user-agent", "test".parse().unwrap());
-        let told = headers(&sent);
-        assert_eq!(told["x-goog-api-key"], "redacted");
-        assert_eq!(told["user-agent"], "test");
+        let logged = headers(&sent);
+        assert_eq!(logged["x-goog-api-key"], "redacted");
+        assert_eq!(logged["user-agent"], "test");
         assert_eq!(query(Some("alt=sse&key=secret")), "alt=sse&key=redacted");
         assert_eq!(query(None), "");
     }
@@ -289,11 +289,11 @@ mod tests {
     }
 
     #[test]
-    fn media_is_told_by_its_length() {
+    fn media_is_replaced_by_its_length() {
         let frame = json!({"parts": [{"inlineData": {"mimeType": "audio/pcm", "data": "AAAA"}}]});
-        let told = without_media(frame);
+        let logged = without_media(frame);
         assert_eq!(
-            told["parts"][0]["inlineData"]["data"],
+            logged["parts"][0]["inlineData"]["data"],
             "4 characters of base64"
         );
     }

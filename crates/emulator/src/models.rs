@@ -54,7 +54,7 @@ pub(crate) fn describe(model: &str) -> Value {
 
 /// How many tokens a request to countTokens is about.
 pub(crate) fn count(body: Value) -> Option<Value> {
-    // The contents stand at the top, or inside of the request that is to be counted.
+    // The contents are at the top, or inside of the request that is to be counted.
     let inner = body
         .get("generateContentRequest")
         .or_else(|| body.get("generate_content_request"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use demo::Demo;
 
-use crate::brain::Brain;
+use crate::responder::Responder;
 use crate::script::Script;
 use crate::signature::Signatures;
 
@@ -45,7 +45,7 @@ impl Keys {
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) keys: Keys,
-    pub(crate) brain: Brain,
+    pub(crate) responder: Responder,
     pub(crate) frames: Frames,
     pub(crate) signatures: Signatures,
     /// Whether calls have ids in generateContent; in Live they always have.
@@ -56,9 +56,9 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The demo, which waits so long between its words.
-    pub(crate) fn demo(pace: Duration) -> Brain {
-        Brain {
+    /// The demo, with this pause between its words.
+    pub(crate) fn demo(pace: Duration) -> Responder {
+        Responder {
             parallel: Arc::new(Demo::new().with_pace(pace)),
             one_by_one: Arc::new(Demo::live().with_pace(pace)),
         }
@@ -69,7 +69,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             keys: Keys::Any,
-            brain: Self::demo(Duration::ZERO),
+            responder: Self::demo(Duration::ZERO),
             frames: Frames::default(),
             signatures: Signatures::default(),
             call_ids: true,

@@ -25,7 +25,7 @@ impl Playbook {
         playbook
     }
 
-    /// Begins anew, with this script.
+    /// Starts over, with this script.
     pub(crate) fn replace(&self, script: Script) {
         *self.state() = State {
             followed: vec![0; script.rules.len()],
@@ -44,7 +44,7 @@ impl Playbook {
         }
     }
 
-    /// What is left of the script: rules that were followed as often as they say are over.
+    /// What is left of the script, without rules that were followed as often as they may be.
     pub(crate) fn remaining(&self) -> Script {
         let state = self.state();
         let rules = state.script.rules.iter().zip(&state.followed);
@@ -62,14 +62,14 @@ impl Playbook {
         }
     }
 
-    /// What is heard in the n-th utterance of a session, from 0, where the script says so.
+    /// The transcript of the n-th utterance of a session, from 0, where the script has one.
     pub(crate) fn utterance(&self, index: usize) -> Option<String> {
         let state = self.state();
         let utterances = &state.script.utterances;
         utterances.get(index).or_else(|| utterances.last()).cloned()
     }
 
-    /// A moment came, at which this was said: the rule to follow; one that changes nothing, if none fits.
+    /// The rule for this moment, at which this was said; an empty rule, if none matches.
     pub(crate) fn follow(&self, moment: Moment, said: &str) -> Rule {
         let mut state = self.state();
         let count = match moment {
@@ -153,7 +153,7 @@ mod tests {
         let book = Playbook::default();
         assert_eq!(book.utterance(0), None);
         book.extend(Script::from_json(r#"{"utterances":["a","b"]}"#).unwrap());
-        let heard: Vec<_> = (0..3).filter_map(|index| book.utterance(index)).collect();
-        assert_eq!(heard, ["a", "b", "b"]);
+        let words: Vec<_> = (0..3).filter_map(|index| book.utterance(index)).collect();
+        assert_eq!(words, ["a", "b", "b"]);
     }
 }

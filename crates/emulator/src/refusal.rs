@@ -1,4 +1,4 @@
-//! Errors, as Google tells them.
+//! Errors, in Google's form.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal(Box<Status>);
 
-/// What Google says where it says no more than the status.
+/// Google's usual message for a status.
 fn usual_message(code: u16) -> &'static str {
     match code {
         400 => "Request contains an invalid argument.",
@@ -29,7 +29,7 @@ fn usual_message(code: u16) -> &'static str {
     }
 }
 
-/// The status as a word.
+/// The name of a status.
 fn word(code: u16) -> &'static str {
     match code {
         400 => "INVALID_ARGUMENT",
@@ -48,7 +48,7 @@ fn word(code: u16) -> &'static str {
 }
 
 impl Refusal {
-    /// A status, with Google's usual words or with these.
+    /// A status, with Google's usual message or with this one.
     pub(crate) fn new(code: u16, message: Option<&str>) -> Self {
         Self(Box::new(Status {
             code: Some(code.into()),
@@ -96,14 +96,14 @@ impl Refusal {
         ))
     }
 
-    /// Says when to try again.
+    /// Adds when to try again.
     #[must_use]
     pub(crate) fn retry_after(mut self, delay: Option<Duration>) -> Self {
         self.0.details.extend(delay.map(Detail::retry_info));
         self
     }
 
-    /// What went wrong, in words.
+    /// The message.
     pub(crate) fn message(&self) -> &str {
         self.0.message.as_deref().unwrap_or_default()
     }
@@ -121,10 +121,10 @@ impl Refusal {
     }
 }
 
-/// What is said of a key that is none.
+/// The message for an invalid key.
 pub(crate) const INVALID_KEY: &str = "API key not valid. Please pass a valid API key.";
 
-/// What is said of a model that there is not.
+/// The message for an unknown model.
 pub(crate) fn no_model(model: &str, version: &str, method: &str) -> String {
     format!(
         "models/{model} is not found for API version {version}, or is not supported for {method}. \
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_key_is_told_as_google_does() {
+    fn bad_key_gets_googles_error() {
         let body = Refusal::key().body();
         assert_eq!(body["error"]["code"], 400);
         assert_eq!(body["error"]["status"], "INVALID_ARGUMENT");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_told_in_seconds() {
+    fn a_delay_is_in_seconds() {
         let refusal = Refusal::new(429, None).retry_after(Some(Duration::from_secs(17)));
         assert_eq!(refusal.code(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(refusal.body()["error"]["details"][0]["retryDelay"], "17s");

@@ -1,4 +1,4 @@
-//! Live sessions that can be gone on with.
+//! Live sessions that can be resumed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use crate::live::Conversation;
 /// How long a handle holds.
 const VALID: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// What a handle stands for: a conversation as it was when the handle was given.
+/// The conversation of each handle, as it was when the handle was given.
 #[derive(Debug, Default)]
 pub(crate) struct Handles(Mutex<HashMap<String, (Instant, Conversation)>>);
 
 impl Handles {
-    /// Keeps a conversation under a handle.
+    /// Stores a conversation under a handle.
     pub(crate) fn keep(&self, handle: String, conversation: Conversation) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, (at, _)| at.elapsed() < VALID);

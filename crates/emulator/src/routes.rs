@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::control;
 use crate::core::{Core, Exchange};
-use crate::generate::{self, Asked, Form};
+use crate::generate::{self, Form, GenerateCall};
 use crate::live;
 use crate::log::{self, Happening};
 use crate::models;
@@ -35,7 +35,7 @@ pub(crate) fn router(core: Arc<Core>) -> Router {
         .with_state(core)
 }
 
-/// The key that a request brings.
+/// The key of a request.
 pub(crate) fn key<'r>(headers: &'r HeaderMap, uri: &'r Uri) -> Option<&'r str> {
     let header = headers.get("x-goog-api-key");
     header
@@ -159,13 +159,13 @@ async fn call(
         }
         _ => return respond(&exchange, Err(Refusal::new(404, None))),
     };
-    let asked = Asked {
+    let call = GenerateCall {
         version,
         model: model.to_owned(),
         method: method.to_owned(),
         form,
     };
-    generate::generate(&core, &exchange, &asked, &body).await
+    generate::generate(&core, &exchange, &call, &body).await
 }
 
 /// There is nothing here; what came is written down all the same.
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_stands_in_a_header_or_in_the_query() {
+    fn a_key_is_in_a_header_or_in_the_query() {
         let uri: Uri = "/v1beta/models?alt=sse&key=k".parse().unwrap();
         let mut headers = HeaderMap::new();
         assert_eq!(key(&headers, &uri), Some("k"));

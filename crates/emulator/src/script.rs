@@ -1,4 +1,4 @@
-//! What the emulator is told to do otherwise than it would: rules, each with a moment and a fault.
+//! Scripts: rules, each with a moment and a fault.
 //!
 //! The form is described for people in docs/emulator.md.
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// What the emulator is told to do otherwise.
+/// What the emulator does instead of answering as usual.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Script {
-    /// What is heard in speech, one after the other; the last stays.
+    /// The transcripts of speech, one after the other; the last one is repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub utterances: Vec<String>,
-    /// The rules. At a moment, the first that fits is followed, and no other.
+    /// The rules. At a moment, the first that matches is followed, and no other.
     #[serde(default)]
     pub rules: Vec<Rule>,
 }
@@ -27,13 +27,13 @@ pub enum Moment {
     Generate,
     /// The setup of a live session.
     Connect,
-    /// The model of a live session is about to answer: an input, or what calls brought.
+    /// The model of a live session is about to answer an input or function responses.
     Answer,
 }
 
 /// When to do otherwise, and what.
 ///
-/// Everything may be left out: a rule without a moment is followed at `generate` and at `answer`,
+/// Every field is optional: a rule without a moment is followed at `generate` and at `answer`,
 /// and one without anything else lets all be as it would.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -44,14 +44,14 @@ pub struct Rule {
     /// Only at the n-th such moment since the script was set, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nth: Option<u64>,
-    /// Only where the last thing said, or what calls brought, contains this.
+    /// Only where the last user message or function response contains this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
-    /// How often; always, if nothing is said.
+    /// How often; always by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
 
-    /// Answers with these chunks or frames; a string is sent as it stands.
+    /// Answers with these chunks or frames; a string is sent verbatim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub respond: Option<Vec<Value>>,
     /// Waits before it answers.
@@ -60,10 +60,10 @@ pub struct Rule {
     /// Waits between chunks or frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace_ms: Option<u64>,
-    /// Sends something that is no JSON, after so many chunks or frames, and goes on.
+    /// Sends something that is no JSON, after this many chunks or frames, and continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malformed: Option<After>,
-    /// Cuts the connection, without a farewell.
+    /// Cuts the connection without a close frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
 
@@ -79,7 +79,7 @@ pub struct Rule {
     /// generate: stops in the middle, for this reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
-    /// generate: says nothing at all.
+    /// generate: sends no chunk at all.
     #[serde(skip_serializing_if = "is_false")]
     pub empty: bool,
     /// generate: gives no thought signatures.
@@ -89,13 +89,13 @@ pub struct Rule {
     /// connect, answer: closes the socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<Close>,
-    /// connect, answer: says that the connection will be closed.
+    /// connect, answer: announces that the connection will be closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub go_away: Option<GoAway>,
     /// connect: does not know the handle.
     #[serde(skip_serializing_if = "is_false")]
     pub refuse_handle: bool,
-    /// answer: is interrupted, after so many frames.
+    /// answer: is interrupted, after this many frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<After>,
     /// answer: takes its calls back.
@@ -103,7 +103,7 @@ pub struct Rule {
     pub cancel_calls: Option<CancelCalls>,
 }
 
-/// After so many chunks or frames of the answer; at once, if nothing is said.
+/// After this many chunks or frames of the answer; at once by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct After {
@@ -115,26 +115,26 @@ pub struct After {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Cut {
-    /// After so many chunks or frames.
+    /// After this many chunks or frames.
     pub after: u64,
-    /// generate: after so many bytes of the body, in place of chunks.
+    /// generate: after this many bytes of the body, in place of chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_bytes: Option<u64>,
 }
 
-/// An error, as Google tells it.
+/// An error, in Google's form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Failure {
     /// The HTTP status.
     pub code: u16,
-    /// What went wrong; Google's usual words, if nothing is said.
+    /// The message; Google's usual one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// When to try again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u64>,
-    /// `error`: after so many chunks.
+    /// `error`: after this many chunks.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub after: u64,
 }
@@ -145,7 +145,7 @@ pub struct Failure {
 pub struct Finish {
     /// Why, such as `SAFETY` or `MAX_TOKENS`.
     pub reason: String,
-    /// After so many chunks.
+    /// After this many chunks.
     #[serde(default)]
     pub after: u64,
 }
@@ -159,7 +159,7 @@ pub struct Close {
     /// Why.
     #[serde(default)]
     pub reason: String,
-    /// `answer`: after so many frames.
+    /// `answer`: after this many frames.
     #[serde(default)]
     pub after: u64,
 }
@@ -168,9 +168,9 @@ pub struct Close {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GoAway {
-    /// How much time is said to be left.
+    /// The remaining time that is announced.
     pub time_left_seconds: u64,
-    /// `answer`: after so many frames.
+    /// `answer`: after this many frames.
     #[serde(default)]
     pub after: u64,
     /// Closes so long afterwards; else the client is left to do it.
@@ -195,7 +195,7 @@ fn is_zero(value: &u64) -> bool {
 }
 
 impl Script {
-    /// Reads a script, and says where it is wrong.
+    /// Reads a script; the error names what is wrong.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let script: Self =
             serde_json::from_str(text).map_err(|error| Error::Script(error.to_string()))?;
@@ -203,7 +203,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Whether each rule can be followed at its moment.
+    /// Whether each rule is valid at its moment.
     pub(crate) fn check(&self) -> Result<(), Error> {
         for (index, rule) in self.rules.iter().enumerate() {
             let problem = |problem| Error::Script(format!("rules[{index}]: {problem}"));
@@ -231,7 +231,7 @@ impl Rule {
         }
     }
 
-    /// The keys that say what to do, where they are used, with the moments that know them.
+    /// The actions in use, with the moments at which they are valid.
     fn deeds(&self) -> [(&'static str, bool, &'static [Moment]); 16] {
         use Moment::{Answer, Connect, Generate};
         const EVERYWHERE: &[Moment] = &[Generate, Connect, Answer];

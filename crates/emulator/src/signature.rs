@@ -66,8 +66,8 @@ pub(crate) fn of_call(call: &FunctionCall) -> String {
     STANDARD.encode(format!("{CALL}{:016x}", checksum(call)))
 }
 
-/// The signature of an answer in words. It is given to an empty part at the end, as Gemini 3 does
-/// when it streams, so it can't depend on how the words were cut.
+/// The signature of a text. It is given to an empty part at the end, as Gemini 3 does
+/// when it streams, so it can't depend on how the text was cut.
 pub(crate) fn of_text(response_id: &str) -> String {
     STANDARD.encode(format!("{TEXT}{:016x}", checksum_of_text(response_id)) + response_id)
 }
@@ -101,10 +101,10 @@ fn is_true(part: &Part, signature: &str) -> bool {
     match &part.data {
         Data::FunctionCall(call) => signature == format!("{CALL}{:016x}", checksum(call)),
         Data::Text(_) => {
-            let told = signature
+            let decoded = signature
                 .strip_prefix(TEXT)
                 .and_then(|it| it.split_at_checked(16));
-            told.is_some_and(|(sum, id)| sum == format!("{:016x}", checksum_of_text(id)))
+            decoded.is_some_and(|(sum, id)| sum == format!("{:016x}", checksum_of_text(id)))
         }
         _ => false,
     }
@@ -112,7 +112,7 @@ fn is_true(part: &Part, signature: &str) -> bool {
 
 /// Refuses contents whose signatures are not what they were.
 ///
-/// As Google has it: in the current turn, which the last words of the user opened, the first call
+/// As Google has it: in the current turn, which the last user message opened, the first call
 /// of each step needs its signature; anywhere, a signature has to be that of its part.
 pub(crate) fn check(contents: &[Content]) -> Result<(), Refusal> {
     let is_model = |content: &Content| content.role == Some(Role::Model);
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(message(&history(&[signed("f", Some(url_safe))], &[])), None);
 
         let moved = [signed("f", None), signed("f", Some(signature.clone()))];
-        let told = message(&history(&moved, &[])).unwrap();
-        assert!(told.contains("`default_api:f` , position 2."), "{told}");
+        let text = message(&history(&moved, &[])).unwrap();
+        assert!(text.contains("`default_api:f` , position 2."), "{text}");
         let other = [signed("g", Some(signature.clone()))];
         assert_eq!(
             message(&history(&other, &[])).unwrap(),

@@ -47,7 +47,7 @@ impl Tokens {
         }
     }
 
-    /// The counts by modality, as Google tells them.
+    /// The counts by modality, in Google's form.
     pub(crate) fn details(self) -> Vec<ModalityTokenCount> {
         let modalities = [
             ("TEXT", self.text),
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_told_by_modality() {
+    fn tokens_are_counted_by_modality() {
         let image = Data::InlineData(Blob::new("image/png", "AAAA"));
         let content = Content::user(vec![Part::text("eight ch"), image.into()]);
         let tokens = Tokens::of([&content]);

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A command that knows nothing of the variables of whoever runs the tests.
+/// A command without the variables of the environment of the tests.
 struct Start {
     command: Command,
     folder: TempDir,

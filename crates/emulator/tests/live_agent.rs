@@ -1,4 +1,4 @@
-//! The live agent on the emulator: what it tells a session, and what it makes of one that is lost.
+//! The live agent on the emulator: what it sends to a session, and how it replaces one that is lost.
 
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
@@ -6,19 +6,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use adk_stream_emulator::{Act, Emulator, Happening, Script};
+use adk_stream_emulator::{Command, Emulator, Happening, Script};
 use agents::gemini::{Key, Retries, Timeouts};
 use agents::gemini_live::{Config, Modality};
-use agents::{Agent, AgentStream, Conversation, GeminiLive, Heard};
+use agents::{Agent, AgentStream, AudioInput, Conversation, GeminiLive};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
-use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
+use turn::agent::{
+    AgentEvent, Behavior, CallResult, HistoryItem, Part, StepRequest, ToolDeclaration,
+};
 use turn::call::{Call, Outcome, Place};
 use turn::event::Finish;
 use turn::message::{self, Message};
 use turn::{CallId, ChatId, Principal, TurnId};
 
-/// Answers with all that it was told, and takes its time between words.
+/// Answers with all that it got, and takes its time between words.
 struct Parrot {
     pace: Duration,
 }
@@ -30,8 +32,8 @@ impl Agent for Parrot {
 
     fn step(&self, request: StepRequest) -> AgentStream {
         let pace = self.pace;
-        let told: Vec<_> = request.history.iter().map(told).collect();
-        let said = format!("I was told: {}", told.join(" / "));
+        let items: Vec<_> = request.history.iter().map(summary).collect();
+        let said = format!("I got: {}", items.join(" / "));
         let words: Vec<_> = said.split_inclusive(' ').map(str::to_owned).collect();
         let words = futures_util::stream::iter(words).then(move |delta| async move {
             tokio::time::sleep(pace).await;
@@ -45,12 +47,12 @@ impl Agent for Parrot {
     }
 }
 
-/// What it was told, in a word; of its own words, only that there were some.
-fn told(past: &Past) -> String {
+/// What it got, in short; of its own output, only that there was some.
+fn summary(past: &HistoryItem) -> String {
     match past {
-        Past::Message(message) => message.text(),
-        Past::Result { .. } => "late".to_owned(),
-        Past::Step { results, .. } => match results.first().map(|result| &result.outcome) {
+        HistoryItem::Message(message) => message.text(),
+        HistoryItem::Result { .. } => "late".to_owned(),
+        HistoryItem::Step { results, .. } => match results.first().map(|result| &result.outcome) {
             None => "…".to_owned(),
             Some(Outcome::Output { output }) => format!("→{output}"),
             Some(_) => "→?".to_owned(),
@@ -87,21 +89,21 @@ fn script(emulator: &Emulator, rules: &Value) {
     emulator.set_script(script.unwrap()).unwrap();
 }
 
-fn message(text: &str) -> Past {
+fn message(text: &str) -> HistoryItem {
     let part = message::Part::text(text);
-    Past::Message(Message::new(text, vec![part]))
+    HistoryItem::Message(Message::new(text, vec![part]))
 }
 
-fn speech() -> Past {
+fn speech() -> HistoryItem {
     let part = message::Part::Data {
         name: message::SPEECH.to_owned(),
         fields: serde_json::Map::new(),
     };
-    Past::Message(Message::new("speech", vec![part]))
+    HistoryItem::Message(Message::new("speech", vec![part]))
 }
 
-fn said(text: &str) -> Past {
-    Past::Step {
+fn said(text: &str) -> HistoryItem {
+    HistoryItem::Step {
         parts: vec![Part::Text {
             text: text.to_owned(),
             provider_metadata: None,
@@ -111,7 +113,7 @@ fn said(text: &str) -> Past {
 }
 
 /// A step of one call, which brought this.
-fn called(id: &str, output: Value) -> Past {
+fn called(id: &str, output: Value) -> HistoryItem {
     let call = Call {
         id: CallId::of(&TurnId::from("t"), 0),
         provider_id: Some(id.to_owned()),
@@ -126,7 +128,7 @@ fn called(id: &str, output: Value) -> Past {
         edited_input: None,
         outcome: Outcome::Output { output },
     };
-    Past::Step {
+    HistoryItem::Step {
         parts: vec![Part::Call {
             call,
             held: false,
@@ -136,7 +138,7 @@ fn called(id: &str, output: Value) -> Past {
     }
 }
 
-fn request(history: &[Past], session: Option<Value>) -> StepRequest {
+fn request(history: &[HistoryItem], session: Option<Value>) -> StepRequest {
     StepRequest {
         chat: ChatId::from("chat"),
         turn: TurnId::from("turn"),
@@ -156,14 +158,14 @@ fn request(history: &[Past], session: Option<Value>) -> StepRequest {
 
 /// What a step said, and how it ended.
 #[derive(Debug, Default)]
-struct Told {
+struct Rendered {
     text: String,
     calls: Vec<String>,
     session: Value,
     failed: Option<&'static str>,
 }
 
-impl Told {
+impl Rendered {
     fn take(&mut self, event: AgentEvent) {
         match event {
             AgentEvent::Text { delta, .. } => self.text.push_str(&delta),
@@ -176,24 +178,24 @@ impl Told {
 }
 
 /// Listens to a step to its end.
-async fn hear(stream: &mut AgentStream) -> Told {
-    let mut told = Told::default();
-    let heard = async {
+async fn read(stream: &mut AgentStream) -> Rendered {
+    let mut answer = Rendered::default();
+    let reading = async {
         while let Some(event) = stream.next().await {
             let is_over = matches!(event, AgentEvent::Ended(_) | AgentEvent::Failed { .. });
-            told.take(event);
+            answer.take(event);
             if is_over {
                 break;
             }
         }
     };
     let time_limit = Duration::from_secs(15);
-    let heard = tokio::time::timeout(time_limit, heard).await;
-    heard.expect("the step never ended");
-    told
+    let done = tokio::time::timeout(time_limit, reading).await;
+    done.expect("the step never ended");
+    answer
 }
 
-/// Listens on until the session can be gone on with.
+/// Listens on until the session can be resumed.
 async fn rest(stream: &mut AgentStream) -> Value {
     let time_limit = Duration::from_secs(15);
     let rested = async {
@@ -220,12 +222,12 @@ async fn until_it_speaks(stream: &mut AgentStream) {
 }
 
 #[tokio::test]
-async fn a_session_that_goes_away_is_gone_on_with_where_it_ended() {
+async fn a_session_that_goes_away_is_resumed_where_it_ended() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     let mut history = vec![message("one")];
-    let mut step = talk.step(request(&history, None));
-    let first = hear(&mut step).await;
+    let mut step = conversation.step(request(&history, None));
+    let first = read(&mut step).await;
     rest(&mut step).await;
     history.extend([said(&first.text), message("two")]);
     script(
@@ -233,24 +235,24 @@ async fn a_session_that_goes_away_is_gone_on_with_where_it_ended() {
         &json!([{"on": "answer", "times": 1, "goAway": {"timeLeftSeconds": 50, "after": 1}}]),
     );
     drop(step);
-    let mut step = talk.step(request(&history, None));
-    let second = hear(&mut step).await;
+    let mut step = conversation.step(request(&history, None));
+    let second = read(&mut step).await;
     assert_eq!(second.session["opened"], "kept");
     rest(&mut step).await;
     emulator.counted(|stats| stats.sockets_open == 0).await;
     drop(step);
 
     history.extend([said(&second.text), message("three")]);
-    let mut step = talk.step(request(&history, None));
-    let third = hear(&mut step).await;
+    let mut step = conversation.step(request(&history, None));
+    let third = read(&mut step).await;
     assert_eq!(third.session["opened"], "resumed");
-    assert_eq!(third.text, "I was told: one / … / two / … / three");
+    assert_eq!(third.text, "I got: one / … / two / … / three");
 }
 
 #[tokio::test]
-async fn a_handle_from_before_the_last_answer_is_not_gone_on_with() {
+async fn a_handle_from_before_the_last_answer_is_not_used() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     // The connection is lost with the last word, before a handle came that knows it.
     script(
         &emulator,
@@ -260,45 +262,45 @@ async fn a_handle_from_before_the_last_answer_is_not_gone_on_with() {
         ], "cut": {"after": 2}}]),
     );
     let mut history = vec![message("one")];
-    let mut step = talk.step(request(&history, None));
-    let first = hear(&mut step).await;
+    let mut step = conversation.step(request(&history, None));
+    let first = read(&mut step).await;
     rest(&mut step).await;
     drop(step);
     history.extend([said(&first.text), message("two")]);
-    let mut step = talk.step(request(&history, None));
-    let second = hear(&mut step).await;
+    let mut step = conversation.step(request(&history, None));
+    let second = read(&mut step).await;
     assert_eq!(second.text, "Bye.");
     assert_eq!(second.session.get("handle"), None);
     emulator.counted(|stats| stats.sockets_open == 0).await;
     drop(step);
 
     history.extend([said("Bye."), message("three")]);
-    let mut step = talk.step(request(&history, None));
-    let third = hear(&mut step).await;
+    let mut step = conversation.step(request(&history, None));
+    let third = read(&mut step).await;
     assert_eq!(third.session["opened"], "seeded");
-    assert_eq!(third.text, "I was told: one / … / two / … / three");
+    assert_eq!(third.text, "I got: one / … / two / … / three");
 }
 
 #[tokio::test]
 async fn a_connection_that_was_said_to_end_may_end_in_the_middle_of_a_text() {
     let emulator = parrot(20).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     let away = json!({"timeLeftSeconds": 1, "after": 1, "closeAfterMs": 10});
     script(
         &emulator,
         &json!([{"on": "answer", "times": 1, "goAway": away}]),
     );
     let history = vec![message("one two three four five six seven")];
-    let told = hear(&mut talk.step(request(&history, None))).await;
-    assert_eq!(told.failed, None);
-    assert_eq!(told.text, "I was told: one two three four five six seven");
-    assert_eq!(told.session["opened"], "seeded");
+    let answer = read(&mut conversation.step(request(&history, None))).await;
+    assert_eq!(answer.failed, None);
+    assert_eq!(answer.text, "I got: one two three four five six seven");
+    assert_eq!(answer.session["opened"], "seeded");
 }
 
 #[tokio::test]
-async fn a_text_that_is_cut_twice_is_told_once() {
+async fn a_text_that_is_cut_twice_is_shown_once() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     script(
         &emulator,
         &json!([
@@ -307,72 +309,72 @@ async fn a_text_that_is_cut_twice_is_told_once() {
         ]),
     );
     let history = vec![message("one two three")];
-    let told = hear(&mut talk.step(request(&history, None))).await;
-    assert_eq!(told.text, "I was told: one two three");
+    let answer = read(&mut conversation.step(request(&history, None))).await;
+    assert_eq!(answer.text, "I got: one two three");
 }
 
 #[tokio::test]
 async fn a_call_is_made_once_though_the_session_is_lost_after_it() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, Some(Behavior::NonBlocking));
+    let mut conversation = live(&emulator, Some(Behavior::NonBlocking));
     let call = json!({"toolCall": {"functionCalls": [{"id": "c1", "name": "pay", "args": {}}]}});
     script(
         &emulator,
         &json!([{"on": "answer", "respond": [call], "cut": {"after": 1}}]),
     );
     let mut history = vec![message("one")];
-    let mut step = talk.step(request(&history, None));
-    let told = hear(&mut step).await;
-    assert_eq!((told.failed, told.calls), (None, vec!["c1".to_owned()]));
+    let mut step = conversation.step(request(&history, None));
+    let answer = read(&mut step).await;
+    assert_eq!((answer.failed, answer.calls), (None, vec!["c1".to_owned()]));
     drop(step);
 
     script(&emulator, &json!([]));
     history.push(called("c1", json!("paid")));
-    let told = hear(&mut talk.step(request(&history, None))).await;
-    assert_eq!(told.session["opened"], "seeded");
-    assert_eq!(told.text, r#"I was told: one / →"paid""#);
+    let answer = read(&mut conversation.step(request(&history, None))).await;
+    assert_eq!(answer.session["opened"], "seeded");
+    assert_eq!(answer.text, r#"I got: one / →"paid""#);
 }
 
 #[tokio::test]
-async fn a_step_that_is_let_go_while_it_asks_leaves_nothing_out() {
+async fn a_step_that_is_dropped_while_it_sends_leaves_nothing_out() {
     // Slow enough that the second message comes while the model is waited for.
     let emulator = parrot(200).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     let call = json!({"toolCall": {"functionCalls": [{"id": "c1", "name": "pay", "args": {}}]}});
     script(
         &emulator,
         &json!([{"on": "answer", "nth": 1, "respond": [call]}]),
     );
     let mut history = vec![message("one")];
-    let mut step = talk.step(request(&history, None));
-    assert_eq!(hear(&mut step).await.calls, ["c1"]);
+    let mut step = conversation.step(request(&history, None));
+    assert_eq!(read(&mut step).await.calls, ["c1"]);
     drop(step);
-    // Typed over: what became of the call is told, and then the message.
+    // Typed over: the outcome of the call is sent, and then the message.
     history.extend([called("c1", json!("no")), message("two")]);
-    let mut step = talk.step(request(&history, None));
+    let mut step = conversation.step(request(&history, None));
     let is_response = |happening: &Happening| matches!(happening, Happening::Received { data } if data.get("toolResponse").is_some());
     tokio::select! {
         _ = emulator.logged(|entry| is_response(&entry.happening)) => {}
-        _ = step.next() => panic!("nothing was to be told yet"),
+        _ = step.next() => panic!("nothing was to be sent yet"),
     }
     drop(step);
 
     history.push(message("three"));
-    let told = hear(&mut talk.step(request(&history, None))).await;
-    assert_eq!(told.text, r#"I was told: one / →"no" / two / three"#);
+    let answer = read(&mut conversation.step(request(&history, None))).await;
+    assert_eq!(answer.text, r#"I got: one / →"no" / two / three"#);
 }
 
 #[tokio::test]
 async fn who_is_stopped_while_he_speaks_can_write() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     let history = vec![speech()];
-    let mut step = talk.step(request(&history, None));
-    let sound = Heard::Sound {
+    let mut step = conversation.step(request(&history, None));
+    let sound = AudioInput::Sound {
         pcm: vec![1; 3_200],
         sample_rate: 16_000,
     };
-    talk.hear(sound);
+    conversation.push_audio(sound);
     let is_sound = |happening: &Happening| matches!(happening, Happening::Received { data } if data.get("realtimeInput").is_some_and(|it| it.get("audio").is_some()));
     tokio::select! {
         _ = emulator.logged(|entry| is_sound(&entry.happening)) => {}
@@ -381,28 +383,28 @@ async fn who_is_stopped_while_he_speaks_can_write() {
     drop(step);
 
     let history = vec![speech(), message("two")];
-    let told = hear(&mut talk.step(request(&history, None))).await;
-    assert_eq!(told.failed, None);
-    assert!(told.text.ends_with("two"), "{}", told.text);
+    let answer = read(&mut conversation.step(request(&history, None))).await;
+    assert_eq!(answer.failed, None);
+    assert!(answer.text.ends_with("two"), "{}", answer.text);
 }
 
 #[tokio::test]
 async fn a_microphone_that_is_closed_at_once_ends_the_step() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, None);
-    let mut step = talk.step(request(&[speech()], None));
-    talk.hear(Heard::End);
-    let told = hear(&mut step).await;
-    assert_eq!((told.text.as_str(), told.failed), ("", None));
+    let mut conversation = live(&emulator, None);
+    let mut step = conversation.step(request(&[speech()], None));
+    conversation.push_audio(AudioInput::End);
+    let answer = read(&mut step).await;
+    assert_eq!((answer.text.as_str(), answer.failed), ("", None));
     drop(step);
-    let told = hear(&mut talk.step(request(&[speech(), message("two")], None))).await;
-    assert!(told.text.ends_with("two"), "{}", told.text);
+    let answer = read(&mut conversation.step(request(&[speech(), message("two")], None))).await;
+    assert!(answer.text.ends_with("two"), "{}", answer.text);
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_hears_any_more_makes_no_calls() {
+async fn an_abandoned_answer_makes_no_calls() {
     let emulator = parrot(5).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     let text =
         json!({"serverContent": {"modelTurn": {"role": "model", "parts": [{"text": "Hm."}]}}});
     let call = json!({"toolCall": {"functionCalls": [{"id": "c1", "name": "pay", "args": {}}]}});
@@ -411,7 +413,7 @@ async fn an_answer_that_nobody_hears_any_more_makes_no_calls() {
         &json!([{"on": "answer", "nth": 1, "respond": [text, call], "paceMs": 50}]),
     );
     let mut history = vec![message("one")];
-    let mut step = talk.step(request(&history, None));
+    let mut step = conversation.step(request(&history, None));
     until_it_speaks(&mut step).await;
     drop(step);
     // The call is on its way, and the model waits for it.
@@ -419,9 +421,9 @@ async fn an_answer_that_nobody_hears_any_more_makes_no_calls() {
     emulator.logged(|entry| is_call(&entry.happening)).await;
 
     history.extend([said("Hm."), message("two")]);
-    let told = hear(&mut talk.step(request(&history, None))).await;
-    assert_eq!(told.calls, [""; 0]);
-    assert!(told.text.ends_with("two"), "{}", told.text);
+    let answer = read(&mut conversation.step(request(&history, None))).await;
+    assert_eq!(answer.calls, [""; 0]);
+    assert!(answer.text.ends_with("two"), "{}", answer.text);
     let is_refusal = |happening: &Happening| match happening {
         Happening::Received { data } => {
             data["toolResponse"]["functionResponses"][0]["response"]["error"]
@@ -435,30 +437,30 @@ async fn an_answer_that_nobody_hears_any_more_makes_no_calls() {
 #[tokio::test]
 async fn a_gate_keeps_the_session_that_goes_away_for_as_long_as_it_lasts() {
     let emulator = parrot(0).await;
-    let mut talk = live(&emulator, None);
+    let mut conversation = live(&emulator, None);
     let call = json!({"toolCall": {"functionCalls": [{"id": "c1", "name": "pay", "args": {}}]}});
     script(
         &emulator,
         &json!([{"on": "answer", "nth": 1, "respond": [call]}]),
     );
     let mut history = vec![message("one")];
-    let mut step = talk.step(request(&history, None));
-    assert_eq!(hear(&mut step).await.calls, ["c1"]);
+    let mut step = conversation.step(request(&history, None));
+    assert_eq!(read(&mut step).await.calls, ["c1"]);
     let away = adk_stream_emulator::script::GoAway {
         time_left_seconds: 50,
         after: 0,
         close_after_ms: None,
     };
-    assert_eq!(emulator.act(Act::GoAway(away)), 1);
+    assert_eq!(emulator.command(Command::GoAway(away)), 1);
     let is_away = |happening: &Happening| matches!(happening, Happening::Sent { data } if data.get("goAway").is_some());
     emulator.logged(|entry| is_away(&entry.happening)).await;
     drop(step);
     history.push(called("c1", json!("paid")));
-    let mut step = talk.step(request(&history, None));
-    let told = hear(&mut step).await;
-    assert_eq!(told.session["opened"], "kept");
-    assert_eq!(told.text, r#"I was told: one / →"paid""#);
-    // Now there is a handle, and the connection is let go.
+    let mut step = conversation.step(request(&history, None));
+    let answer = read(&mut step).await;
+    assert_eq!(answer.session["opened"], "kept");
+    assert_eq!(answer.text, r#"I got: one / →"paid""#);
+    // Now there is a handle, and the connection is closed.
     rest(&mut step).await;
     tokio::select! {
         _ = emulator.counted(|stats| stats.sockets_open == 0) => {}
@@ -467,28 +469,28 @@ async fn a_gate_keeps_the_session_that_goes_away_for_as_long_as_it_lasts() {
 }
 
 #[tokio::test]
-async fn a_session_is_gone_on_with_in_another_process() {
+async fn a_session_is_resumed_in_another_process() {
     let emulator = parrot(0).await;
     let mut history = vec![message("one")];
     let session = {
-        let mut talk = live(&emulator, None);
-        let mut step = talk.step(request(&history, None));
-        hear(&mut step).await;
+        let mut conversation = live(&emulator, None);
+        let mut step = conversation.step(request(&history, None));
+        read(&mut step).await;
         rest(&mut step).await
     };
     emulator.counted(|stats| stats.sockets_open == 0).await;
     history.extend([said("…"), message("two")]);
-    let mut talk = live(&emulator, None);
-    let told = hear(&mut talk.step(request(&history, Some(session.clone())))).await;
-    assert_eq!(told.session["opened"], "resumed");
-    assert_eq!(told.text, "I was told: one / … / two");
+    let mut conversation = live(&emulator, None);
+    let answer = read(&mut conversation.step(request(&history, Some(session.clone())))).await;
+    assert_eq!(answer.session["opened"], "resumed");
+    assert_eq!(answer.text, "I got: one / … / two");
 
     script(
         &emulator,
         &json!([{"on": "connect", "times": 1, "refuseHandle": true}]),
     );
-    let mut talk = live(&emulator, None);
-    let told = hear(&mut talk.step(request(&history, Some(session)))).await;
-    assert_eq!(told.session["opened"], "seeded");
-    assert_eq!(told.text, "I was told: one / … / two");
+    let mut conversation = live(&emulator, None);
+    let answer = read(&mut conversation.step(request(&history, Some(session)))).await;
+    assert_eq!(answer.session["opened"], "seeded");
+    assert_eq!(answer.text, "I got: one / … / two");
 }

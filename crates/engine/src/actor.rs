@@ -9,23 +9,27 @@ use std::time::Duration;
 use store::StoreError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
+use tools::Fence;
+use tools::work::{Work, WorkReceiver, WorkSender};
 use turn::gate::Decision;
 use turn::{ChatId, Event, GateId, Principal};
 
 use self::tasks::Tasks;
 use crate::command::{CommandKind, Deciding, Reply};
 use crate::driver;
-use crate::driver::{Action, Asked, Driver, Input, Operation, Stored, ToolDoes};
-use crate::engine::{Engine, now};
+use crate::driver::{Action, Driver, Input, Operation, QuestionState, Stored, ToolDoes};
+use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::windows::Windows;
-use crate::work::{Work, WorkReceiver, WorkSender};
 
 /// Idle timeout of an agent's conversation while a viewer is connected.
 const CONVERSATION_IDLE: Duration = Duration::from_secs(600);
 
 /// Idle timeout of the task of an unknown chat. Not zero, because a caller may still hold a sender.
 const UNKNOWN_CHAT_IDLE: Duration = Duration::from_millis(1);
+
+/// How long a tool may take to have an earlier run refused. The turn waits for it.
+const FENCE_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// How many commands may wait for a turn to come to rest.
 const POSTPONED: usize = 16;
@@ -40,7 +44,7 @@ pub(crate) enum Message {
     },
     /// Something that nobody waits for.
     Input(Input),
-    /// Others need the memory: the chat is let go, if nothing happens to it.
+    /// Others need the memory: the chat is evicted, if nothing happens to it.
     Evict,
     /// The server leaves. What is sent is dropped once nothing of the chat is at work.
     Leave { done: oneshot::Sender<()> },
@@ -104,11 +108,11 @@ impl Actor {
         loop {
             let is_idle = self.is_idle();
             self.note_rest(is_idle);
-            let time_limit = self.time_limit();
+            let time_limit = is_idle.then(|| self.time_limit());
             let idle = async {
-                match is_idle {
-                    true => tokio::time::sleep(time_limit).await,
-                    false => std::future::pending().await,
+                match time_limit {
+                    Some(time_limit) => tokio::time::sleep(time_limit).await,
+                    None => std::future::pending().await,
                 }
             };
             tokio::select! {
@@ -118,19 +122,19 @@ impl Actor {
                     None => return,
                 },
                 Some(work) = work.recv() => Box::pin(self.work(*work)).await,
-                (run, said, is_over) = self.tasks.listen(), if self.tasks.is_listening() => {
-                    let said = Input::Agent { run, said, is_over };
-                    let actions = self.driver.handle(said, now());
+                (run, events, is_over) = self.tasks.next_events(), if self.tasks.is_streaming() => {
+                    let input = Input::Agent { run, events, is_over };
+                    let actions = self.driver.handle(input, self.engine.now());
                     self.windows.publish(&self.driver);
-                    // Words have no actions: nothing else has to be looked at.
+                    // Deltas have no actions: nothing else has to be checked.
                     if actions.is_empty() {
                         continue;
                     }
-                    Box::pin(self.carry_on(actions, Waiting::Nobody)).await;
+                    Box::pin(self.carry_out_all(actions, Waiting::Nobody)).await;
                 }
                 () = idle => {
                     let is_kept = self.tasks.is_conversing()
-                        && self.engine.is_attended(&self.id)
+                        && self.engine.has_viewer(&self.id)
                         && active.elapsed() < CONVERSATION_IDLE;
                     if !is_kept && self.engine.retire(&self.id, &messages) {
                         break;
@@ -144,7 +148,7 @@ impl Actor {
             }
             self.windows.compact(&mut self.driver);
         }
-        // Whoever got hold of the sender before the task retired is served all the same.
+        // A caller that got the sender before the task retired is served all the same.
         messages.close();
         while let Some(message) = messages.recv().await {
             Box::pin(self.receive(*message)).await;
@@ -196,7 +200,7 @@ impl Actor {
     }
 
     async fn command(&mut self, principal: Principal, kind: CommandKind, reply: ReplySender) {
-        // It is used: it rests anew, and counts as the last.
+        // A chat that is used again counts as the most recently used when it rests.
         self.is_evicted = false;
         self.note_rest(false);
         let input = Input::Command {
@@ -253,34 +257,54 @@ impl Actor {
 
     /// Brings the driver an input, and carries out all that follows.
     async fn drive(&mut self, input: Input, waiting: Waiting) {
-        let actions = self.driver.handle(input, now());
+        let actions = self.driver.handle(input, self.engine.now());
         self.windows.publish(&self.driver);
-        self.carry_on(actions, waiting).await;
+        self.carry_out_all(actions, waiting).await;
     }
 
-    async fn carry_on(&mut self, mut actions: Vec<Action>, mut waiting: Waiting) {
+    async fn carry_out_all(&mut self, mut actions: Vec<Action>, mut waiting: Waiting) {
         loop {
             let mut operation = None;
             for action in actions {
                 match action {
                     Action::Store(asked) => operation = Some(asked),
+                    Action::RaiseFence { tools, fence } => self.raise_fence(tools, &fence).await,
                     action => waiting = self.carry_out(action, waiting),
                 }
             }
             if self.engine.shared.replica.is_some() {
-                self.engine.shared.held.set(&self.id, self.driver.held());
+                self.engine.shared.leased.set(&self.id, self.driver.held());
             }
             let Some(operation) = operation else { return };
             let stored = self.ask_store(operation).await;
-            actions = self.driver.handle(Input::Stored(stored), now());
+            actions = self.driver.handle(Input::Stored(stored), self.engine.now());
             self.windows.publish(&self.driver);
+        }
+    }
+
+    /// Has tools refuse what an earlier owner of the chat still does.
+    async fn raise_fence(&mut self, tools: Vec<String>, fence: &Fence) {
+        for name in tools {
+            let tool = self.engine.shared.settings.tools.get(&name);
+            let Some(taken_over) = tool.and_then(|tool| tool.taken_over()) else {
+                continue;
+            };
+            // In a task of its own: a panic of the tool's is not this chat's.
+            let raised = tokio::spawn(taken_over(fence.clone()));
+            let problem = match tokio::time::timeout(FENCE_TIME_LIMIT, raised).await {
+                Ok(Ok(Ok(()))) => continue,
+                Ok(Ok(Err(error))) => error.to_string(),
+                Ok(Err(error)) => error.to_string(),
+                Err(error) => error.to_string(),
+            };
+            tracing::warn!(chat = %self.id, tool = name, problem, "an earlier run could not be fenced off");
         }
     }
 
     /// Carries an action out, and says who still waits.
     fn carry_out(&mut self, action: Action, waiting: Waiting) -> Waiting {
         match (action, waiting) {
-            // Nobody need hear the answer: the client may have left, and the tool may have ended.
+            // Nobody need get the answer: the client may have left, and the tool may have ended.
             (Action::Reply(done), Waiting::Client { reply, .. }) => {
                 let done = done.and_then(|done| self.reply(done));
                 let _ = reply.send(done);
@@ -325,21 +349,22 @@ impl Actor {
                 self.engine.set_deadline(&self.id, gate, at);
             }
             Action::Signal { name, data } => self.windows.signal(name, data),
-            Action::Hear(heard) => self.tasks.hear(heard),
-            Action::LetGo { shown, closing } => {
+            Action::PushAudio(audio) => self.tasks.push_audio(audio),
+            Action::Evicted { shown, closing } => {
                 self.windows.close(shown, closing);
                 for gate in &self.gates {
                     self.engine.shared.deadlines.cancel(gate);
                 }
                 self.forget_gates();
             }
-            Action::WakeLater => self.engine.shared.left.add(&self.id),
+            Action::WakeLater => self.engine.shared.retries.add(&self.id),
             Action::Failed(error) => {
-                tracing::error!(chat = %self.id, %error, "a chat could not go on");
+                tracing::error!(chat = %self.id, %error, "chat actor failed");
             }
             Action::Left => self.leaving = None,
-            // The store is asked elsewhere, and whoever waited for the others has left.
+            // These two are awaited elsewhere, and who waited for the others has left.
             Action::Store(_)
+            | Action::RaiseFence { .. }
             | Action::Reply(_)
             | Action::Postpone(_)
             | Action::Decided(_)
@@ -358,12 +383,12 @@ impl Actor {
             }
             driver::Reply::Stopped(was_open) => Reply::Stopped(was_open),
             driver::Reply::View(view) => Reply::View(view),
-            driver::Reply::Asked(Asked::Decided(decision)) => {
+            driver::Reply::Asked(QuestionState::Decided(decision)) => {
                 Reply::Asked(Deciding::Decided(decision))
             }
             driver::Reply::Asked(asked) => {
                 let (answer, decided) = oneshot::channel();
-                if let Asked::Waits(gate) = asked {
+                if let QuestionState::Waits(gate) = asked {
                     self.tasks.wait(gate, answer);
                 }
                 Reply::Asked(Deciding::Open(decided))
@@ -399,9 +424,8 @@ impl Actor {
                 let Some(replica) = &shared.replica else {
                     return Ok(Stored::Held(true));
                 };
-                let (at, chats) = (now(), [(self.id.clone(), epoch)]);
-                let expires = at + replica.lease;
-                let refused = journal.hold(&replica.holder, &chats, at, expires).await?;
+                let chats = [(self.id.clone(), epoch)];
+                let refused = journal.hold(&replica.holder, &chats, replica.lease).await?;
                 Stored::Held(refused.is_empty())
             }
             Operation::GiveBack { epoch } => {
@@ -418,18 +442,18 @@ impl Actor {
     }
 
     /// Notes which gates are opened and closed by what is about to be stored. Should it not be stored,
-    /// the chat is let go, and read again.
+    /// the chat is evicted, and read again.
     fn note_gates(&mut self, events: &[Event]) {
         let shared = &self.engine.shared;
         for event in events {
             match event {
                 Event::GateOpened { gate, .. } if gate.is_question() => {
                     self.gates.insert(gate.id.clone());
-                    shared.asked.add(&gate.id, &self.id);
+                    shared.approvals.add(&gate.id, &self.id);
                 }
                 Event::GateClosed { gate, .. } => {
                     self.gates.remove(gate);
-                    shared.asked.remove(gate);
+                    shared.approvals.remove(gate);
                     shared.deadlines.cancel(gate);
                 }
                 _ => {}
@@ -439,7 +463,7 @@ impl Actor {
 
     fn forget_gates(&mut self) {
         for gate in self.gates.drain() {
-            self.engine.shared.asked.remove(&gate);
+            self.engine.shared.approvals.remove(&gate);
         }
     }
 }

@@ -7,25 +7,28 @@ use std::time::Duration;
 use agents::Agent;
 use store::Journal;
 
-use crate::asked::Asked;
+use crate::approval_index::ApprovalIndex;
+use crate::clock::Clock;
 use crate::deadlines::Deadlines;
 use crate::driver::{CONFLICTS, Settings};
 use crate::engine::{Engine, Shared};
 use crate::error::EngineError;
 use crate::id;
-use crate::maintenance::Left;
-use crate::replica::{Held, Replica};
+use crate::maintenance::RetryQueue;
+use crate::replica::{LeasedChats, Replica};
 use crate::resting::{MEMORY, Resting};
-use crate::tools::Tools;
+use tools::Tools;
 
 /// An engine that is about to start: [`Engine::builder`].
 pub struct EngineBuilder {
     journal: Arc<dyn Journal>,
     agent: Arc<dyn Agent>,
     settings: Settings,
+    agent_name: Option<String>,
     idle: Duration,
     resting_memory: usize,
     replica: Option<Replica>,
+    clock_ahead: Duration,
 }
 
 impl Engine {
@@ -37,7 +40,7 @@ impl Engine {
     ) -> EngineBuilder {
         let settings = Settings {
             tools,
-            hears: agent.hears(),
+            supports_audio: agent.supports_audio(),
             approval_timeout: None,
             client_timeout: None,
             server: None,
@@ -48,15 +51,25 @@ impl Engine {
             journal,
             agent,
             settings,
+            agent_name: None,
             idle: Duration::from_secs(30),
             resting_memory: MEMORY,
             replica: None,
+            clock_ahead: Duration::ZERO,
         }
     }
 }
 
 impl EngineBuilder {
-    /// Lets chats go once nothing has happened to them for so long, and with them what an agent keeps
+    /// Shows people this name of the agent: the agent's own, which says what kind it is, if nothing is
+    /// said.
+    #[must_use]
+    pub fn agent_name(mut self, name: impl Into<String>) -> Self {
+        self.agent_name = Some(name.into());
+        self
+    }
+
+    /// Evicts chats once nothing has happened to them for so long, and with them what an agent keeps
     /// open for them: 30 seconds, if nothing is said.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
@@ -64,8 +77,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Keeps chats that nothing happens to at hand within so many bytes, by estimate, the least recently
-    /// used let go first: 64 MB, if nothing is said.
+    /// Limits the memory of idle chats to this many bytes, by estimate; the least recently used are
+    /// evicted first. The default is 64 MB.
     #[must_use]
     pub fn resting_memory(mut self, bytes: usize) -> Self {
         self.resting_memory = bytes;
@@ -95,10 +108,19 @@ impl EngineBuilder {
         self
     }
 
-    /// Starts it: turns that were running when an earlier process ended are taken up, and from now on
-    /// whatever needs going on with is gone on with.
+    /// Has the clock of this machine be ahead: for tests of what a wrong clock does.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn clock_ahead(mut self, by: Duration) -> Self {
+        self.clock_ahead = by;
+        self
+    }
+
+    /// Starts the engine: it resumes turns that were running when an earlier process ended, and begins
+    /// its background maintenance.
     pub async fn start(self) -> Result<Engine, EngineError> {
         let engine = self.build();
+        engine.compare_clocks().await?;
         engine.recover().await?;
         tokio::spawn(engine.clone().keep());
         Ok(engine)
@@ -109,18 +131,23 @@ impl EngineBuilder {
     pub fn build(self) -> Engine {
         let shared = Shared {
             journal: self.journal,
+            agent_name: match self.agent_name {
+                Some(name) => name,
+                None => self.agent.name().to_owned(),
+            },
             agent: self.agent,
             settings: Arc::new(self.settings),
             idle: self.idle,
             replica: self.replica,
-            held: Held::default(),
-            asked: Asked::default(),
+            leased: LeasedChats::default(),
+            approvals: ApprovalIndex::default(),
+            clock: Clock::new(self.clock_ahead),
             deadlines: Deadlines::default(),
             resting: Resting::new(self.resting_memory),
-            left: Left::default(),
+            retries: RetryQueue::default(),
             is_leaving: AtomicBool::new(false),
             chats: Mutex::default(),
-            attending: Mutex::default(),
+            viewers: Mutex::default(),
         };
         Engine {
             shared: Arc::new(shared),

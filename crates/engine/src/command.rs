@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agents::Heard;
+use agents::AudioInput;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Closed;
@@ -15,8 +15,8 @@ use turn::{CallId, ChatId, Principal, Status};
 use view::ShownChat;
 use wire::{Message, Trigger};
 
-use crate::stream::{Speech, WindowStream};
-use crate::work::Ask;
+use crate::stream::{Dialect, WindowStream};
+use tools::work::Ask;
 
 /// A command for a chat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,17 +39,22 @@ pub enum CommandKind {
         trigger: Trigger,
         /// The message that it is about, if it says so.
         message_id: Option<String>,
-        /// The history, as the client believes it to be.
+        /// The history, as the client has it.
         messages: Vec<Message>,
-        /// In which words the window is to speak.
-        speech: Speech,
+        /// The dialect of the window.
+        #[serde(rename = "speech")]
+        dialect: Dialect,
+        /// The tools that the page declares, as it sent them.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        page_tools: Value,
     },
     /// A window on the current turn, from its start.
     Resume {
-        /// In which words it is to speak.
-        speech: Speech,
+        /// Its dialect.
+        #[serde(rename = "speech")]
+        dialect: Dialect,
         /// The place in the journal up to which the client knows the chat, if it says so: what came
-        /// after it is told also where the turn is over.
+        /// after it is sent also where the turn is over.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
     },
@@ -68,7 +73,7 @@ pub enum CommandKind {
         /// Its output, or why there is none.
         output: Result<Value, String>,
     },
-    /// To take in what the agent's side ran, whoever the chat's owner is.
+    /// To take in what the agent's side ran, whosever chat it is.
     Bring {
         /// The call, by our id or by the one that the agent gave it.
         call: String,
@@ -84,11 +89,39 @@ pub enum CommandKind {
         /// Whom, and what.
         ask: Ask,
     },
-    /// To hear what somebody says.
-    Hear {
-        /// What is heard.
-        heard: Heard,
+    /// To send audio to the agent.
+    #[serde(rename = "hear")]
+    PushAudio {
+        /// The audio. Servers of older versions forward it under its first name.
+        #[serde(rename = "heard")]
+        audio: AudioInput,
     },
+}
+
+impl CommandKind {
+    /// Whether it changes nothing, so that the journal alone can serve it.
+    pub(crate) fn is_read(&self) -> bool {
+        matches!(self, Self::Resume { .. } | Self::View)
+    }
+
+    /// Whether it may be given again where nobody knows whether it was carried out: the journal knows
+    /// what it has of it, and takes nothing twice.
+    pub(crate) fn may_be_repeated(&self) -> bool {
+        match self {
+            Self::Resume { .. } | Self::View => true,
+            // The first answer and the first output count, and a question asked again is the same.
+            Self::Answer(_) | Self::Output { .. } | Self::Bring { .. } | Self::Ask { .. } => true,
+            // A message is known by its id. An edit or a regeneration opens one more turn each time.
+            Self::Send {
+                trigger,
+                message_id,
+                ..
+            } => *trigger == Trigger::SubmitMessage && message_id.is_none(),
+            // They would hit the turn or the chat that came after the one that was meant, and what was
+            // said would be heard twice.
+            Self::Stop | Self::Forget | Self::PushAudio { .. } => false,
+        }
+    }
 }
 
 /// What was decided, or will be.
@@ -133,7 +166,7 @@ pub enum Reply {
 /// A chat as a page shows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct View {
-    /// How its current turn stands.
+    /// The status of its current turn.
     pub status: Status,
     /// How it ended, if it has.
     pub end: Option<End>,

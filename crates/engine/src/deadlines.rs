@@ -4,25 +4,24 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use tokio::time::Instant;
 use turn::{At, ChatId, GateId};
 
 use crate::actor::Message;
 use crate::driver::Input;
-use crate::engine::{Engine, until};
+use crate::engine::Engine;
 
 /// The deadlines of the gates that are open here.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     set: Mutex<Set>,
-    /// Something earlier was set.
+    /// Something earlier was set, or the clock was.
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Set {
-    due: BTreeMap<(Instant, GateId), ChatId>,
-    gates: HashMap<GateId, Instant>,
+    due: BTreeMap<(At, GateId), ChatId>,
+    gates: HashMap<GateId, At>,
     /// Whether a task waits for them.
     is_watched: bool,
 }
@@ -37,7 +36,7 @@ impl Deadlines {
     }
 
     /// The deadlines that have come.
-    fn take(&self, now: Instant) -> Vec<(GateId, ChatId)> {
+    fn take(&self, now: At) -> Vec<(GateId, ChatId)> {
         let mut set = self.lock();
         let mut come = Vec::new();
         while let Some(first) = set.due.first_entry().filter(|first| first.key().0 <= now) {
@@ -46,6 +45,11 @@ impl Deadlines {
             come.push((gate, chat));
         }
         come
+    }
+
+    /// It is another time than was believed.
+    pub(crate) fn clock_was_set(&self) {
+        self.changed.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, Set> {
@@ -58,7 +62,6 @@ impl Engine {
     /// Closes a gate when its time is up, unless it is cancelled before.
     pub(crate) fn set_deadline(&self, chat: &ChatId, gate: GateId, at: At) {
         let deadlines = &self.shared.deadlines;
-        let at = Instant::now() + until(at);
         deadlines.cancel(&gate);
         let mut set = deadlines.lock();
         set.gates.insert(gate.clone(), at);
@@ -81,10 +84,10 @@ impl Engine {
             };
             let Some(next) = next else { return };
             tokio::select! {
-                () = tokio::time::sleep_until(next) => {}
+                () = tokio::time::sleep_until(self.shared.clock.instant(next)) => {}
                 () = deadlines.changed.notified() => {}
             }
-            for (gate, chat) in deadlines.take(Instant::now()) {
+            for (gate, chat) in deadlines.take(self.now()) {
                 // The chat's task may have retired meanwhile: this wakes it.
                 let timed_out = Message::Input(Input::TimedOut { gate });
                 if let Err(error) = self.deliver(&chat, timed_out).await {

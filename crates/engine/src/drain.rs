@@ -12,7 +12,7 @@ use turn::ChatId;
 
 use crate::actor::Message;
 use crate::driver::Input;
-use crate::engine::{Engine, now};
+use crate::engine::Engine;
 use crate::error::EngineError;
 
 impl Engine {
@@ -24,7 +24,7 @@ impl Engine {
     /// Leaves, and waits for tools that are at work, for so long at most. One that is not done by then
     /// is as unknown as after a crash. Says whether all were done.
     pub async fn drain(&self, grace: Duration) -> Result<bool, EngineError> {
-        let mut held = self.shared.held.epochs();
+        let mut held = self.shared.leased.epochs();
         self.shared.is_leaving.store(true, Ordering::SeqCst);
         let chats = self.senders();
         let mut leaving = JoinSet::new();
@@ -43,7 +43,7 @@ impl Engine {
             // One that is busy or gone needs no word.
             let _ = chat.try_send(Box::new(Message::Input(Input::Lost)));
         }
-        held.extend(self.shared.held.epochs());
+        held.extend(self.shared.leased.epochs());
         self.give_back(&held).await?;
         Ok(is_done)
     }
@@ -54,9 +54,9 @@ impl Engine {
         if let Some(replica) = &self.shared.replica
             && !chats.is_empty()
         {
-            let at = now();
             let journal = &self.shared.journal;
-            journal.hold(&replica.holder, chats, at, at).await?;
+            let is_over = Duration::ZERO;
+            journal.hold(&replica.holder, chats, is_over).await?;
         }
         Ok(())
     }

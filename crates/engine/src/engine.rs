@@ -1,38 +1,37 @@
 //! The engine: what a server does with chats.
 
+mod actors;
+mod agent_side;
+mod approvals;
+mod viewers;
+
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use agents::{Agent, Heard};
+use agents::{Agent, AudioInput};
 use serde_json::Value;
-use store::{Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, OpenGate, Usage};
+use store::{Bounds, EntryPage, Journal, Usage};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
-use turn::answer::Answer;
-use turn::gate::Decision;
-use turn::{At, CallId, ChatId, Event, GateId, Principal};
+use turn::{At, CallId, ChatId, Principal};
 use view::{Branch, ShownChat};
 use wire::{Message, Trigger};
 
-use crate::actor::{self, Message as ToActor};
-use crate::asked::Asked;
+pub use self::agent_side::Question;
+pub use self::approvals::{Answered, Approval};
+pub use self::viewers::ViewerGuard;
+use crate::actor::Message as ToActor;
+use crate::approval_index::ApprovalIndex;
+use crate::clock::Clock;
 use crate::command::{Command, CommandKind, Reply, View};
 use crate::deadlines::Deadlines;
 use crate::driver::{Input, Settings};
 use crate::error::EngineError;
-use crate::maintenance::Left;
-use crate::replica::{Held, Replica};
+use crate::maintenance::RetryQueue;
+use crate::replica::{LeasedChats, Replica};
 use crate::resting::Resting;
-use crate::stream::{Speech, WindowStream};
-use crate::work::Ask;
-
-/// Who the agent's side is in the journal, when it does something by itself.
-const AGENT: &str = "agent";
-
-/// How many approvals are read at once where all are wanted.
-const PAGE: usize = 200;
+use crate::stream::{Dialect, WindowStream};
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
@@ -44,27 +43,31 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agent: Arc<dyn Agent>,
+    /// The name of the agent for people.
+    pub(crate) agent_name: String,
     pub(crate) settings: Arc<Settings>,
     /// How long the task of a chat stays that nothing happens to.
     pub(crate) idle: Duration,
     /// The other servers, if there are any.
     pub(crate) replica: Option<Replica>,
     /// The chats that this server has, where there are others.
-    pub(crate) held: Held,
+    pub(crate) leased: LeasedChats,
     /// The approvals that chats here wait for.
-    pub(crate) asked: Asked,
+    pub(crate) approvals: ApprovalIndex,
+    /// What time it is, for all servers over the store.
+    pub(crate) clock: Clock,
     /// When the time of gates is up that are open here.
     pub(crate) deadlines: Deadlines,
     /// The chats that nothing happens to.
     pub(crate) resting: Resting,
-    /// The chats that were let go in the middle of something.
-    pub(crate) left: Left,
+    /// The chats that were evicted in the middle of something.
+    pub(crate) retries: RetryQueue,
     /// Whether this server is about to end.
     pub(crate) is_leaving: AtomicBool,
     /// The task of each chat that something happens to.
     pub(crate) chats: Mutex<HashMap<ChatId, mpsc::Sender<Box<ToActor>>>>,
     /// How many are there for a chat.
-    pub(crate) attending: Mutex<HashMap<ChatId, usize>>,
+    pub(crate) viewers: Mutex<HashMap<ChatId, usize>>,
 }
 
 /// What a client sends, in whichever framing it came.
@@ -76,94 +79,33 @@ pub struct Request {
     pub trigger: Trigger,
     /// The message that it is about, if it says so.
     pub message_id: Option<String>,
-    /// The history, as the client believes it to be.
+    /// The history, as the client has it.
     pub messages: Vec<Message>,
 }
 
-/// Somebody who is there for a chat: [`Engine::attend`].
-pub struct Attending {
-    engine: Engine,
-    chat: ChatId,
-}
-
-impl Drop for Attending {
-    fn drop(&mut self) {
-        let mut attending = self.engine.attending();
-        if let Some(count) = attending.get_mut(&self.chat) {
-            *count -= 1;
-            if *count == 0 {
-                attending.remove(&self.chat);
-            }
-        }
-    }
-}
-
-/// What a tool that the agent runs by itself asks.
-#[derive(Debug, Clone)]
-pub struct Question {
-    /// The id that the agent gave the call.
-    pub call: String,
-    /// How many questions the tool has asked before this one: one that is asked again is the same.
-    pub nth: usize,
-    /// Whom, and what.
-    pub ask: Ask,
-}
-
-/// An approval, open or closed.
-#[derive(Debug, Clone)]
-pub struct Approval {
-    /// What was asked, of which call.
-    pub asked: OpenGate,
-    /// How it was closed; nothing as long as it is open.
-    pub closed: Option<Closed>,
-}
-
-/// What became of an answer.
-#[derive(Debug, Clone)]
-pub struct Answered {
-    /// What was decided, by whom and when.
-    pub closed: Closed,
-    /// Whether that is what was answered here.
-    pub agrees: bool,
-}
-
 impl Engine {
+    /// What time it is, by the store's clock.
+    pub(crate) fn now(&self) -> At {
+        self.shared.clock.now()
+    }
+
     /// Whether the agent understands speech.
-    pub fn hears(&self) -> bool {
-        self.shared.agent.hears()
-    }
-
-    /// Says that somebody is there for a chat, as long as what is returned is held: what an agent
-    /// keeps open for it stays open.
-    pub fn attend(&self, chat: &ChatId) -> Attending {
-        *self.attending().entry(chat.clone()).or_default() += 1;
-        Attending {
-            engine: self.clone(),
-            chat: chat.clone(),
-        }
-    }
-
-    pub(crate) fn is_attended(&self, chat: &ChatId) -> bool {
-        self.attending().contains_key(chat)
-    }
-
-    fn attending(&self) -> MutexGuard<'_, HashMap<ChatId, usize>> {
-        let attending = self.shared.attending.lock();
-        attending.unwrap_or_else(PoisonError::into_inner)
+    pub fn supports_audio(&self) -> bool {
+        self.shared.agent.supports_audio()
     }
 
     /// Somebody speaks to a turn whose message is speech.
-    pub async fn hear(
+    pub async fn push_audio(
         &self,
         principal: &Principal,
         chat: &ChatId,
-        heard: Heard,
+        audio: AudioInput,
     ) -> Result<(), EngineError> {
-        if !self.hears() {
+        if !self.supports_audio() {
             return Err(EngineError::AudioUnsupported);
         }
-        let hear = CommandKind::Hear { heard };
-        self.ask(principal, chat, hear).await.map(drop)
+        let kind = CommandKind::PushAudio { audio };
+        self.ask(principal, chat, kind).await.map(drop)
     }
 
     /// Takes up turns that were running when an earlier process ended. Gates whose time is up are for
@@ -172,7 +114,7 @@ impl Engine {
     pub async fn recover(&self) -> Result<(), EngineError> {
         // Among other servers, what nobody runs may be what another is about to run.
         if self.shared.replica.is_none() {
-            for chat in self.shared.journal.orphaned(now(), usize::MAX).await? {
+            for chat in self.shared.journal.orphaned(usize::MAX).await? {
                 // Its task takes the turn up when it reads the journal.
                 self.deliver(&chat, ToActor::Input(Input::Wake)).await?;
             }
@@ -185,13 +127,31 @@ impl Engine {
         &self,
         principal: &Principal,
         request: Request,
-        speech: Speech,
+        dialect: Dialect,
     ) -> Result<WindowStream, EngineError> {
+        self.send_with_tools(principal, request, Value::Null, dialect)
+            .await
+    }
+
+    /// The same for a page that declares tools, as it sent them. They count where the agent's
+    /// [`Tools`](tools::Tools) take such, and are ignored otherwise.
+    pub async fn send_with_tools(
+        &self,
+        principal: &Principal,
+        request: Request,
+        page_tools: Value,
+        dialect: Dialect,
+    ) -> Result<WindowStream, EngineError> {
+        let takes_tools = self.shared.settings.tools.takes_page_tools();
         let kind = CommandKind::Send {
             trigger: request.trigger,
             message_id: request.message_id,
             messages: request.messages,
-            speech,
+            dialect,
+            page_tools: match takes_tools {
+                true => page_tools,
+                false => Value::Null,
+            },
         };
         match self.ask(principal, &request.chat, kind).await? {
             Reply::Window(Some(window)) => Ok(window),
@@ -204,21 +164,21 @@ impl Engine {
         &self,
         principal: &Principal,
         chat: &ChatId,
-        speech: Speech,
+        dialect: Dialect,
     ) -> Result<Option<WindowStream>, EngineError> {
-        self.resume_after(principal, chat, speech, None).await
+        self.resume_after(principal, chat, dialect, None).await
     }
 
     /// The same for a client that knows the chat up to a place in its journal ([`View::seq`]): a turn
-    /// that has gone on since is told, also where it is over.
+    /// that has gone on since is sent, also where it is over.
     pub async fn resume_after(
         &self,
         principal: &Principal,
         chat: &ChatId,
-        speech: Speech,
+        dialect: Dialect,
         after: Option<u64>,
     ) -> Result<Option<WindowStream>, EngineError> {
-        let kind = CommandKind::Resume { speech, after };
+        let kind = CommandKind::Resume { dialect, after };
         match self.ask(principal, chat, kind).await? {
             Reply::Window(window) => Ok(window),
             _ => Err(EngineError::Closed),
@@ -275,7 +235,7 @@ impl Engine {
 
     /// Who answers.
     pub fn agent_name(&self) -> &str {
-        self.shared.agent.name()
+        &self.shared.agent_name
     }
 
     /// Forgets a chat.
@@ -283,67 +243,6 @@ impl Engine {
         self.ask(principal, chat, CommandKind::Forget)
             .await
             .map(drop)
-    }
-
-    /// The approvals that wait for a principal, oldest first: all of them, however many there are.
-    /// A server that answers others reads them with [`Engine::approvals_page`].
-    pub async fn approvals(&self, principal: &Principal) -> Result<Vec<OpenGate>, EngineError> {
-        let (mut all, mut after) = (Vec::new(), None);
-        loop {
-            let page = self.approvals_page(principal, after, PAGE).await?;
-            all.extend(page.gates);
-            after = page.next;
-            if after.is_none() {
-                return Ok(all);
-            }
-        }
-    }
-
-    /// The first approvals that wait for a principal behind a place in the list, so many at most. A
-    /// page may hold fewer though there are more: those that only pages answer are left out.
-    pub async fn approvals_page(
-        &self,
-        principal: &Principal,
-        after: Option<GatePlace>,
-        limit: usize,
-    ) -> Result<GatePage, EngineError> {
-        let journal = &self.shared.journal;
-        let mut page = journal.open_gates(principal, after, limit).await?;
-        page.gates.retain(|open| open.gate.is_question());
-        Ok(page)
-    }
-
-    /// One approval, open or closed. Only the owner of its chat may see it.
-    pub async fn approval(
-        &self,
-        principal: &Principal,
-        gate: &GateId,
-    ) -> Result<Approval, EngineError> {
-        let record = self.approval_record(principal, gate).await?;
-        let entries = self.shared.journal.read(&record.chat, 0).await?;
-        let events = entries.iter().flat_map(|entry| &entry.events);
-        let mut calls = events.flat_map(Event::calls);
-        let call = calls.find(|call| call.id == record.gate.call);
-        let asked = OpenGate {
-            call: call.cloned().ok_or(EngineError::UnknownApproval)?,
-            chat: record.chat,
-            turn: record.turn,
-            gate: record.gate,
-            asked: record.asked,
-        };
-        let closed = record.closed;
-        Ok(Approval { asked, closed })
-    }
-
-    async fn approval_record(
-        &self,
-        principal: &Principal,
-        gate: &GateId,
-    ) -> Result<GateRecord, EngineError> {
-        let record = self.shared.journal.gate(gate).await?;
-        let record =
-            record.filter(|record| record.gate.is_question() && record.owner == *principal);
-        record.ok_or(EngineError::UnknownApproval)
     }
 
     /// How much a principal has open, each kind counted no further than a limit, and whether this
@@ -357,62 +256,7 @@ impl Engine {
         Ok(self.shared.journal.usage(principal, chat, limit).await?)
     }
 
-    /// Answers an approval, from anywhere. The first answer wins.
-    pub async fn answer(
-        &self,
-        principal: &Principal,
-        gate: &GateId,
-        decision: Decision,
-    ) -> Result<Answered, EngineError> {
-        self.answer_to(principal, gate, decision, None).await
-    }
-
-    /// The same with the digest of what the person was shown, where it is known: the answer then counts
-    /// only if that is what is asked.
-    pub async fn answer_to(
-        &self,
-        principal: &Principal,
-        gate: &GateId,
-        decision: Decision,
-        digest: Option<String>,
-    ) -> Result<Answered, EngineError> {
-        let chat = match self.shared.asked.chat_of(gate) {
-            Some(chat) => chat,
-            None => self.approval_record(principal, gate).await?.chat,
-        };
-        let answer = Answer {
-            gate: gate.clone(),
-            decision: decision.clone(),
-            digest,
-        };
-        match self
-            .ask(principal, &chat, CommandKind::Answer(answer))
-            .await
-        {
-            Ok(Reply::Closed(closed)) => Ok(Answered {
-                closed,
-                agrees: true,
-            }),
-            // Somebody else was first, or it was done elsewhere: the journal says by whom and when.
-            Ok(_) => {
-                let record = self.shared.journal.gate(gate).await?;
-                let closed = record.and_then(|record| record.closed);
-                let closed = closed.ok_or(EngineError::UnknownApproval)?;
-                let mut agrees = closed.decision == decision;
-                if !agrees {
-                    let asked = self.approval(principal, gate).await?.asked;
-                    let input = asked.gate.shown_input(&asked.call);
-                    agrees = decision.agrees(&closed.decision, input);
-                }
-                Ok(Answered { closed, agrees })
-            }
-            // An approval of somebody else's chat is as unknown as one that was never asked for.
-            Err(EngineError::UnknownChat) => Err(EngineError::UnknownApproval),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// A page, or whoever else, ran a call, and gives its output, or why it failed, without a window.
+    /// A page, or another program, ran a call, and gives its output, or why it failed, without a window.
     /// Whether it counts: the first one does.
     pub async fn output(
         &self,
@@ -429,25 +273,6 @@ impl Engine {
         self.settle(principal, chat, kind).await
     }
 
-    /// The same from the agent's side, as by a worker that does what one of its tools has begun. It
-    /// may bring an output to any chat. Where it names the chat, the call may also be named by the id
-    /// that the agent gave it.
-    pub async fn output_of_agent(
-        &self,
-        chat: Option<ChatId>,
-        call: &str,
-        output: Result<Value, String>,
-    ) -> Result<bool, EngineError> {
-        let chat = match chat {
-            Some(chat) => Some(chat),
-            None => self.shared.journal.call(&CallId::from(call)).await?,
-        };
-        let chat = chat.ok_or(EngineError::UnknownCall)?;
-        let call = call.to_owned();
-        let kind = CommandKind::Bring { call, output };
-        self.settle(&Principal::from(AGENT), chat, kind).await
-    }
-
     async fn settle(
         &self,
         principal: &Principal,
@@ -459,33 +284,6 @@ impl Engine {
             Ok(done) => Ok(matches!(done, Reply::Taken(true))),
             Err(EngineError::UnknownChat) => Err(EngineError::UnknownCall),
             Err(error) => Err(error),
-        }
-    }
-
-    /// A tool that the agent runs by itself asks somebody, in the middle of its work: what was
-    /// decided, if that happens within a time limit. Who waits longer asks the same again.
-    pub async fn ask_for_agent(
-        &self,
-        chat: &ChatId,
-        question: Question,
-        time_limit: Duration,
-    ) -> Result<Option<Decision>, EngineError> {
-        // The tool may be faster than the stream that tells of its call.
-        let late = Instant::now() + time_limit;
-        loop {
-            let kind = CommandKind::Ask {
-                provider_id: question.call.clone(),
-                nth: question.nth,
-                ask: question.ask.clone(),
-            };
-            match self.ask(&Principal::from(AGENT), chat, kind).await {
-                Ok(Reply::Asked(deciding)) => return Ok(deciding.within(time_limit).await),
-                Err(EngineError::UnknownCall) if Instant::now() < late => {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-                Ok(_) => return Err(EngineError::Closed),
-                Err(error) => return Err(error),
-            }
         }
     }
 
@@ -514,68 +312,6 @@ impl Engine {
         self.deliver(&command.chat, message).await?;
         answer.await.map_err(|_| EngineError::Closed)?
     }
-
-    /// Delivers a message to the task of a chat, and starts one where there is none.
-    pub(crate) async fn deliver(&self, chat: &ChatId, message: ToActor) -> Result<(), EngineError> {
-        let mut message = Box::new(message);
-        // A task that has just retired gives the message back.
-        for _ in 0..8 {
-            let sender = self.sender(chat);
-            match sender.send(message).await {
-                Ok(()) => return Ok(()),
-                Err(back) => message = back.0,
-            }
-            self.chats().remove(chat);
-        }
-        Err(EngineError::Closed)
-    }
-
-    fn sender(&self, chat: &ChatId) -> mpsc::Sender<Box<ToActor>> {
-        let mut chats = self.chats();
-        let sender = chats.entry(chat.clone());
-        sender
-            .or_insert_with(|| actor::start(self.clone(), chat.clone()))
-            .clone()
-    }
-
-    /// The task of a chat, if it has one.
-    pub(crate) fn existing(&self, chat: &ChatId) -> Option<mpsc::Sender<Box<ToActor>>> {
-        self.chats().get(chat).cloned()
-    }
-
-    /// The tasks of all chats that something happens to.
-    pub(crate) fn senders(&self) -> Vec<mpsc::Sender<Box<ToActor>>> {
-        self.chats().values().cloned().collect()
-    }
-
-    /// Lets the task of a chat go, unless it has something to do.
-    pub(crate) fn retire(&self, chat: &ChatId, messages: &mpsc::Receiver<Box<ToActor>>) -> bool {
-        let mut chats = self.chats();
-        // Whoever has found the task holds a sender beside the one that is kept here, and is about to
-        // send: what such a task begins, nobody would listen to.
-        let is_quiet = messages.is_empty() && messages.sender_strong_count() == 1;
-        if is_quiet {
-            chats.remove(chat);
-        }
-        is_quiet
-    }
-
-    fn chats(&self) -> MutexGuard<'_, HashMap<ChatId, mpsc::Sender<Box<ToActor>>>> {
-        // Nothing that holds the lock can panic half-way through a change.
-        let chats = self.shared.chats.lock();
-        chats.unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Now, by the clock of this machine.
-pub(crate) fn now() -> At {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
-}
-
-/// How long it is until a moment.
-pub(crate) fn until(at: At) -> Duration {
-    Duration::from_millis(at.0.saturating_sub(now().0))
 }
 
 #[cfg(test)]
@@ -584,7 +320,7 @@ mod tests {
     use store::{Location, open};
 
     use super::*;
-    use crate::tools::Tools;
+    use tools::Tools;
 
     #[tokio::test(start_paused = true)]
     async fn task_of_a_chat_stays_while_somebody_is_about_to_ask_it() {
@@ -617,11 +353,11 @@ mod tests {
                 message_id: None,
                 messages: vec![Message::new(format!("u{n}"), wire::Role::User, words)],
             };
-            let speech = Speech::Sdk(wire::Profile::Shared);
-            let mut window = engine.send(&ann, request, speech).await.unwrap();
+            let dialect = Dialect::Sdk(wire::Profile::Shared);
+            let mut window = engine.send(&ann, request, dialect).await.unwrap();
             while window.next().await.is_some() {}
         }
-        // Those that were told to go are gone a moment later, and read back when they are asked for.
+        // Evicted ones are gone a moment later, and read back when they are asked for.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let kept = engine.senders().len();
         assert!((1..20).contains(&kept), "{kept}");

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use store::StoreError;
 use turn::GateId;
-use turn::refusal::Refusal;
+use turn::refusal::{Refusal, RefusalCode};
 
 /// Why something can't be done.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub enum EngineError {
     InvalidInput(String),
     /// What a page gave is not what its tool declares to give.
     InvalidOutput(String),
+    /// A tool that the page declares is one that the agent takes by its name, and is not declared right.
+    InvalidPageTool(String),
     /// A chat can't be opened under this id.
     InvalidChatId(&'static str),
     /// The agent does not understand speech.
@@ -42,20 +44,66 @@ pub enum EngineError {
 impl EngineError {
     /// A stable code, listed in docs/errors.md.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownChat => "unknown_chat",
-            Self::UnknownApproval => "unknown_approval",
-            Self::UnknownCall => "unknown_call",
-            Self::Refused(refusal) => refusal.code,
-            Self::InvalidInput(_) => "invalid_input",
-            Self::InvalidOutput(_) => "invalid_output",
-            Self::InvalidChatId(_) => "invalid_chat_id",
-            Self::AudioUnsupported => "audio_unsupported",
-            Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => "owner_away",
-            Self::Store(StoreError::Moved { .. }) => "store_moved",
-            Self::Store(_) => "store_unavailable",
-            Self::Closed => "shutting_down",
-        }
+        let code = match self {
+            Self::Refused(refusal) => return refusal.code.name(),
+            Self::UnknownChat => Code::UnknownChat,
+            Self::UnknownApproval => Code::UnknownApproval,
+            Self::UnknownCall => Code::UnknownCall,
+            Self::InvalidInput(_) => Code::InvalidInput,
+            Self::InvalidOutput(_) => Code::InvalidOutput,
+            Self::InvalidPageTool(_) => Code::InvalidPageTool,
+            Self::InvalidChatId(_) => Code::InvalidChatId,
+            Self::AudioUnsupported => Code::AudioUnsupported,
+            Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => Code::OwnerUnreachable,
+            Self::Store(StoreError::Moved { .. }) => Code::StoreMoved,
+            Self::Store(_) => Code::StoreUnavailable,
+            Self::Closed => Code::ShuttingDown,
+        };
+        code.name()
+    }
+}
+
+/// The codes of errors. Those of refusals are in `turn`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Code {
+    AudioUnsupported,
+    InvalidChatId,
+    InvalidInput,
+    InvalidOutput,
+    InvalidPageTool,
+    OwnerUnreachable,
+    ShuttingDown,
+    StoreMoved,
+    StoreUnavailable,
+    UnknownApproval,
+    UnknownCall,
+    UnknownChat,
+}
+
+impl Code {
+    /// Every code with its name.
+    const NAMES: [(Self, &'static str); 12] = [
+        (Self::AudioUnsupported, "audio_unsupported"),
+        (Self::InvalidChatId, "invalid_chat_id"),
+        (Self::InvalidInput, "invalid_input"),
+        (Self::InvalidOutput, "invalid_output"),
+        (Self::InvalidPageTool, "invalid_page_tool"),
+        (Self::OwnerUnreachable, "owner_unreachable"),
+        (Self::ShuttingDown, "shutting_down"),
+        (Self::StoreMoved, "store_moved"),
+        (Self::StoreUnavailable, "store_unavailable"),
+        (Self::UnknownApproval, "unknown_approval"),
+        (Self::UnknownCall, "unknown_call"),
+        (Self::UnknownChat, "unknown_chat"),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::NAMES[self as usize].1
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let mut names = Self::NAMES.into_iter();
+        names.find_map(|(code, known)| (known == name).then_some(code))
     }
 }
 
@@ -71,6 +119,9 @@ impl fmt::Display for EngineError {
             }
             Self::InvalidOutput(why) => {
                 write!(out, "The output is not one that the tool declares: {why}")
+            }
+            Self::InvalidPageTool(why) => {
+                write!(out, "The page declares a tool that can't be used: {why}")
             }
             Self::InvalidChatId(why) => write!(out, "No chat can be opened under this id: {why}"),
             Self::AudioUnsupported => out.write_str("This agent does not understand speech."),
@@ -97,10 +148,10 @@ impl From<Refusal> for EngineError {
     }
 }
 
-/// An error as one server tells it to another.
+/// An error as one server forwards it to another.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct Forwarded {
     code: String,
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,40 +165,60 @@ impl Serialize for EngineError {
             _ => None,
         };
         let message = match self {
-            Self::InvalidInput(why) | Self::InvalidOutput(why) => why.clone(),
+            Self::InvalidInput(why) | Self::InvalidOutput(why) | Self::InvalidPageTool(why) => {
+                why.clone()
+            }
             _ => self.to_string(),
         };
-        let told = Told {
+        let forwarded = Forwarded {
             code: self.code().to_owned(),
             message,
             approval_id: refusal.and_then(|refusal| refusal.approval.clone()),
         };
-        told.serialize(serializer)
+        forwarded.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for EngineError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let told = Told::deserialize(deserializer)?;
-        let message = told.message;
-        Ok(match told.code.as_str() {
-            "unknown_chat" => Self::UnknownChat,
-            "unknown_approval" => Self::UnknownApproval,
-            "unknown_call" => Self::UnknownCall,
-            "invalid_input" => Self::InvalidInput(message),
-            "invalid_output" => Self::InvalidOutput(message),
-            "invalid_chat_id" => Self::InvalidChatId("another server refuses it"),
-            "audio_unsupported" => Self::AudioUnsupported,
-            "shutting_down" => Self::Closed,
-            code => match Refusal::code_of(code) {
+        let forwarded = Forwarded::deserialize(deserializer)?;
+        let message = forwarded.message;
+        Ok(match Code::named(&forwarded.code) {
+            Some(Code::UnknownChat) => Self::UnknownChat,
+            Some(Code::UnknownApproval) => Self::UnknownApproval,
+            Some(Code::UnknownCall) => Self::UnknownCall,
+            Some(Code::InvalidInput) => Self::InvalidInput(message),
+            Some(Code::InvalidOutput) => Self::InvalidOutput(message),
+            Some(Code::InvalidPageTool) => Self::InvalidPageTool(message),
+            Some(Code::InvalidChatId) => Self::InvalidChatId("another server refuses it"),
+            Some(Code::AudioUnsupported) => Self::AudioUnsupported,
+            Some(Code::ShuttingDown) => Self::Closed,
+            // The other server's store is its own affair.
+            Some(Code::OwnerUnreachable | Code::StoreMoved | Code::StoreUnavailable) => {
+                Self::OwnerAway
+            }
+            None => match RefusalCode::named(&forwarded.code) {
                 Some(code) => Self::Refused(Refusal {
                     code,
                     message,
-                    approval: told.approval_id,
+                    approval: forwarded.approval_id,
                 }),
-                // The other server's store is its own affair.
+                // Of a newer version.
                 None => Self::OwnerAway,
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_name_of_its_own() {
+        for (code, name) in Code::NAMES {
+            assert_eq!(code.name(), name);
+            assert_eq!(Code::named(name), Some(code));
+        }
     }
 }

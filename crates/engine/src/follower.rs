@@ -1,9 +1,9 @@
 //! A chat whose owner can't be reached, read from the journal alone: what a page shows of it, and a
 //! window that follows the entries as they come.
 //!
-//! Words are not in the journal before their step has ended, so such a window tells whole steps. It
+//! Deltas are not in the journal before their step has ended, so such a window shows whole steps. It
 //! is good for as long as there is nothing better: once the owner is reached, or another server has
-//! taken the turn up, clients are told to come back.
+//! taken the turn up, clients are asked to come back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,36 +15,39 @@ use view::ShownChat;
 use wire::Chunk;
 
 use crate::command::{Command, CommandKind, Reply, View};
-use crate::driver::moved;
+use crate::driver::handover_notice;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::log::Log;
-use crate::stream::{Speech, WindowStream};
+use crate::replica::Attempt;
+use crate::stream::{Dialect, WindowStream};
 
 impl Engine {
     /// What can be done of a command with the journal alone, if anything can.
     pub(crate) async fn read_along(&self, command: &Command) -> Result<Option<Reply>, EngineError> {
-        let speech = match command.kind {
-            CommandKind::Resume { speech, .. } => Some(speech),
+        let resume = match command.kind {
+            CommandKind::Resume { dialect, after } => Some((dialect, after)),
             CommandKind::View => None,
             _ => return Ok(None),
         };
         let entries = self.shared.journal.read(&command.chat, 0).await?;
         let chat = ShownChat::replay(&entries);
         let is_owner = chat.owner() == Some(&command.principal);
-        let Some(speech) = speech else {
+        let Some((dialect, after)) = resume else {
             let view = View::of(&chat).filter(|_| is_owner);
             return Ok(Some(Reply::View(view.ok_or(EngineError::UnknownChat)?)));
         };
         let is_open = matches!(chat.status(), Some(Status::Running | Status::Parked));
-        let window = match is_open && is_owner {
-            true => self.follow(command.clone(), chat, speech),
+        // A turn may have ended behind the client's back: its window closes where it ends.
+        let is_behind = after.is_some_and(|after| after < chat.seq());
+        let window = match (is_open || is_behind) && is_owner {
+            true => self.follow(command.clone(), chat, dialect),
             false => None,
         };
         Ok(Some(Reply::Window(window)))
     }
 
-    fn follow(&self, command: Command, chat: ShownChat, speech: Speech) -> Option<WindowStream> {
+    fn follow(&self, command: Command, chat: ShownChat, dialect: Dialect) -> Option<WindowStream> {
         let shown = chat.current_transcript()?;
         let message_id = shown.message_id().to_owned();
         let log = Arc::new(Log::new(&message_id, shown.lines()));
@@ -52,8 +55,8 @@ impl Engine {
         let follower = Follower {
             turn: shown.turn().clone(),
             tail: self.shared.journal.tail(&command.chat, chat.seq()),
-            window: WindowStream::replaying(log.clone(), speech),
-            has_told: false,
+            window: WindowStream::replaying(log.clone(), dialect),
+            has_sent: false,
             chat,
             log,
             sender,
@@ -65,7 +68,7 @@ impl Engine {
     /// The window that the owner of a chat opens, if it is there.
     async fn window_of_owner(&self, command: &Command) -> Option<WindowStream> {
         match self.attempt(command).await {
-            Ok(Some(Reply::Window(window))) => window,
+            Ok(Attempt::Done(Reply::Window(window))) => window,
             _ => None,
         }
     }
@@ -90,8 +93,8 @@ struct Follower {
     log: Arc<Log>,
     tail: Tail,
     window: WindowStream,
-    /// Whether the client has been told anything beyond that the window is open.
-    has_told: bool,
+    /// Whether the client was sent anything but the window's start.
+    has_sent: bool,
     sender: mpsc::Sender<Vec<Arc<Chunk>>>,
 }
 
@@ -102,7 +105,7 @@ impl Follower {
             tokio::select! {
                 chunks = self.window.next() => {
                     let Some(chunks) = chunks else { return };
-                    self.has_told |= chunks.iter().any(|chunk| !is_start(chunk));
+                    self.has_sent |= chunks.iter().any(|chunk| !is_start(chunk));
                     if self.sender.send(chunks).await.is_err() {
                         return;
                     }
@@ -117,8 +120,8 @@ impl Follower {
                     }
                 }
                 window = &mut owner => {
-                    return match self.has_told {
-                        // Where a step was cut short, nobody can say what of it was told.
+                    return match self.has_sent {
+                        // Where a step was cut short, nobody can say what of it was sent.
                         true => self.close().await,
                         false => self.pass_on(window).await,
                     };
@@ -130,8 +133,10 @@ impl Follower {
 
     /// Tells the client to come back.
     async fn close(self) {
-        // A client that has left need not be told.
-        let _ = self.sender.send(vec![moved().chunk().into()]).await;
+        // A client that has left needs nothing.
+        let notice = handover_notice().chunks();
+        let notice = notice.into_iter().map(Into::into).collect();
+        let _ = self.sender.send(notice).await;
     }
 
     /// Tells what the owner tells, to a client that knows that the window is open.

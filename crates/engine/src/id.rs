@@ -11,7 +11,7 @@ pub(crate) fn fresh() -> Ids {
     }
 }
 
-/// 96 random bits, as text that can stand in any id.
+/// 96 random bits, as text that may be part of any id.
 fn random() -> String {
     let mut bytes = [0_u8; 12];
     // The operating system's randomness fails only where there is none at all; ids that repeat would

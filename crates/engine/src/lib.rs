@@ -1,5 +1,21 @@
 //! Drives a turn: append, act, append.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use adk_stream_engine::{Engine, EngineError, Tools};
+//! use agents::Agent;
+//!
+//! async fn engine(agent: Arc<dyn Agent>) -> Result<Engine, Box<dyn std::error::Error>> {
+//!     let stores = store::open(store::Location::Memory).await?;
+//!     let engine = Engine::builder(stores.journal, agent, Tools::new());
+//!     // Takes up what an earlier process has left.
+//!     Ok(engine.start().await?)
+//! }
+//! ```
+//!
+//! (`agents` and `store` are the crates `adk-stream-agents` and `adk-stream-store`.)
+//!
 //! **Owns** time and tasks: tools, gates, timeouts, and the windows through which clients watch. One
 //! task a chat brings everything that happens to it to its [`driver`], in order. The driver asks `turn`
 //! what follows, has that made durable, and only then has it acted on or shown.
@@ -9,52 +25,48 @@
 //! # Layout
 //!
 //! - [`driver`]: what is done with a chat, as a pure state machine: inputs in, actions out.
-//! - `actor`: the task of a chat, which carries the actions out; [`windows`] are what its clients see.
-//! - [`engine`]: what a server does with chats; `builder`: how an engine is made.
+//! - `actor`: the task of a chat, which carries the actions out; `windows`: what its clients see.
+//! - `engine`: what a server does with chats; `builder`: how an engine is made; `clock`: what time it is.
 //! - [`command`]: the one way in, here or forwarded from another server.
-//! - [`mod@tool`]: a typed function with a schema and a policy; [`tools`]: all that an agent may call.
-//! - [`schema`]: what is wrong with an input or an output.
-//! - [`context`]: what a tool can do while it runs: ask, record, report, have a page do something.
-//! - `asked`: where the approvals are that chats here wait for; `deadlines`: when their time is up.
+//! - `approval_index`: from approvals to the chats here that wait for them; `deadlines`: when their time is up.
 //! - `chat_id`: under which ids chats can be opened.
 //! - `resting`: chats that nothing happens to, within bounds.
 //! - `maintenance`: what a server does by itself; `drain`: how it leaves.
 //! - [`replica`]: one of several servers; `follower`: what is read where the owner of a chat can't be
 //!   reached.
-//! - [`stream`]: a window as it is read; `log` is what all windows of a turn read from.
-//! - [`error`]: why something can't be done.
+//! - `stream`: a window as it is read; `log` is what all windows of a turn read from.
+//! - `load`: how much an engine has in hand.
+//! - `error`: why something can't be done.
 
 mod actor;
-mod asked;
+mod approval_index;
 mod builder;
 mod chat_id;
+mod clock;
 pub mod command;
-pub mod context;
 mod deadlines;
 mod drain;
 pub mod driver;
-pub mod engine;
-pub mod error;
+mod engine;
+mod error;
 mod follower;
 mod id;
+mod load;
 mod log;
 mod maintenance;
 pub mod replica;
 mod resting;
-pub mod schema;
-pub mod stream;
-pub mod tool;
-pub mod tools;
-pub mod windows;
-mod work;
+mod stream;
+mod windows;
 
-pub use agents::Heard;
+pub use agents::AudioInput;
 pub use builder::EngineBuilder;
-pub use context::{Context, Refused};
-pub use engine::Engine;
+pub use engine::{Answered, Approval, Engine, Question, Request, ViewerGuard};
 pub use error::EngineError;
-pub use stream::{Speech, WindowStream};
-pub use tool::{Later, Tool, ToolError, client_tool, long_running, tool};
-pub use tools::Tools;
-pub use turn::live::Verdict;
-pub use work::Ask;
+pub use load::Load;
+pub use stream::{Dialect, WindowStream};
+pub use tools::{
+    AnyTool, Ask, Context, Fence, Later, PageRules, Pattern, Policies, Policy, Refused, Tool,
+    ToolError, Tools, Verdict, client_tool, long_running, tool,
+};
+pub use windows::Windows;

@@ -93,7 +93,7 @@ impl Log {
         self.signalled.load(Ordering::Acquire)
     }
 
-    /// The signals after so many, as far as they are kept, which are then seen.
+    /// The signals after the first `seen`, as far as they are kept; then they count as seen.
     pub(crate) fn signals_after(&self, seen: &mut usize) -> Vec<Arc<Chunk>> {
         if self.signalled() == *seen {
             return Vec::new();

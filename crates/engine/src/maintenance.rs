@@ -10,7 +10,7 @@ use turn::{At, ChatId};
 
 use crate::actor::Message;
 use crate::driver::Input;
-use crate::engine::{Engine, now};
+use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::replica::Replica;
 
@@ -46,21 +46,34 @@ impl Engine {
                 }
                 continue;
             }
+            if let Err(error) = self.compare_clocks().await {
+                tracing::warn!(%error, "the store's clock could not be read");
+            }
             if let Some(replica) = &replica {
-                self.look_after(replica, &mut suspects).await;
+                self.maintain_replica(replica, &mut suspects).await;
             }
             if let Err(error) = self.close_overdue(replica.is_some()).await {
                 tracing::warn!(%error, "gates whose time is up could not be closed");
             }
-            for chat in self.shared.left.take() {
+            for chat in self.shared.retries.take() {
                 // What fails again is left again.
                 let _ = self.deliver(&chat, Message::Input(Input::Wake)).await;
             }
         }
     }
 
+    /// Learns what time it is at the store: by that clock all servers judge deadlines. [`Engine::keep`] does
+    /// it now and then.
+    #[doc(hidden)]
+    pub async fn compare_clocks(&self) -> Result<(), EngineError> {
+        if self.shared.clock.compare(&*self.shared.journal).await? {
+            self.shared.deadlines.clock_was_set();
+        }
+        Ok(())
+    }
+
     /// Among other servers.
-    async fn look_after(&self, replica: &Replica, suspects: &mut HashMap<ChatId, Instant>) {
+    async fn maintain_replica(&self, replica: &Replica, suspects: &mut HashMap<ChatId, Instant>) {
         if let Err(error) = self.renew(replica).await {
             tracing::warn!(%error, "leases could not be renewed");
         }
@@ -68,23 +81,22 @@ impl Engine {
             tracing::warn!(%error, "journals could not be compared");
         }
         if let Err(error) = self.take_over(replica, suspects).await {
-            tracing::warn!(%error, "what others left could not be taken over");
+            tracing::warn!(%error, "takeover failed");
         }
     }
 
     async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
-        let chats = self.shared.held.epochs();
+        let chats = self.shared.leased.epochs();
         if chats.is_empty() {
             return Ok(());
         }
-        let (at, expires) = (now(), now() + replica.lease);
         let journal = &self.shared.journal;
-        for lost in journal.hold(&replica.holder, &chats, at, expires).await? {
+        for lost in journal.hold(&replica.holder, &chats, replica.lease).await? {
             self.deliver(&lost, Message::Input(Input::Lost)).await?;
         }
         if self.is_leaving() {
             // What was given back meanwhile is not to be taken again.
-            let held = &self.shared.held;
+            let held = &self.shared.leased;
             let gone = chats.into_iter().filter(|(chat, _)| !held.has(chat));
             self.give_back(&gone.collect::<Vec<_>>()).await?;
         }
@@ -94,7 +106,7 @@ impl Engine {
     /// Looks whether others wrote to chats that are held here. A lease that ran out may have gone to
     /// another server and come back under the same epoch, and nothing else would tell.
     async fn compare(&self) -> Result<(), EngineError> {
-        let seen = self.shared.held.seen();
+        let seen = self.shared.leased.seen();
         if seen.is_empty() {
             return Ok(());
         }
@@ -113,7 +125,7 @@ impl Engine {
         suspects: &mut HashMap<ChatId, Instant>,
     ) -> Result<(), EngineError> {
         let journal = &self.shared.journal;
-        let orphaned = journal.orphaned(now(), TAKEN_OVER).await?;
+        let orphaned = journal.orphaned(TAKEN_OVER).await?;
         suspects.retain(|chat, _| orphaned.contains(chat));
         for chat in orphaned {
             let seen = *suspects.entry(chat.clone()).or_insert_with(Instant::now);
@@ -129,7 +141,7 @@ impl Engine {
     async fn close_overdue(&self, are_others: bool) -> Result<(), EngineError> {
         let late = if are_others { LATE } else { Duration::ZERO };
         let late = u64::try_from(late.as_millis()).unwrap_or_default();
-        let by = At(now().0.saturating_sub(late));
+        let by = At(self.now().0.saturating_sub(late));
         for (chat, gate) in self.shared.journal.overdue_gates(by, CLOSED).await? {
             self.deliver(&chat, Message::Input(Input::TimedOut { gate }))
                 .await?;
@@ -138,14 +150,18 @@ impl Engine {
     }
 }
 
-/// Chats that were let go in the middle of something because the store was away.
+/// Chats that were evicted in the middle of something because the store was away.
 #[derive(Debug, Default)]
-pub(crate) struct Left(Mutex<HashSet<ChatId>>);
+pub(crate) struct RetryQueue(Mutex<HashSet<ChatId>>);
 
-impl Left {
+impl RetryQueue {
     pub(crate) fn add(&self, chat: &ChatId) {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         left.insert(chat.clone());
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     fn take(&self) -> HashSet<ChatId> {

@@ -4,14 +4,14 @@
 //! Commands for such a chat that reach another server are forwarded to the owner, windows too, so the database
 //! sees a few writes a step and no words. A lease is a hint: what keeps two servers from doing the
 //! same thing is the journal, where a turn that was running is claimed before anything is done for
-//! it, and where whoever comes late conflicts.
+//! it, and where the later one conflicts.
 
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use store::Holder;
+use store::{Holder, Lease};
 use tokio::time::Instant;
 use turn::ChatId;
 
@@ -19,15 +19,21 @@ use crate::command::{Command, Reply};
 use crate::engine::Engine;
 use crate::error::EngineError;
 
+/// How long a read waits for the owner of a chat before it is served from the journal.
+const READ_TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// How many owners may lose a chat, one after the other, while a command waits for them.
+const MAX_LOST: usize = 8;
+
 /// One of several servers over one store.
 #[derive(Clone)]
 pub struct Replica {
-    /// A name that no other server has, and that this one has anew after each start, and where other
-    /// servers reach it.
+    /// A name that no other server has, and another one after each start; and where other servers
+    /// reach it.
     pub holder: Holder,
     /// How other servers are reached.
     pub peers: Arc<dyn Peers>,
-    /// How long a server that gives no sign of life is believed in.
+    /// How long a server that gives no sign of life counts as alive.
     pub lease: Duration,
 }
 
@@ -46,8 +52,22 @@ pub trait Peers: Send + Sync + 'static {
 pub enum NotForwarded {
     /// Nobody is there, or it is not the owner any more: nothing was done.
     Nowhere,
+    /// It was sent, and no answer came: nobody knows whether it was carried out.
+    Silent,
     /// The owner refused.
     Refused(EngineError),
+}
+
+/// What came of one try to have a command carried out.
+pub(crate) enum Attempt {
+    /// It was carried out.
+    Done(Reply),
+    /// Nothing was done.
+    Nowhere,
+    /// Nobody knows whether it was carried out.
+    Silent,
+    /// The same, and the owner has lost the chat since: the next try may take it up.
+    Lost,
 }
 
 impl Engine {
@@ -56,46 +76,84 @@ impl Engine {
         let Some(replica) = &self.shared.replica else {
             return self.run_here(command).await;
         };
-        // Whoever had the chat and died is believed in until its lease is over.
+        // A server that had the chat and died counts as alive until its lease is over.
         let time_limit = Instant::now() + replica.lease * 2;
         let mut tries = 0;
-        while Instant::now() <= time_limit {
-            if let Some(reply) = self.attempt(&command).await? {
+        loop {
+            let attempt = self.attempt(&command).await?;
+            tries += 1;
+            match attempt {
+                Attempt::Done(reply) => return Ok(reply),
+                Attempt::Silent | Attempt::Lost if !command.kind.may_be_repeated() => {
+                    return Err(EngineError::OwnerAway);
+                }
+                // Whatever time it took: nobody is waited for any more.
+                Attempt::Lost if tries < MAX_LOST => continue,
+                // It may just have changed hands.
+                Attempt::Nowhere if tries == 1 && command.kind.is_read() => continue,
+                Attempt::Nowhere | Attempt::Silent | Attempt::Lost => {}
+            }
+            // What can be read is better than nothing.
+            if let Some(reply) = self.read_along(&command).await? {
                 return Ok(reply);
             }
-            tries += 1;
-            // It may just have changed hands. If not, what can be read is better than nothing.
-            if tries > 1
-                && let Some(reply) = self.read_along(&command).await?
-            {
-                return Ok(reply);
+            if Instant::now() > time_limit {
+                return Err(EngineError::OwnerAway);
             }
             tokio::time::sleep(replica.lease / 20).await;
         }
-        Err(EngineError::OwnerAway)
     }
 
-    /// Carries a command out, here or where its chat is. Nothing comes of it where the owner can't be reached,
-    /// or has just lost the chat.
-    pub(crate) async fn attempt(&self, command: &Command) -> Result<Option<Reply>, EngineError> {
+    /// Carries a command out, here or where its chat is, if its owner can be reached.
+    pub(crate) async fn attempt(&self, command: &Command) -> Result<Attempt, EngineError> {
         let address = match self.run_here(command.clone()).await {
             Err(EngineError::Elsewhere(address)) => address,
-            done => return done.map(Some),
+            done => return done.map(Attempt::Done),
         };
         let Some(replica) = &self.shared.replica else {
-            return Ok(None);
+            return Ok(Attempt::Nowhere);
         };
-        match replica.peers.forward(&address, command).await {
-            Ok(reply) => Ok(Some(reply)),
+        let forwarded = tokio::select! {
+            forwarded = replica.peers.forward(&address, command) => forwarded,
+            given_up = self.give_up_on(replica, &address, command) => return Ok(given_up),
+        };
+        match forwarded {
+            Ok(reply) => Ok(Attempt::Done(reply)),
             Err(NotForwarded::Refused(error)) => Err(error),
-            Err(NotForwarded::Nowhere) => Ok(None),
+            Err(NotForwarded::Nowhere) => Ok(Attempt::Nowhere),
+            Err(NotForwarded::Silent) => Ok(Attempt::Silent),
+        }
+    }
+
+    /// Waits until it is no use any more to wait for the owner of a chat: it may be frozen, and then a
+    /// connection to it stays open for longer than its lease lasts.
+    async fn give_up_on(&self, replica: &Replica, address: &str, command: &Command) -> Attempt {
+        if command.kind.is_read() {
+            tokio::time::sleep(READ_TIME_LIMIT).await;
+            return Attempt::Silent;
+        }
+        if !command.kind.may_be_repeated() {
+            // An answer that comes late is better than none.
+            return std::future::pending().await;
+        }
+        loop {
+            tokio::time::sleep(replica.lease / 4).await;
+            // A store that is away says nothing of the owner.
+            let Ok(lease) = self.shared.journal.lease(&command.chat).await else {
+                continue;
+            };
+            let is_owner =
+                |lease: &Lease| lease.holder.address == address && lease.expires > self.now();
+            if !lease.as_ref().is_some_and(is_owner) {
+                return Attempt::Lost;
+            }
         }
     }
 }
 
 /// The chats that this server has the leases of.
 #[derive(Debug, Default)]
-pub(crate) struct Held(Mutex<HashMap<ChatId, Place>>);
+pub(crate) struct LeasedChats(Mutex<HashMap<ChatId, Place>>);
 
 /// How far this server has come with a chat.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +164,7 @@ struct Place {
     seq: u64,
 }
 
-impl Held {
+impl LeasedChats {
     /// Notes that a chat is held, with its epoch and how far its journal was seen, or is not.
     pub(crate) fn set(&self, chat: &ChatId, place: Option<(u64, u64)>) {
         let mut chats = self.chats();
@@ -114,6 +172,10 @@ impl Held {
             Some((epoch, seq)) => drop(chats.insert(chat.clone(), Place { epoch, seq })),
             None => drop(chats.remove(chat)),
         }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.chats().len()
     }
 
     pub(crate) fn has(&self, chat: &ChatId) -> bool {

@@ -1,5 +1,5 @@
-//! The chats that nothing happens to, and that are kept at hand for whoever comes back: within so many
-//! bytes, the least recently used let go first.
+//! Idle chats, kept in memory for clients that come back: up to a number of bytes, the least recently
+//! used evicted first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,8 @@ struct Chats {
     places: HashMap<ChatId, u64>,
     bytes: usize,
     last: u64,
+    /// How many had to go for others.
+    evictions: u64,
 }
 
 impl Chats {
@@ -53,7 +55,7 @@ impl Resting {
         }
     }
 
-    /// Notes that a chat of so many bytes has come to rest, and gives those that have to go for it.
+    /// Adds an idle chat of this many bytes, and returns those that are to be evicted for it.
     fn add(&self, chat: &ChatId, bytes: usize) -> Vec<ChatId> {
         let mut chats = self.lock();
         chats.remove(chat);
@@ -68,12 +70,19 @@ impl Resting {
         {
             gone.push(first);
         }
+        chats.evictions += gone.len() as u64;
         gone
     }
 
     /// Notes that a chat does not rest any more, or is gone.
     pub(crate) fn remove(&self, chat: &ChatId) {
         self.lock().remove(chat);
+    }
+
+    /// How many rest, in how many bytes, and how many had to go for others so far.
+    pub(crate) fn totals(&self) -> (usize, usize, u64) {
+        let chats = self.lock();
+        (chats.order.len(), chats.bytes, chats.evictions)
     }
 
     fn lock(&self) -> MutexGuard<'_, Chats> {
@@ -83,7 +92,7 @@ impl Resting {
 }
 
 impl Engine {
-    /// Notes that a chat of so many bytes has come to rest. Those that have to go for it are told.
+    /// Adds an idle chat of this many bytes, and evicts others if there are too many.
     pub(crate) fn rest(&self, chat: &ChatId, bytes: usize) {
         for gone in self.shared.resting.add(chat, bytes) {
             if let Some(sender) = self.existing(&gone) {
@@ -111,5 +120,6 @@ mod tests {
         assert_eq!(resting.add(&d, 60), []);
         // One that is too large alone goes at once, with all others.
         assert_eq!(resting.add(&a, 101), [c, d, a]);
+        assert_eq!(resting.totals(), (0, 0, 4));
     }
 }

@@ -10,10 +10,10 @@ use wire::{Chunk, Message, Profile};
 
 use crate::log::Log;
 
-/// In which words a window is to speak.
+/// The dialect of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Speech {
+pub enum Dialect {
     /// The AI SDK's order, for some releases of it: the window closes when the turn parks.
     Sdk(Profile),
     /// The legacy bridge's order: the window lasts for the whole turn. Servers of older versions forward
@@ -62,9 +62,9 @@ impl WindowStream {
     }
 
     /// On what a client lacks that has seen the transcript up to a position.
-    pub(crate) fn continuing(log: Arc<Log>, speech: Speech, position: usize) -> Self {
-        let view = match speech {
-            Speech::Sdk(profile) => {
+    pub(crate) fn continuing(log: Arc<Log>, dialect: Dialect, position: usize) -> Self {
+        let view = match dialect {
+            Dialect::Sdk(profile) => {
                 let items = log.items();
                 View::Sdk(Window::continuing(
                     profile,
@@ -73,38 +73,29 @@ impl WindowStream {
                     position,
                 ))
             }
-            Speech::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), position)),
+            Dialect::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), position)),
         };
-        Self::new(log, view)
-    }
-
-    /// On the whole message.
-    pub(crate) fn replaying(log: Arc<Log>, speech: Speech) -> Self {
-        let view = match speech {
-            Speech::Sdk(profile) => {
-                let window = Window::replaying(profile, log.message_id(), &log.items());
-                View::Sdk(window)
-            }
-            Speech::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), 0)),
-        };
-        Self::new(log, view)
-    }
-
-    /// For a client with answers of its own: see [`Window::with_client_state`].
-    pub(crate) fn with_client_state(mut self, message: &Message) -> Self {
-        if let Source::Here(reader) = &mut self.0 {
-            reader.believe(message);
-        }
-        self
-    }
-
-    fn new(log: Arc<Log>, view: View) -> Self {
         Self(Source::Here(Box::new(Reader {
             signalled: log.signalled(),
             has_begun: false,
             log,
             view,
         })))
+    }
+
+    /// On the whole message.
+    pub(crate) fn replaying(log: Arc<Log>, dialect: Dialect) -> Self {
+        Self::continuing(log, dialect, 0)
+    }
+
+    /// For a client with answers of its own: see [`Window::add_client_state`].
+    pub(crate) fn with_client_state(mut self, message: &Message) -> Self {
+        if let Source::Here(reader) = &mut self.0
+            && let View::Sdk(window) = &mut reader.view
+        {
+            window.add_client_state(message);
+        }
+        self
     }
 }
 
@@ -124,14 +115,6 @@ enum View {
 }
 
 impl Reader {
-    fn believe(&mut self, message: &Message) {
-        let empty = View::Legacy(LegacyWindow::new("", 0));
-        self.view = match std::mem::replace(&mut self.view, empty) {
-            View::Sdk(window) => View::Sdk(window.with_client_state(message)),
-            view => view,
-        };
-    }
-
     async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         let log = self.log.clone();
         loop {

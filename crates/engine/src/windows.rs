@@ -7,33 +7,51 @@ use turn::TurnId;
 use view::{Closing, Line};
 use wire::chunk::Data;
 
-use crate::driver::{Driver, Opening};
+use crate::driver::{Driver, Opening, Shown};
 use crate::log::Log;
 use crate::stream::WindowStream;
 
 /// The windows on a chat.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// What windows on the current turn read from.
-    current: Option<(TurnId, Arc<Log>)>,
+    current: Option<Current>,
+}
+
+/// What windows on the current turn read from.
+#[derive(Debug)]
+struct Current {
+    /// The turn's place among those of the chat. Compared at every delta, and near at hand.
+    place: usize,
+    turn: TurnId,
+    log: Arc<Log>,
+}
+
+impl Current {
+    fn new(shown: Shown<'_>) -> Self {
+        Self {
+            place: shown.place,
+            turn: shown.turn.clone(),
+            log: Arc::new(Log::new(shown.message_id, shown.lines)),
+        }
+    }
 }
 
 impl Windows {
     /// Shows what may be shown since.
     pub fn publish(&mut self, driver: &Driver) {
-        let Some((turn, message_id, lines)) = driver.shown() else {
+        let Some(shown) = driver.shown() else {
             return;
         };
         match &self.current {
-            Some((current, log)) if current == turn => log.follow(lines),
+            Some(current) if current.place == shown.place => current.log.follow(shown.lines),
             old => {
                 let chat = driver.chat();
-                if let Some((old, log)) = old
-                    && let Some(older) = chat.and_then(|chat| chat.transcript(old))
+                if let Some(old) = old
+                    && let Some(older) = chat.and_then(|chat| chat.transcript(&old.turn))
                 {
-                    log.follow(older.lines());
+                    old.log.follow(older.lines());
                 }
-                self.current = Some((turn.clone(), Arc::new(Log::new(message_id, lines))));
+                self.current = Some(Current::new(shown));
             }
         }
     }
@@ -42,16 +60,16 @@ impl Windows {
     /// in what they have.
     pub fn compact(&mut self, driver: &mut Driver) {
         if driver.compact()
-            && let Some((turn, message_id, lines)) = driver.shown()
+            && let Some(shown) = driver.shown()
         {
-            self.current = Some((turn.clone(), Arc::new(Log::new(message_id, lines))));
+            self.current = Some(Current::new(shown));
         }
     }
 
     /// Shows something to those who watch just now.
     pub fn signal(&self, name: String, data: Value) {
-        if let Some((_, log)) = &self.current {
-            log.signal(Data {
+        if let Some(current) = &self.current {
+            current.log.signal(Data {
                 name,
                 data,
                 transient: Some(true),
@@ -63,28 +81,26 @@ impl Windows {
     /// Opens a window, if there is anything to see.
     pub fn open(&self, driver: &Driver, opening: &Opening) -> Option<WindowStream> {
         let current = self.current.as_ref();
-        let current = current.filter(|(turn, _)| *turn == opening.turn);
+        let current = current.filter(|current| current.turn == opening.turn);
         let log = match current {
-            Some((_, log)) => log.clone(),
+            Some(current) => current.log.clone(),
             None => {
                 let shown = driver.chat()?.transcript(&opening.turn)?;
                 // Nothing more is said in it: its window closes where it ends.
                 Arc::new(Log::new(shown.message_id(), shown.lines()))
             }
         };
-        let window = match opening.position {
-            Some(position) => WindowStream::continuing(log, opening.speech, position),
-            None => WindowStream::replaying(log, opening.speech),
-        };
+        let position = opening.position.unwrap_or(0);
+        let window = WindowStream::continuing(log, opening.dialect, position);
         Some(match &opening.seen {
             Some(message) => window.with_client_state(message),
             None => window,
         })
     }
 
-    /// Closes all windows, as the chat is let go, once they have what may be shown.
+    /// Closes all windows, as the chat is evicted, once they have what may be shown.
     pub fn close(&mut self, shown: Option<(TurnId, Vec<Line>)>, closing: Option<Closing>) {
-        let Some((turn, log)) = self.current.take() else {
+        let Some(Current { turn, log, .. }) = self.current.take() else {
             return;
         };
         if let Some((_, lines)) = shown.filter(|(current, _)| *current == turn) {

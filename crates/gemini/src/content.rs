@@ -8,9 +8,9 @@ use crate::record::{Slot, record, take};
 use crate::words::words;
 
 words! {
-    /// Who says a content.
+    /// The role of a content.
     pub enum Role {
-        /// The user; also who brings the responses of functions.
+        /// The user; also function responses.
         User = "user",
         /// The model.
         Model = "model",
@@ -46,7 +46,7 @@ record! {
         display_name: Option<String>,
     }
 
-    /// Bytes that stand elsewhere.
+    /// Bytes that are elsewhere.
     pub struct FileData {
         /// What they are.
         mime_type: Option<String>,
@@ -66,7 +66,7 @@ record! {
         code: Option<String>,
     }
 
-    /// What the code brought.
+    /// The result of the code.
     pub struct CodeExecutionResult {
         /// The id of the code, where there is one.
         id: Option<String>,
@@ -88,13 +88,13 @@ pub enum Data {
     FileData(FileData),
     /// A call.
     FunctionCall(FunctionCall),
-    /// What a call brought.
+    /// A function response.
     FunctionResponse(FunctionResponse),
     /// Code that Google runs.
     ExecutableCode(ExecutableCode),
-    /// What that code brought.
+    /// The result of that code.
     CodeExecutionResult(CodeExecutionResult),
-    /// None of these: what it is stands in the part's `rest`, as it came.
+    /// None of these: it is in the part's `rest`, as it came.
     #[default]
     Unknown,
 }
@@ -147,12 +147,12 @@ impl Part {
 }
 
 impl Content {
-    /// What the user says.
+    /// A content of the user.
     pub fn user(parts: Vec<Part>) -> Self {
         Self::of(Role::User, parts)
     }
 
-    /// What the model says.
+    /// A content of the model.
     pub fn model(parts: Vec<Part>) -> Self {
         Self::of(Role::Model, parts)
     }

@@ -1,4 +1,4 @@
-//! Tools: what the model may call, its calls, and what they brought.
+//! Tools: what the model may call, its calls, and their responses.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ record! {
         args: Option<Map<String, Value>>,
     }
 
-    /// What a call brought.
+    /// A function response.
     pub struct FunctionResponse {
         /// The id of the call, where it had one.
         id: Option<String>,
@@ -33,7 +33,7 @@ record! {
         will_continue: Option<bool>,
     }
 
-    /// A function, as the model is told of it.
+    /// The declaration of a function.
     pub struct FunctionDeclaration {
         /// Its name.
         name: Option<String>,
@@ -51,7 +51,7 @@ record! {
         response_json_schema: Option<Value>,
     }
 
-    /// What the model may use. Google's own tools, such as `googleSearch`, stand in `rest`.
+    /// What the model may use. Google's own tools, such as `googleSearch`, are in `rest`.
     pub struct Tool {
         /// Functions of ours.
         function_declarations: Vec<FunctionDeclaration>,
@@ -77,15 +77,15 @@ words! {
     pub enum Behavior {
         /// It does.
         Blocking = "BLOCKING",
-        /// It goes on speaking.
+        /// It continues its answer.
         NonBlocking = "NON_BLOCKING",
     }
 
     /// When a model that did not wait takes notice of a response.
     pub enum Scheduling {
-        /// Only when something else makes it speak.
+        /// Only with the next answer.
         Silent = "SILENT",
-        /// When it has finished what it says.
+        /// When it has finished its answer.
         WhenIdle = "WHEN_IDLE",
         /// At once.
         Interrupt = "INTERRUPT",

@@ -14,7 +14,7 @@ record! {
     pub struct GenerateContentRequest {
         /// What was said, and is to be answered.
         contents: Vec<Content>,
-        /// What the model is told before all.
+        /// The system instruction.
         system_instruction: Option<Content>,
         /// What it may use.
         tools: Vec<Tool>,
@@ -50,7 +50,7 @@ record! {
         content: Option<Content>,
         /// Why it stopped, once it has.
         finish_reason: Option<FinishReason>,
-        /// The same in words, where there is something to say.
+        /// The reason as text, if there is one.
         finish_message: Option<String>,
         /// Which of the answers it is.
         index: Option<u64>,
@@ -66,7 +66,7 @@ record! {
     pub struct PromptFeedback {
         /// Why it was blocked, if it was.
         block_reason: Option<BlockReason>,
-        /// The same in words, where there is something to say.
+        /// The reason as text, if there is one.
         block_reason_message: Option<String>,
         /// How harmful it is.
         safety_ratings: Vec<SafetyRating>,
@@ -92,13 +92,13 @@ words! {
         MaxTokens = "MAX_TOKENS",
         /// What it said was unsafe.
         Safety = "SAFETY",
-        /// What it said was somebody else's.
+        /// Its output was protected content.
         Recitation = "RECITATION",
-        /// In a language that it does not speak.
+        /// In a language that it does not support.
         Language = "LANGUAGE",
-        /// For a reason that is not told.
+        /// For a reason that is not given.
         Other = "OTHER",
-        /// It said a forbidden word.
+        /// It contained a forbidden word.
         Blocklist = "BLOCKLIST",
         /// What it said is prohibited.
         ProhibitedContent = "PROHIBITED_CONTENT",
@@ -110,7 +110,7 @@ words! {
         ImageSafety = "IMAGE_SAFETY",
         /// The image that it made is prohibited.
         ImageProhibitedContent = "IMAGE_PROHIBITED_CONTENT",
-        /// The image that it made was somebody else's.
+        /// The image that it made was protected content.
         ImageRecitation = "IMAGE_RECITATION",
         /// The image failed for another reason.
         ImageOther = "IMAGE_OTHER",
@@ -130,9 +130,9 @@ words! {
     pub enum BlockReason {
         /// It was unsafe.
         Safety = "SAFETY",
-        /// For a reason that is not told.
+        /// For a reason that is not given.
         Other = "OTHER",
-        /// It held a forbidden word.
+        /// It contained a forbidden word.
         Blocklist = "BLOCKLIST",
         /// It is prohibited.
         ProhibitedContent = "PROHIBITED_CONTENT",

@@ -11,7 +11,7 @@ record! {
         temperature: Option<f64>,
         /// From how much of the probability to choose.
         top_p: Option<f64>,
-        /// From how many words to choose.
+        /// From how many tokens to choose.
         top_k: Option<f64>,
         /// How many answers to give.
         candidate_count: Option<u64>,
@@ -27,17 +27,17 @@ record! {
         response_modalities: Vec<String>,
         /// In what format to answer, such as `application/json`.
         response_mime_type: Option<String>,
-        /// What the answer is to look like, in Google's subset of OpenAPI.
+        /// The schema of the answer, in Google's subset of OpenAPI.
         response_schema: Option<Value>,
-        /// What the answer is to look like, as JSON Schema.
+        /// The schema of the answer, as JSON Schema.
         response_json_schema: Option<Value>,
-        /// How to speak.
+        /// The voice.
         speech_config: Option<SpeechConfig>,
     }
 
     /// How to think.
     pub struct ThinkingConfig {
-        /// Whether what it thinks is told.
+        /// Whether thoughts are included.
         include_thoughts: Option<bool>,
         /// How many tokens to think for: 0 not at all, -1 as many as it likes. Up to Gemini 2.5.
         thinking_budget: Option<i64>,
@@ -53,7 +53,7 @@ record! {
         threshold: Option<String>,
     }
 
-    /// How to speak.
+    /// The voice.
     pub struct SpeechConfig {
         /// With which voice.
         voice_config: Option<VoiceConfig>,

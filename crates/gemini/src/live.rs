@@ -1,6 +1,6 @@
 //! The messages of Live (`BidiGenerateContent`): one JSON object a frame.
 //!
-//! Of a message's fields one is there, by Google's definition; `usageMetadata` may stand beside it.
+//! One of a message's fields is there, by Google's definition; `usageMetadata` may come with it.
 //! They are read as separate fields, so that a frame that holds more is not cut short.
 
 mod client;

@@ -1,4 +1,4 @@
-//! Errors, as Google tells them.
+//! Errors, in Google's form.
 
 use std::time::Duration;
 
@@ -18,24 +18,24 @@ record! {
     pub struct Status {
         /// The HTTP status.
         code: Option<u64>,
-        /// What went wrong, in words.
+        /// The message.
         message: Option<String>,
-        /// The same as a word, such as `INVALID_ARGUMENT`.
+        /// The status by its name, such as `INVALID_ARGUMENT`.
         status: Option<String>,
         /// More about it.
         details: Vec<Detail>,
     }
 
     /// One more thing about an error. Which fields it has goes by its kind; those of kinds that
-    /// nobody acts on stand in `rest`.
+    /// no code reads are in `rest`.
     pub struct Detail {
         /// Its kind, such as `type.googleapis.com/google.rpc.RetryInfo`.
         kind = "@type": Option<String>,
         /// RetryInfo: when to try again.
         retry_delay: Option<Seconds>,
-        /// ErrorInfo: what went wrong, as a word, such as `API_KEY_INVALID`.
+        /// ErrorInfo: the reason, such as `API_KEY_INVALID`.
         reason: Option<String>,
-        /// ErrorInfo: who says so.
+        /// ErrorInfo: the domain of the reason.
         domain: Option<String>,
         /// ErrorInfo: with what.
         metadata: Option<Map<String, Value>>,
@@ -43,7 +43,7 @@ record! {
 }
 
 impl Status {
-    /// When to try again, where Google says so.
+    /// When to try again, where Google gives it.
     pub fn retry_delay(&self) -> Option<Duration> {
         self.details
             .iter()
@@ -51,7 +51,7 @@ impl Status {
             .map(|seconds| seconds.0)
     }
 
-    /// What went wrong, as a finer word than the status, where Google says so.
+    /// The reason, finer than the status, where Google gives it.
     pub fn reason(&self) -> Option<&str> {
         self.details
             .iter()
@@ -69,7 +69,7 @@ impl Detail {
         }
     }
 
-    /// What went wrong, as a word.
+    /// The reason.
     pub fn error_info(reason: impl Into<String>) -> Self {
         Self {
             kind: Some("type.googleapis.com/google.rpc.ErrorInfo".to_owned()),

@@ -5,7 +5,7 @@ use crate::record::record;
 record! {
     /// How many tokens were used.
     pub struct UsageMetadata {
-        /// By what was asked, the history included.
+        /// Tokens of the prompt, the history included.
         prompt_token_count: Option<u64>,
         /// Of those, how many Google had kept.
         cached_content_token_count: Option<u64>,
@@ -15,7 +15,7 @@ record! {
         response_token_count: Option<u64>,
         /// By the thoughts.
         thoughts_token_count: Option<u64>,
-        /// By what Google's own tools brought into the prompt.
+        /// Tokens that Google's own tools added to the prompt.
         tool_use_prompt_token_count: Option<u64>,
         /// All together.
         total_token_count: Option<u64>,

@@ -1,4 +1,4 @@
-//! Enums of words, in which a word that nobody knows yet is kept.
+//! Enums of names, in which an unknown name is kept.
 
 macro_rules! words {
     ($(
@@ -11,12 +11,12 @@ macro_rules! words {
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub enum $words {
             $($(#[$note])* $variant,)*
-            /// A word that is not known here.
+            /// A name that is not known here.
             Unknown(String),
         }
 
         impl $words {
-            /// The word on the wire.
+            /// The name on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)*

@@ -206,11 +206,11 @@ fn a_live_client_sets_up_and_speaks() {
     assert_eq!(said.turn_complete, Some(true));
     assert_eq!(said.turns, [Content::user(vec![Part::text("hello")])]);
 
-    let heard: ClientMessage = read(&json!({"realtime_input": {
+    let message: ClientMessage = read(&json!({"realtime_input": {
         "audio": {"data": "AAEAAQ==", "mime_type": "audio/pcm;rate=16000"},
     }}));
     assert_eq!(
-        heard.realtime_input.unwrap().audio,
+        message.realtime_input.unwrap().audio,
         Some(Blob::new("audio/pcm;rate=16000", "AAEAAQ=="))
     );
 

@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use crate::error::Error;
-
 /// Who answers, by the name that the operator gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AgentName {
@@ -20,18 +18,14 @@ pub(crate) enum AgentName {
     Adk,
     /// A remote ADK server, live.
     AdkLive,
+    /// A route of the AI SDK's.
+    AiSdk,
+    /// An agent that speaks AG-UI.
+    AgUi,
     /// A model that speaks OpenAI's API.
     OpenAi,
-}
-
-impl AgentName {
-    /// Refuses what this version can't do yet. An agent becomes available when its arm is deleted.
-    pub(crate) fn require_available(self) -> Result<(), Error> {
-        match self {
-            AgentName::OpenAi => Err(Error::NotBuilt("the agent openai")),
-            _ => Ok(()),
-        }
-    }
+    /// A model that speaks Anthropic's API.
+    Anthropic,
 }
 
 impl FromStr for AgentName {
@@ -45,9 +39,12 @@ impl FromStr for AgentName {
             "gemini-live" => Ok(AgentName::GeminiLive),
             "adk" => Ok(AgentName::Adk),
             "adk-live" => Ok(AgentName::AdkLive),
+            "ai-sdk" => Ok(AgentName::AiSdk),
+            "ag-ui" => Ok(AgentName::AgUi),
             "openai" => Ok(AgentName::OpenAi),
+            "anthropic" => Ok(AgentName::Anthropic),
             _ => Err(format!(
-                "`{text}` is not an agent; expected demo, demo-live, gemini, gemini-live, adk, adk-live or openai"
+                "`{text}` is not an agent; expected demo, demo-live, gemini, gemini-live, adk, adk-live, ai-sdk, ag-ui, openai or anthropic"
             )),
         }
     }
@@ -56,26 +53,6 @@ impl FromStr for AgentName {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn not_all_are_available_yet() {
-        for name in [
-            "demo",
-            "demo-live",
-            "gemini",
-            "gemini-live",
-            "adk",
-            "adk-live",
-        ] {
-            let agent = name.parse::<AgentName>().unwrap();
-            assert!(agent.require_available().is_ok());
-        }
-        let refused = AgentName::OpenAi.require_available().unwrap_err();
-        assert_eq!(
-            refused.line(),
-            "adk-stream: the agent openai is not available yet in this version"
-        );
-    }
 
     #[test]
     fn an_unknown_agent_is_refused_by_name() {

@@ -6,36 +6,40 @@ use axum::Json;
 use axum::Router;
 use axum::extract::{FromRef, Path, Request, State};
 use axum::http::header::CACHE_CONTROL;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use engine::{Engine, Speech};
+use engine::{Dialect, Engine};
 use serde_json::{Value, json};
-use store::Nonces;
 use store::memory::MemoryJournal;
+use store::{Location, Nonces};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use turn::event::End;
-use turn::{CallId, ChatId, Status};
-use wire::{ChatRequest, Limits, OutputReply, Profile};
+use turn::{CallId, ChatId, Principal, Status};
+use wire::{ChatRequest, DecodeError, Limits, OutputReply, Profile};
 
 use crate::approvals;
 use crate::asks;
 use crate::body::{Bodies, read};
+use crate::caller::{Caller, admit};
 use crate::cluster;
 use crate::connection::{self, ConnectionLimits};
+use crate::cors;
 use crate::event_stream;
 use crate::guard::{self, Guard};
 use crate::history;
 use crate::identity::{AnyIdentity, Identity, KeyIdentity};
+use crate::legacy_chat;
 use crate::live::{self, Frames, OnAbort, SocketLimits};
+use crate::metrics::Metrics;
 use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::quota::{QuotaLimits, Quotas};
 use crate::reads::Reads;
+use crate::request_context::{self, note_chat, note_message};
 use crate::shared_key::SharedKey;
-use crate::speaker::{Speaker, admit};
 use crate::ticket::Secret;
 
 /// What the API serves.
@@ -65,16 +69,20 @@ pub struct Api {
     pub on_abort: OnAbort,
     /// Sites that may change something or open a socket, besides the one that is served here.
     pub origins: Arc<Origins>,
+    /// What is counted.
+    pub metrics: Metrics,
     /// What tickets are signed with.
     pub secret: Secret,
     /// Which tickets were used.
     pub nonces: Arc<dyn Nonces>,
     /// What other servers over the same store are known by, where there are any.
     pub cluster: Option<SharedKey>,
+    /// Where the journals are: servers over one PostgreSQL tell each other of a failover.
+    pub location: Location,
     /// What the agent's side is known by, where its tools may ask people and pages, and its workers
-    /// bring what came of calls.
+    /// bring results of calls.
     pub agent_key: Option<SharedKey>,
-    /// Becomes true when the server goes away: sockets then tell their clients to come back.
+    /// Becomes true when the server shuts down: sockets then ask their clients to reconnect.
     pub closing: watch::Receiver<bool>,
 }
 
@@ -94,9 +102,11 @@ impl Api {
             sockets: SocketLimits::default(),
             on_abort: OnAbort::default(),
             origins: Arc::default(),
+            metrics: Metrics::new(),
             secret: Secret::fresh(),
             nonces: Arc::new(MemoryJournal::default()),
             cluster: None,
+            location: Location::Memory,
             agent_key: None,
             closing: watch::channel(false).1,
         }
@@ -113,15 +123,18 @@ impl Api {
 
     /// Its routes. They may be nested under a path of an application's own router.
     pub fn router(self) -> Router {
+        let metrics = self.metrics.clone();
         self.router_with(Router::new())
+            .layer(from_fn_with_state(metrics, request_context::apply))
     }
 
-    /// Its routes, and others that are guarded as they are and know who speaks.
+    /// Its routes, and others behind the same guard, with the same principal.
     pub(crate) fn router_with(self, others: Router<Self>) -> Router {
-        let guard = Guard::new(self.origins.clone());
+        let origins = self.origins.clone();
+        let guard = Guard::new(origins.clone());
         Router::new()
             .route("/api/chat", post(send))
-            .route("/stream", post(send))
+            .route("/stream", post(send_of_legacy_page))
             .route("/api/chat/{id}", get(view).delete(forget))
             .route("/api/chat/{id}/stream", get(resume))
             .route("/api/chat/{id}/stop", post(stop))
@@ -141,7 +154,11 @@ impl Api {
             .route("/api/agent/asks", post(asks::ask))
             .route(cluster::PATH, post(cluster::receive))
             .merge(others)
+            // Before the layers: one that is set after them would pass them by.
+            .method_not_allowed_fallback(method_not_allowed)
             .layer(from_fn_with_state(guard, guard::check))
+            // Outside of the guard, so that a page can read why it was refused.
+            .layer(from_fn_with_state(origins, cors::apply))
             .with_state(self)
     }
 }
@@ -190,40 +207,76 @@ impl Asked {
     }
 }
 
+/// Answers a method that a route does not have.
+pub(crate) async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+    Problem::method_not_allowed(&method, uri.path())
+}
+
 async fn send(
     State(api): State<Api>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     request: Request,
+) -> Result<Response, Problem> {
+    let parse = |bytes: &[u8], limits: &Limits| ChatRequest::from_slice(bytes, limits);
+    send_parsed(api, principal, request, parse).await
+}
+
+/// The same for pages that need not name their chat.
+async fn send_of_legacy_page(
+    State(api): State<Api>,
+    Caller(principal): Caller,
+    request: Request,
+) -> Result<Response, Problem> {
+    let caller = principal.clone();
+    let parse = move |bytes: &[u8], limits: &Limits| {
+        ChatRequest::from_slice_or(bytes, limits, |messages| {
+            legacy_chat::of_page(&caller, messages)
+        })
+    };
+    send_parsed(api, principal, request, parse).await
+}
+
+async fn send_parsed(
+    api: Api,
+    principal: Principal,
+    request: Request,
+    parse: impl FnOnce(&[u8], &Limits) -> Result<ChatRequest, DecodeError> + Send + 'static,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let Asked(profile) = Asked::of(&parts.headers, &parts.uri)?;
     let body = read(&api, Some(&principal), &parts.headers, body).await?;
     let limits = api.limits;
-    let (request, _room) = body
-        .parse(move |bytes| Ok(ChatRequest::from_slice(bytes, &limits)?))
-        .await?;
-    let request = engine::engine::Request {
+    let (request, _room) = body.parse(move |bytes| Ok(parse(bytes, &limits)?)).await?;
+    let mut extra = request.extra;
+    let page_tools = extra.remove("tools").unwrap_or_default();
+    let request = engine::Request {
         chat: ChatId::from(request.id),
         trigger: request.trigger,
         message_id: request.message_id,
         messages: request.messages,
     };
+    note_chat(&request.chat);
     api.quotas
         .admit_turn(&api.engine, &principal, &request)
         .await?;
-    let sent = api.engine.send(&principal, request, Speech::Sdk(profile));
+    let dialect = Dialect::Sdk(profile);
+    let sent = api
+        .engine
+        .send_with_tools(&principal, request, page_tools, dialect);
     let window = match sent.await {
         Ok(window) => window,
         Err(error) => return Err(approvals::explain(&api.engine, &principal, error).await),
     };
-    // What the agent says at once is then written at once, with the start of the window.
+    note_message(window.message_id());
+    // The agent's first output is then written at once, with the start of the window.
     tokio::task::yield_now().await;
-    Ok(event_stream::response(window))
+    let open = api.metrics.window("sse");
+    Ok(event_stream::response(window, open))
 }
 
 async fn resume(
-    State(engine): State<Engine>,
-    Speaker(principal): Speaker,
+    State(api): State<Api>,
+    Caller(principal): Caller,
     Path(id): Path<String>,
     headers: HeaderMap,
     uri: Uri,
@@ -235,17 +288,23 @@ async fn resume(
         None => None,
     };
     let chat = ChatId::from(id);
-    let window = engine.resume_after(&principal, &chat, Speech::Sdk(profile), after);
+    note_chat(&chat);
+    let window = api
+        .engine
+        .resume_after(&principal, &chat, Dialect::Sdk(profile), after);
     let window = window.await?;
     Ok(match window {
-        Some(window) => event_stream::response(window),
+        Some(window) => {
+            note_message(window.message_id());
+            event_stream::response(window, api.metrics.window("sse"))
+        }
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }
 
 async fn stop(
     State(engine): State<Engine>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let stopped = engine.stop(&principal, &ChatId::from(id)).await?;
@@ -255,7 +314,7 @@ async fn stop(
 async fn view(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let _turn = reads.turn(&principal).await?;
@@ -284,14 +343,14 @@ async fn view(
 
 async fn forget(
     State(engine): State<Engine>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
     engine.forget(&principal, &ChatId::from(id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What came of a page's call, from anywhere.
+/// The result of a page's call, from anywhere.
 async fn output(
     State(api): State<Api>,
     Path(id): Path<String>,
@@ -317,7 +376,7 @@ async fn output(
     if principal.is_some() && chat.is_some() {
         return Err(Problem::bad_request("chat: only the agent's side names it"));
     }
-    // It may name the call as the agent does, and then has to say in which chat.
+    // It may name the call as the agent does, and then has to name the chat.
     let chat = chat.map(ChatId::from);
     let engine = &api.engine;
     let taken = match principal {
@@ -332,10 +391,10 @@ async fn output(
 }
 
 /// What a page has to know of the server before anything is said.
-async fn info(State(api): State<Api>, Speaker(principal): Speaker) -> Response {
+async fn info(State(api): State<Api>, Caller(principal): Caller) -> Response {
     let mut info = json!({
         "agent": api.engine.agent_name(),
-        "hears": api.engine.hears(),
+        "audioInput": api.engine.supports_audio(),
         "principal": principal,
         "version": env!("CARGO_PKG_VERSION"),
     });

@@ -1,10 +1,10 @@
-//! Approvals over HTTP: what waits for a person, and what the person says.
+//! Approvals over HTTP: open questions and their answers.
 
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use engine::engine::Approval;
+use engine::Approval;
 use engine::{Engine, EngineError};
 use serde_json::{Value, json};
 use store::{Closed, OpenGate};
@@ -14,10 +14,10 @@ use wire::ApprovalReply;
 
 use crate::api::{Api, fresh};
 use crate::body::read;
+use crate::caller::Caller;
 use crate::paging;
 use crate::problem::Problem;
 use crate::reads::Reads;
-use crate::speaker::Speaker;
 
 /// How many approvals a page of the list holds, unless the client asks for more or fewer.
 const PAGE: usize = 50;
@@ -25,11 +25,11 @@ const PAGE: usize = 50;
 /// How many it may ask for.
 const MOST: usize = 200;
 
-/// What waits for whoever asks, oldest first: `?limit=N&cursor=CURSOR`.
+/// The open approvals of the principal, oldest first: `?limit=N&cursor=CURSOR`.
 pub(crate) async fn list(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     uri: Uri,
 ) -> Result<Response, Problem> {
     let limit = paging::limit(&uri, PAGE, MOST)?;
@@ -47,7 +47,7 @@ pub(crate) async fn list(
 /// One approval, open or closed.
 pub(crate) async fn one(
     State(engine): State<Engine>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let found = engine.approval(&principal, &GateId::from(id)).await?;
@@ -55,11 +55,11 @@ pub(crate) async fn one(
 }
 
 fn approval_and_decision(found: &Approval) -> Value {
-    let mut told = approval(&found.asked);
+    let mut body = approval(&found.asked);
     if let Some(closed) = &found.closed {
-        told["decision"] = decided(&found.asked.gate.id, closed);
+        body["decision"] = decided(&found.asked.gate.id, closed);
     }
-    told
+    body
 }
 
 fn approval(open: &OpenGate) -> Value {
@@ -89,7 +89,7 @@ fn approval(open: &OpenGate) -> Value {
 /// Answers an approval, from anywhere.
 pub(crate) async fn answer(
     State(api): State<Api>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Body,
@@ -119,15 +119,15 @@ pub(crate) async fn answer(
         Ok(answered) => answered,
         Err(error) => return Err(explain(engine, &principal, error).await),
     };
-    let told = decided(&gate, &answered.closed);
+    let body = decided(&gate, &answered.closed);
     Ok(if answered.agrees {
-        fresh(told)
+        fresh(body)
     } else {
-        Problem::already_decided(told).into_response()
+        Problem::already_decided(body).into_response()
     })
 }
 
-/// Why something can't be done; whoever answered to something else than what is asked is shown what is.
+/// Why something can't be done; an answer to another question gets the current one.
 pub(crate) async fn explain(engine: &Engine, principal: &Principal, error: EngineError) -> Problem {
     let changed = match &error {
         EngineError::Refused(refusal) => refusal.approval.clone(),
@@ -144,29 +144,29 @@ pub(crate) async fn explain(engine: &Engine, principal: &Principal, error: Engin
 }
 
 fn decided(gate: &GateId, closed: &Closed) -> Value {
-    let mut told = json!({"approvalId": gate, "decidedAt": closed.at});
+    let mut body = json!({"approvalId": gate, "decidedAt": closed.at});
     if closed.decision != Decision::TimedOut {
-        told["decidedBy"] = json!(closed.by);
+        body["decidedBy"] = json!(closed.by);
     }
     match &closed.decision {
         Decision::Approved { reason, input } => {
-            told["approved"] = true.into();
+            body["approved"] = true.into();
             if let Some(reason) = reason {
-                told["reason"] = reason.as_str().into();
+                body["reason"] = reason.as_str().into();
             }
             if let Some(input) = input {
-                told["input"] = input.clone();
+                body["input"] = input.clone();
             }
         }
         Decision::Denied { reason } => {
-            told["approved"] = false.into();
+            body["approved"] = false.into();
             if let Some(reason) = reason {
-                told["reason"] = reason.as_str().into();
+                body["reason"] = reason.as_str().into();
             }
         }
-        Decision::TimedOut => told["decision"] = "timed-out".into(),
-        Decision::Superseded => told["decision"] = "superseded".into(),
-        _ => told["decision"] = "cancelled".into(),
+        Decision::TimedOut => body["decision"] = "timed-out".into(),
+        Decision::Superseded => body["decision"] = "superseded".into(),
+        _ => body["decision"] = "cancelled".into(),
     }
-    told
+    body
 }

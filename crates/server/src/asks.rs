@@ -1,8 +1,8 @@
 //! Tools at the agent, which ask people and pages in the middle of their work.
 //!
-//! A tool that runs in an ADK server asks by `POST /api/agent/asks`, and is answered when somebody
+//! A tool that runs in an ADK server asks by `POST /api/agent/asks`, and gets the answer when a person
 //! has decided, or after a while with nothing, upon which it asks the same again. A question is known
-//! by its call and its number among the call's questions, so asking again asks nobody twice.
+//! by its call and its number among the call's questions, so a repeated request opens no second one.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use engine::Ask;
-use engine::engine::Question;
+use engine::Question;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use turn::ChatId;
@@ -22,7 +22,7 @@ use crate::api::Api;
 use crate::identity::bearer;
 use crate::problem::Problem;
 
-/// How long a question is held. Proxies let go of a silent request after some 30 seconds or more.
+/// How long a request is held. Proxies close a silent request after some 30 seconds or more.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a tool asks.
@@ -53,7 +53,7 @@ pub(crate) fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
 }
 
 pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
-    // Whoever has no key is not listened to.
+    // Checked before anything is parsed.
     if !is_agent(&api, request.headers()) {
         return Err(Problem::unauthorized());
     }
@@ -81,11 +81,11 @@ pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Resp
         .engine
         .ask_for_agent(&chat, question, TIME_LIMIT)
         .await?;
-    Ok(Json(told(decided)).into_response())
+    Ok(Json(decision(decided)).into_response())
 }
 
-/// What was decided, in a tool's words.
-fn told(decided: Option<Decision>) -> Value {
+/// The decision, as JSON for a tool.
+fn decision(decided: Option<Decision>) -> Value {
     match decided {
         None => json!({"decision": null}),
         Some(Decision::Approved { .. }) => json!({"decision": "approved"}),

@@ -25,7 +25,7 @@ const DRAIN: usize = 16 * 1024 * 1024;
 /// How much all bodies together may hold, in bytes.
 const ROOM: usize = 32 * 1024 * 1024;
 
-/// How much of it one principal may hold: bodies that come slowly keep their room for long.
+/// How much of it one principal may hold: bodies that come slowly hold it for long.
 const SHARE: usize = ROOM / 2;
 
 /// The unit in which room is given. A body that is smaller needs none, and never waits.
@@ -63,7 +63,7 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// Makes something of so many bytes; of many of them on a thread that may take its time, and in
+    /// Parses this many bytes; large bodies on a blocking thread, and in
     /// turn. The turn is over when what is returned with it is dropped.
     pub(crate) async fn parse<B, T>(
         &self,
@@ -92,8 +92,8 @@ impl Bodies {
 }
 
 impl Bodies {
-    /// Takes room for so many bytes: of the principal's share first, so that whoever has used that up
-    /// stands in nobody else's way.
+    /// Reserves this many bytes: of the principal's share first, so that one that has used that up
+    /// blocks no other.
     async fn room(&self, principal: Option<&Principal>, bytes: usize) -> Result<Steps, Problem> {
         let given = async {
             let share = match principal {
@@ -215,12 +215,12 @@ pub(crate) async fn read(
     })
 }
 
-/// How many bytes a request says that it brings.
+/// The length of the body, as the request declares it.
 fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Takes so many bytes, of at most so many that there are.
+/// Reserves bytes, at most as many as there are.
 async fn take(
     room: Arc<Semaphore>,
     bytes: usize,
@@ -263,7 +263,7 @@ mod tests {
         const TIME_LIMIT: Duration = Duration::from_secs(20);
         let bodies = Bodies::default();
         let (began, mut beginnings) = tokio::sync::mpsc::unbounded_channel();
-        // Each goes on when this task, beside it, has said so.
+        // Each continues when this task has let it.
         let parse = |number: usize| {
             let (go, gone) = mpsc::channel::<()>();
             let (bodies, began) = (bodies.clone(), began.clone());
@@ -276,7 +276,7 @@ mod tests {
                 // Its turn is over here.
                 parsed
                     .map_err(|problem| problem.code())
-                    .map(|(is_told, _turn)| is_told)
+                    .map(|(is_done, _turn)| is_done)
             });
             (go, parsed)
         };
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_and_what_stands_in_strings_is_not() {
+    fn values_are_counted_and_string_contents_are_not() {
         for (text, count) in [
             ("1", 1),
             ("[1,2,3]", 4),

@@ -1,15 +1,21 @@
 //! The command line: its subcommands and flags, and what each does.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::check::Check;
 use crate::config::{Config, Settings};
+use crate::doctor::Doctor;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::{log, serve};
+use crate::healthcheck::Healthcheck;
+use crate::init::Init;
+use crate::reference::What;
+use crate::{agent_file, check, doctor, healthcheck, init, log, reference, serve};
 
 /// Runs an agent and streams it to any page built on the AI SDK's useChat.
 #[derive(Debug, Parser)]
@@ -28,9 +34,27 @@ enum Command {
     Serve {
         #[command(flatten)]
         settings: Box<Settings>,
-        /// Configuration file, in TOML [env: ADK_STREAM_CONFIG] [default: adk-stream.toml, when it exists]
-        #[arg(long, value_name = "FILE")]
+        /// Configuration file in TOML, or a folder of them [env: ADK_STREAM_CONFIG] [default: adk-stream.toml, when it exists]
+        #[arg(long, value_name = "PATH")]
         config: Option<PathBuf>,
+    },
+    /// Check the configuration file: say what is wrong, try every model, server and host, and print
+    /// what the model will be sent.
+    Check(Check),
+    /// Look at everything that a server needs: settings, address, limits, store, clocks, peers, models
+    /// and tools; and say what to do where something is wrong. Takes the flags of serve, and changes
+    /// nothing.
+    Doctor(Doctor),
+    /// Write a configuration file that runs, after three questions.
+    Init(Init),
+    /// Ask a server whether it runs: exit code 0 if it responds, 1 if it does not.
+    Healthcheck(Healthcheck),
+    /// Print the JSON Schema of the configuration file.
+    Schema,
+    /// Print what is generated from the code: completions, manual pages, and every setting.
+    Reference {
+        /// What to print
+        what: What,
     },
 }
 
@@ -39,23 +63,41 @@ pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
     environment: &Environment,
 ) -> Result<(), Error> {
-    let command = match CommandLine::try_parse_from(arguments) {
+    let parsed = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line.command,
         // Help and version are errors to clap alone.
         Err(answer) if !answer.use_stderr() => {
-            // Nobody is left to be told where stdout is closed.
+            // A closed stdout has no reader.
             let _ = answer.print();
             return Ok(());
         }
         Err(error) => return Err(Error::Usage(one_line(&error))),
     };
-    match command {
+    match parsed {
         Command::Serve { settings, config } => {
             let config = Config::load(*settings, config, environment, Path::new(""))?;
-            log::to_stderr(&config.log);
+            log::to_stderr(&config.log, config.log_format);
             serve::run(&config)
         }
+        Command::Check(command) => check::run(&command, environment),
+        Command::Doctor(command) => doctor::run(command, environment),
+        Command::Init(command) => init::run(&command),
+        Command::Healthcheck(command) => healthcheck::run(command, environment),
+        Command::Reference { what } => {
+            reference::run(what, command());
+            Ok(())
+        }
+        Command::Schema => {
+            // A closed stdout has no reader.
+            let _ = std::io::stdout().write_all(agent_file::schema().as_bytes());
+            Ok(())
+        }
     }
+}
+
+/// The whole command line.
+pub(crate) fn command() -> clap::Command {
+    CommandLine::command()
 }
 
 /// What clap says in several paragraphs, without the usage that follows them.
@@ -80,7 +122,6 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn refusal(arguments: &[&str]) -> String {
         let whole = std::iter::once("adk-stream").chain(arguments.iter().copied());
@@ -95,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_in_one_line() {
+    fn a_mistake_is_reported_in_one_line() {
         for (arguments, line) in [
             (
                 &["serve", "--zzz", "1"][..],

@@ -1,22 +1,28 @@
-//! What the server was told: flags, environment and file, laid over each other.
+//! The configuration of the server: flags, environment and file, laid over each other.
 
 mod adk;
+mod ag_ui;
+mod ai_sdk;
 mod cluster;
 mod connections;
 mod gemini;
 mod keys;
+mod metrics;
+mod models;
 mod quotas;
 mod settings;
+mod tls;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use agents::{Adk, AdkLive, Gemini, GeminiLive};
-use tracing_subscriber::filter::Targets;
+use agents::{Adk, AdkLive, AgUi, AiSdk, Anthropic, Gemini, GeminiLive, OpenAi};
 
 pub(crate) use self::cluster::Cluster;
 use self::keys::Switch;
+pub(crate) use self::metrics::MetricsAccess;
 pub(crate) use self::settings::Settings;
+use crate::agent_file::{AgentFile, FileAgent, Problem};
 use crate::agent_name::AgentName;
 use crate::config_file;
 use crate::connection::ConnectionLimits;
@@ -27,25 +33,32 @@ use crate::headers::SecurityHeaders;
 use crate::keys::Keys;
 use crate::listen_address::ListenAddress;
 use crate::live::OnAbort;
-use crate::log;
+use crate::log::{LogFilter, LogFormat};
 use crate::origin::Origins;
 use crate::page_folder::PageFolder;
 use crate::quota::QuotaLimits;
 use crate::shared_key::SharedKey;
 use crate::store_url::StoreUrl;
+use crate::tls::Tls;
 
-/// What the server was told, checked, and possible in this version.
+/// The configuration, checked, and possible in this version.
 #[derive(Debug)]
 pub(crate) struct Config {
     /// Where the server listens.
     pub(crate) listen: ListenAddress,
+    /// The certificate there, if it listens for TLS.
+    pub(crate) tls: Option<Tls>,
     /// Which store keeps the journals.
     pub(crate) store: StoreUrl,
-    /// Who answers.
+    /// Who answers, where it is not an agent of the file.
     #[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "the demo asks"))]
-    pub(crate) agent: AgentName,
+    pub(crate) agent: Option<AgentName>,
+    /// Who answers, where it is an agent of the file.
+    pub(crate) file_agent: Option<FileAgent>,
     /// Who answers, where it is somebody outside.
     pub(crate) remote: Option<Remote>,
+    /// Where that is, unless it is an agent of the file.
+    pub(crate) agent_url: Option<String>,
     /// What tools at the agent are known by, where they may ask.
     pub(crate) agent_key: Option<SharedKey>,
     /// Who may speak.
@@ -72,17 +85,21 @@ pub(crate) struct Config {
     pub(crate) linger: Seconds,
     /// How many bytes chats may take that nothing happens to.
     pub(crate) resting_memory: quotas::Limit,
-    /// How long tools at work are waited for when the server is told to stop.
+    /// How long tools at work are waited for when the server stops.
     pub(crate) drain: Seconds,
     /// How fast the demo speaks.
     #[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "the demo asks"))]
     pub(crate) pace: Milliseconds,
     /// Where the page lies, if not in the binary.
     pub(crate) page: PageFolder,
-    /// What browsers are told of the page.
+    /// The headers that restrict what browsers do with the page.
     pub(crate) headers: SecurityHeaders,
+    /// Who may read the metrics, and where.
+    pub(crate) metrics: MetricsAccess,
     /// What goes to stderr.
-    pub(crate) log: Targets,
+    pub(crate) log: LogFilter,
+    /// In which format.
+    pub(crate) log_format: LogFormat,
     /// What the operator should know, though the server can start.
     pub(crate) warnings: Vec<String>,
 }
@@ -98,12 +115,20 @@ pub(crate) enum Remote {
     Adk(Adk),
     /// An ADK server, live.
     AdkLive(AdkLive),
+    /// A route of the AI SDK's.
+    AiSdk(AiSdk),
+    /// An agent that speaks AG-UI.
+    AgUi(AgUi),
+    /// A model that speaks OpenAI's API.
+    OpenAi(OpenAi),
+    /// A model that speaks Anthropic's API.
+    Anthropic(Anthropic),
 }
 
 impl Remote {
-    /// Whether it has tools of its own.
+    /// Whether it has tools of its own, and can't be offered others.
     pub(crate) fn has_tools(&self) -> bool {
-        matches!(self, Self::Adk(_) | Self::AdkLive(_))
+        matches!(self, Self::Adk(_) | Self::AdkLive(_) | Self::AiSdk(_))
     }
 }
 
@@ -127,6 +152,14 @@ impl Origin {
 }
 
 impl Config {
+    /// What URLs of this server begin with.
+    pub(crate) fn scheme(&self) -> &'static str {
+        match self.tls {
+            Some(_) => "https",
+            None => "http",
+        }
+    }
+
     /// Lays flags over the environment over the file over the defaults. `folder` is where the file
     /// is looked for when none is named.
     pub(crate) fn load(
@@ -141,35 +174,62 @@ impl Config {
         };
         let variables = Settings::of(environment)?;
         let mut layers = vec![(Origin::Flags, flags), (Origin::Environment, variables)];
-        if let Some((path, settings)) = config_file::read(named, folder)? {
-            layers.push((Origin::File(path), settings));
+        let mut files = config_file::read(named, folder)?;
+        let file = AgentFile::take(&mut files).map_err(first)?;
+        for mut layer in files {
+            layer.settings.read_keys(&layer.source, environment)?;
+            layers.push((Origin::File(layer.source.path), layer.settings));
         }
 
-        let agent: AgentName = pick(&layers, "agent", |layer| layer.agent.as_deref())?;
-        agent.require_available()?;
+        let (agent, file_agent) = match agent_of(&layers, &file)? {
+            Answering::BuiltIn(agent) => (Some(agent), None),
+            Answering::OfFile(name) => (None, Some(file.agent(&name, environment).map_err(first)?)),
+        };
         let remote = match agent {
-            AgentName::Gemini => Some(Remote::Gemini(gemini::of(&layers, environment)?)),
-            AgentName::GeminiLive => Some(Remote::GeminiLive(gemini::live(&layers, environment)?)),
-            AgentName::Adk => Some(Remote::Adk(adk::of(&layers)?)),
-            AgentName::AdkLive => Some(Remote::AdkLive(adk::live(&layers)?)),
-            AgentName::Demo | AgentName::DemoLive | AgentName::OpenAi => None,
+            None => file_agent.as_ref().map(|agent| agent.remote.clone()),
+            Some(AgentName::Gemini) => Some(Remote::Gemini(gemini::of(&layers, environment)?)),
+            Some(AgentName::GeminiLive) => {
+                Some(Remote::GeminiLive(gemini::live(&layers, environment)?))
+            }
+            Some(AgentName::Adk) => Some(Remote::Adk(adk::of(&layers)?)),
+            Some(AgentName::AdkLive) => Some(Remote::AdkLive(adk::live(&layers)?)),
+            Some(AgentName::AiSdk) => Some(Remote::AiSdk(ai_sdk::of(&layers)?)),
+            Some(AgentName::AgUi) => Some(Remote::AgUi(ag_ui::of(&layers)?)),
+            Some(AgentName::OpenAi) => Some(Remote::OpenAi(models::openai(&layers, environment)?)),
+            Some(AgentName::Anthropic) => {
+                Some(Remote::Anthropic(models::anthropic(&layers, environment)?))
+            }
+            Some(AgentName::Demo | AgentName::DemoLive) => None,
         };
         let Switch(demo_tools) = pick(&layers, "demo-tools", |layer| layer.demo_tools.as_deref())?;
-        if demo_tools && remote.as_ref().is_some_and(Remote::has_tools) {
+        let has_tools = match (&file_agent, &remote) {
+            (Some(_), _) => Some("an agent of the file has tools of its own"),
+            (None, Some(remote)) if remote.has_tools() => {
+                Some("an agent behind adk-stream has tools of its own")
+            }
+            _ => None,
+        };
+        if let Some(problem) = has_tools.filter(|_| demo_tools) {
             let given = layers.iter().find(|(_, layer)| layer.demo_tools.is_some());
             return Err(Error::Setting {
                 origin: given.map_or_else(String::new, |(origin, _)| origin.name("demo-tools")),
-                problem: "an agent of ADK's has tools of its own".to_owned(),
+                problem: problem.to_owned(),
             });
         }
+        let agent_url = agent.and_then(|agent| agent_url(&layers, agent));
         let (keys, warning) = keys::of(&layers)?;
+        let cluster = cluster::of(&layers)?;
+        let (tls, tls_warning) = tls::of(&layers, cluster.as_ref())?;
         let mut config = Self {
             listen: pick(&layers, "listen", |layer| layer.listen.as_deref())?,
             store: pick(&layers, "store", |layer| layer.store.as_deref())?,
             agent,
+            file_agent,
             remote,
+            agent_url,
             agent_key: adk::agent_key(&layers)?,
-            cluster: cluster::of(&layers)?,
+            cluster,
+            tls,
             connections: connections::of(&layers)?,
             quotas: quotas::of(&layers)?,
             resting_memory: pick(&layers, "resting-memory", |layer| {
@@ -198,19 +258,96 @@ impl Config {
                     layer.frame_ancestors.as_deref()
                 })?,
             ),
-            log: log::filter(environment.text("LOG")?.as_deref())?,
+            metrics: metrics::of(&layers)?,
+            log: pick(&layers, "log", |layer| layer.log.as_deref())?,
+            log_format: pick(&layers, "log-format", |layer| layer.log_format.as_deref())?,
             warnings: environment
                 .unknown()
                 .map(|name| format!("{name} is set, but means nothing to this version"))
                 .collect(),
         };
         config.warnings.extend(warning);
+        config.warnings.extend(tls_warning);
         if matches!(config.store, StoreUrl::Postgres(_)) && config.cluster.is_none() {
             let alone = "no ADK_STREAM_CLUSTER_KEY: this must be the only server over its database";
             config.warnings.push(alone.to_owned());
         }
         Ok(config)
     }
+}
+
+/// Where a built-in agent is, if it is somewhere else.
+fn agent_url(layers: &[(Origin, Settings)], agent: AgentName) -> Option<String> {
+    type Setting = fn(&Settings) -> Option<&str>;
+    let (of, default): (Setting, &str) = match agent {
+        AgentName::Demo | AgentName::DemoLive => return None,
+        AgentName::Gemini | AgentName::GeminiLive => (
+            |layer| layer.gemini_base_url.as_deref(),
+            "https://generativelanguage.googleapis.com",
+        ),
+        AgentName::Adk | AgentName::AdkLive => (|layer| layer.adk_url.as_deref(), adk::DEFAULT_URL),
+        // It has no default: without a URL the configuration is refused before.
+        AgentName::AiSdk => (|layer| layer.ai_sdk_url.as_deref(), ""),
+        AgentName::AgUi => (|layer| layer.ag_ui_url.as_deref(), ""),
+        AgentName::OpenAi => (
+            |layer| layer.openai_base_url.as_deref(),
+            "https://api.openai.com",
+        ),
+        AgentName::Anthropic => (
+            |layer| layer.anthropic_base_url.as_deref(),
+            "https://api.anthropic.com",
+        ),
+    };
+    let url = layers.iter().find_map(|(_, layer)| of(layer));
+    Some(url.unwrap_or(default).to_owned())
+}
+
+/// Who answers.
+enum Answering {
+    BuiltIn(AgentName),
+    /// An agent of the file, by its name.
+    OfFile(String),
+}
+
+/// Who answers: as somebody says, or the one agent of the file, or the demo.
+fn agent_of(layers: &[(Origin, Settings)], file: &AgentFile) -> Result<Answering, Error> {
+    let names: Vec<&str> = file.agents().collect();
+    let Some((origin, named)) = find(layers, "agent", |layer| layer.agent.as_deref()) else {
+        return match names.as_slice() {
+            [] => Ok(Answering::BuiltIn(AgentName::default())),
+            [one] => Ok(Answering::OfFile((*one).to_owned())),
+            several => Err(Error::Setting {
+                origin: "--agent".to_owned(),
+                problem: format!("the file has several agents: pick {}", several.join(" or ")),
+            }),
+        };
+    };
+    if names.contains(&named) {
+        return Ok(Answering::OfFile(named.to_owned()));
+    }
+    let built_in = named.parse().map(Answering::BuiltIn);
+    built_in.map_err(|problem: String| Error::Setting {
+        origin,
+        problem: match names.is_empty() {
+            true => problem,
+            false => format!("{problem}, or of the file: {}", names.join(", ")),
+        },
+    })
+}
+
+/// The first of what is wrong, and how much more is.
+fn first(problems: Vec<Problem>) -> Error {
+    let more = problems.len().saturating_sub(1);
+    let Some(mut problem) = problems.into_iter().next() else {
+        return Error::Usage("the file can't be used".to_owned());
+    };
+    if more > 0 {
+        problem.message = format!(
+            "{} (and {more} more: see `adk-stream check`)",
+            problem.message
+        );
+    }
+    problem.into()
 }
 
 /// The first layer that has the setting decides; the default stands in where none has.
@@ -277,7 +414,7 @@ mod tests {
             Config::load(Settings::default(), None, &environment(&[]), folder.path()).unwrap();
         assert_eq!(config.listen.as_str(), "127.0.0.1:8080");
         assert_eq!(config.store, StoreUrl::Memory);
-        assert_eq!(config.agent, AgentName::Demo);
+        assert_eq!(config.agent, Some(AgentName::Demo));
     }
 
     #[test]
@@ -324,15 +461,6 @@ mod tests {
             ..Settings::default()
         };
         assert!(!format!("{settings:?} {settings:#?}").contains("s3cret"));
-    }
-
-    #[test]
-    fn what_is_not_built_is_refused() {
-        let line = refusal(Settings::default(), &[("ADK_STREAM_AGENT", "openai")], "");
-        assert_eq!(
-            line,
-            "adk-stream: the agent openai is not available yet in this version"
-        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! - `limits`: the caps and the timeouts.
 //! - `listener`: the accept loop.
-//! - `table`: the connections that are open, and which makes room for another.
+//! - `refusal`: what is answered without a router.
+//! - `table`: the open connections, and which is closed for another.
 //! - `state`: what one connection is doing, and since when.
 //! - `stream`: the bytes of one, and whether its client takes them.
 //! - `body`: a request's body, which has to come in time, and a response's.
@@ -10,6 +11,7 @@
 mod body;
 mod limits;
 mod listener;
+mod refusal;
 mod state;
 mod stream;
 mod table;
@@ -29,19 +31,29 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::Sleep;
+
+use crate::access_log::AccessLine;
 
 use self::body::{RequestBody, ResponseBody, ServedRequest};
 use self::state::{Connection, TimedOut};
 use self::stream::Stream;
 use self::table::{Slot, Table};
+#[cfg(feature = "cli")]
+use crate::tls::Tls;
 
 pub(crate) use self::body::TooSlow;
 pub use self::limits::ConnectionLimits;
+#[cfg(feature = "cli")]
 pub(crate) use self::limits::raise_descriptor_limit;
 pub use self::listener::serve;
+#[cfg(feature = "cli")]
+pub(crate) use self::listener::serve_over;
+#[cfg(feature = "cli")]
+pub(crate) use self::refusal::PLAIN;
 pub(crate) use self::state::Metered;
 pub(crate) use self::table::network;
 
@@ -51,16 +63,58 @@ const HEAD: usize = 32 * 1024;
 /// How many bytes a connection holds for reading, and about as many for writing.
 const BUFFER: usize = 64 * 1024;
 
+/// What connections are made of.
+pub(crate) enum Transport {
+    /// TCP alone.
+    Plain,
+    /// TLS over TCP.
+    #[cfg(feature = "cli")]
+    Tls(Box<Tls>),
+}
+
 /// What is served on each connection.
 struct Server {
+    transport: Transport,
     router: Router,
     limits: ConnectionLimits,
     table: Arc<Table>,
 }
 
+/// Serves one connection from its beginning: with TLS, that is a handshake, which has the time of a
+/// request's head, and which is not waited for when the server drains.
+async fn accepted(
+    stream: TcpStream,
+    peer: SocketAddr,
+    slot: Slot,
+    server: Arc<Server>,
+    is_draining: watch::Receiver<bool>,
+) {
+    match &server.transport {
+        Transport::Plain => connection(stream, peer, slot, server, is_draining).await,
+        #[cfg(feature = "cli")]
+        Transport::Tls(tls) => {
+            let mut drains = is_draining.clone();
+            let limit = server.limits.header_timeout;
+            let handshake = tokio::time::timeout(limit, tls.accept(stream));
+            let stream = tokio::select! {
+                accepted = handshake => accepted,
+                _ = drains.wait_for(|is_draining| *is_draining) => return,
+            };
+            match stream {
+                Ok(Ok(stream)) => connection(stream, peer, slot, server, is_draining).await,
+                Ok(Err(error)) => tracing::debug!(%peer, %error, "TLS handshake failed"),
+                Err(_) => {
+                    let seconds = limit.as_secs_f32();
+                    tracing::debug!(%peer, seconds, "connection closed: no TLS handshake in time");
+                }
+            }
+        }
+    }
+}
+
 /// Serves the requests of one connection, until it ends, its time is over, or the server drains.
 async fn connection(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     peer: SocketAddr,
     slot: Slot,
     server: Arc<Server>,
@@ -90,7 +144,7 @@ async fn connection(
             // A client that goes away is no news.
             return Poll::Ready(Ok(()));
         }
-        // After a look at what has come: a request that is there already is still served.
+        // After the input is read: a request that is complete is still served.
         if !has_drained && drain.as_mut().poll(context).is_ready() {
             has_drained = true;
             // One that waits for nothing need not be waited for.
@@ -118,7 +172,7 @@ async fn connection(
     }
 }
 
-/// Tells when a connection's time is over.
+/// Resolves when a connection's time is over.
 #[derive(Default)]
 struct Clock(Option<Pin<Box<Sleep>>>);
 
@@ -166,10 +220,11 @@ async fn respond(
         true => Body::empty(),
         false => Body::new(RequestBody::new(body, server.limits.body_timeout)),
     });
-    let response = router.call(request).await?;
+    let mut response = router.call(request).await?;
+    let line = AccessLine::of(&mut response);
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         state.upgrade();
     }
     let table = server.table.clone();
-    Ok(response.map(|body| ResponseBody::new(body, served, table)))
+    Ok(response.map(|body| ResponseBody::new(body, served, table, line)))
 }

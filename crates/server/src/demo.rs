@@ -14,15 +14,15 @@ use store::Location;
 
 use crate::agent_name::AgentName;
 use crate::api::{Api, fresh};
+use crate::caller::Caller;
 use crate::config::Config;
 use crate::error::Error;
 use crate::problem::Problem;
-use crate::speaker::Speaker;
 
 /// The demo as the agent.
 pub(crate) fn agent(config: &Config) -> Result<Arc<dyn Agent>, Error> {
     let demo = match config.agent {
-        AgentName::DemoLive => Demo::live(),
+        Some(AgentName::DemoLive) => Demo::live(),
         _ => Demo::new(),
     };
     Ok(Arc::new(demo.with_pace(config.pace.0)))
@@ -37,7 +37,7 @@ pub(crate) async fn tools(
 ) -> Result<(Tools, Router<Api>), Error> {
     let ledger = ledger::open(location).await.map_err(Error::Store)?;
     let tools = ::demo::tools(&ledger, timeout, config.pace.0);
-    let wallet = async move |Speaker(principal): Speaker| -> Result<Response, Problem> {
+    let wallet = async move |Caller(principal): Caller| -> Result<Response, Problem> {
         Ok(fresh(wallet::to_json(&ledger.wallet(&principal).await?)))
     };
     Ok((tools, Router::new().route(WALLET, get(wallet))))
@@ -45,7 +45,7 @@ pub(crate) async fn tools(
 
 /// The route of a server without the demo's tools: there is no wallet, which is no error.
 pub(crate) fn no_tools() -> Router<Api> {
-    let none = async |_: Speaker| StatusCode::NO_CONTENT.into_response();
+    let none = async |_: Caller| StatusCode::NO_CONTENT.into_response();
     Router::new().route(WALLET, get(none))
 }
 

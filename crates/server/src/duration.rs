@@ -27,7 +27,7 @@ impl FromStr for Seconds {
 pub(crate) struct TimeLimit(Option<Option<Duration>>);
 
 impl TimeLimit {
-    /// How long, where nobody says so.
+    /// The default.
     pub(crate) fn or(self, default: Option<Duration>) -> Option<Duration> {
         self.0.unwrap_or(default)
     }

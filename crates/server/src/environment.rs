@@ -14,6 +14,18 @@ const KNOWN: &[&str] = &[
     "ADVERTISE",
     "AGENT",
     "AGENT_KEY",
+    "AG_UI_CLIENT_TOOLS",
+    "AG_UI_HEADERS",
+    "AG_UI_RERUN",
+    "AG_UI_URL",
+    "AI_SDK_CLIENT_TOOLS",
+    "AI_SDK_HEADERS",
+    "AI_SDK_RERUN",
+    "AI_SDK_URL",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_HEADERS",
+    "ANTHROPIC_KEY",
+    "ANTHROPIC_MODEL",
     "APPROVAL_TIMEOUT",
     "CLIENT_TIMEOUT",
     "BODY_TIMEOUT",
@@ -38,6 +50,7 @@ const KNOWN: &[&str] = &[
     "LIVE_TOOLS",
     "LIVE_VOICE",
     "LOG",
+    "LOG_FORMAT",
     "MAX_BODY_BYTES_PER_SECOND",
     "MAX_CONNECTIONS",
     "MAX_CONNECTIONS_PER_ADDRESS",
@@ -46,26 +59,44 @@ const KNOWN: &[&str] = &[
     "MAX_OUTPUT_TOKENS",
     "MAX_REQUESTS_IN_FLIGHT",
     "MAX_REQUESTS_PER_SECOND",
+    "METRICS_KEY",
+    "METRICS_LISTEN",
     "ON_ABORT",
+    "OPENAI_API",
+    "OPENAI_BASE_URL",
+    "OPENAI_HEADERS",
+    "OPENAI_KEY",
+    "OPENAI_MODEL",
     "ORIGINS",
     "PACE",
     "PAGE",
+    "RESTING_MEMORY",
     "SAFETY",
     "STORE",
     "SYSTEM_INSTRUCTION",
     "TEMPERATURE",
     "THINKING",
+    "TLS_CERT",
+    "TLS_KEY",
     "WRITE_TIMEOUT",
 ];
 
-/// Where Google's own SDKs look for a key, in the order in which we do.
+/// The variables in which Google's own SDKs expect a key, in the order in which we read them.
 pub(crate) const GOOGLE_KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+
+/// Where OpenAI's own SDKs look for a key.
+pub(crate) const OPENAI_KEY: &str = "OPENAI_API_KEY";
+
+/// Where Anthropic's own SDKs look for a key.
+pub(crate) const ANTHROPIC_KEY: &str = "ANTHROPIC_API_KEY";
 
 /// The variables, taken once at the start: ours by their names without the prefix.
 #[derive(Clone, Default)]
 pub struct Environment {
     ours: BTreeMap<String, OsString>,
-    google_keys: BTreeMap<String, OsString>,
+    provider_keys: BTreeMap<String, OsString>,
+    /// All others, for the secrets that a file names.
+    others: BTreeMap<String, OsString>,
 }
 
 impl Environment {
@@ -80,17 +111,35 @@ impl Environment {
         text(self.ours.get(name), || variable(name))
     }
 
-    /// A key where Google's own SDKs look for one, and the name of the variable.
+    /// A key from the variables of Google's own SDKs, and the name of the variable.
     pub(crate) fn google_key(&self) -> Result<Option<(&'static str, String)>, Error> {
         for name in GOOGLE_KEYS {
-            if let Some(key) = text(self.google_keys.get(name), || name.to_owned())? {
+            if let Some(key) = text(self.provider_keys.get(name), || name.to_owned())? {
                 return Ok(Some((name, key)));
             }
         }
         Ok(None)
     }
 
-    /// Variables that look like ours and are not: misspelled, most likely.
+    /// A key where a provider's own SDKs look for one.
+    pub(crate) fn provider_key(&self, name: &str) -> Result<Option<String>, Error> {
+        text(self.provider_keys.get(name), || name.to_owned())
+    }
+
+    /// Any variable by its whole name, as a file names it. An empty one counts as unset.
+    pub(crate) fn any(&self, name: &str) -> Option<String> {
+        let ours = name
+            .strip_prefix(PREFIX)
+            .and_then(|name| self.ours.get(name));
+        let found = ours.or_else(|| self.provider_keys.get(name));
+        let found = found.or_else(|| self.others.get(name));
+        found
+            .and_then(|value| value.to_str())
+            .filter(|value| !value.is_empty())
+            .map(str::to_owned)
+    }
+
+    /// Unknown variables with our prefix: misspelled, most likely.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = String> {
         self.ours
             .keys()
@@ -115,9 +164,15 @@ fn text(value: Option<&OsString>, name: impl FnOnce() -> String) -> Result<Optio
 /// The names alone: some of the values are keys.
 impl fmt::Debug for Environment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.ours.keys().chain(self.google_keys.keys());
+        let names = self.ours.keys().chain(self.provider_keys.keys());
         out.debug_set().entries(names).finish()
     }
+}
+
+/// The variables that are known, without the prefix.
+#[cfg(test)]
+pub(crate) fn known() -> &'static [&'static str] {
+    KNOWN
 }
 
 /// The whole name of a variable.
@@ -134,8 +189,10 @@ impl FromIterator<(OsString, OsString)> for Environment {
             };
             if let Some(ours) = name.strip_prefix(PREFIX) {
                 environment.ours.insert(ours.to_owned(), value);
-            } else if GOOGLE_KEYS.contains(&name) {
-                environment.google_keys.insert(name.to_owned(), value);
+            } else if GOOGLE_KEYS.contains(&name) || [OPENAI_KEY, ANTHROPIC_KEY].contains(&name) {
+                environment.provider_keys.insert(name.to_owned(), value);
+            } else {
+                environment.others.insert(name.to_owned(), value);
             }
         }
         environment
@@ -151,6 +208,17 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.into(), value.into()))
             .collect()
+    }
+
+    #[test]
+    fn every_variable_that_is_read_is_known() {
+        let settings = include_str!("config/settings.rs");
+        let read = settings.split("environment.text(\"").skip(1);
+        let read: Vec<_> = read.filter_map(|rest| rest.split('"').next()).collect();
+        assert!(read.len() > 50, "{read:?}");
+        for name in read {
+            assert!(KNOWN.contains(&name), "{name}");
+        }
     }
 
     #[test]
@@ -184,6 +252,11 @@ mod tests {
         let one = found(&[both[0], ("GEMINI_API_KEY", "")]);
         assert_eq!(one, Some(("GOOGLE_API_KEY", "s3cret-1".into())));
         assert_eq!(found(&[("ADK_STREAM_GEMINI_KEY", "x")]), None);
+        let others = environment(&[("OPENAI_API_KEY", "s3cret-4"), ("ANTHROPIC_API_KEY", "")]);
+        let key = others.provider_key(OPENAI_KEY).unwrap();
+        assert_eq!(key.as_deref(), Some("s3cret-4"));
+        assert_eq!(others.provider_key(ANTHROPIC_KEY).unwrap(), None);
+        assert!(!format!("{others:?}").contains("s3cret"));
         let ours = ("ADK_STREAM_GEMINI_KEY", "s3cret-3");
         let printed = format!("{:?}", environment(&[both[0], both[1], ours]));
         assert!(

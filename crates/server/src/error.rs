@@ -1,4 +1,4 @@
-//! Why the binary could not start or go on, as its operator reads it.
+//! Why the binary could not start or continue, as its operator reads it.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use store::StoreError;
 
 use crate::listen_address::ListenAddress;
 
-/// Why the binary could not start or go on.
+/// Why the binary could not start or continue.
 #[derive(Debug)]
 pub enum Error {
     /// The command line makes no sense.
@@ -21,12 +21,17 @@ pub enum Error {
         /// What is wrong with it, and what would be right.
         problem: String,
     },
-    /// Something that has its name already, and comes with a later version.
-    NotBuilt(&'static str),
     /// Something that this binary was built without.
     LeftOut(&'static str),
     /// The configuration file can't be read.
     FileUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The configuration file can't be written.
+    FileUnwritable {
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -38,8 +43,19 @@ pub enum Error {
         path: PathBuf,
         /// The line of the first mistake, from 1, where it is known.
         line: Option<usize>,
+        /// The column in that line, from 1, where it is known.
+        column: Option<usize>,
         /// What is wrong there.
         problem: String,
+    },
+    /// `check` found this many problems, and has reported them.
+    Unsound(usize),
+    /// `healthcheck` got no response, or one that is no success.
+    Unhealthy {
+        /// What was asked.
+        url: String,
+        /// What came of it.
+        reason: String,
     },
     /// The address can't be listened on.
     Listen {
@@ -64,6 +80,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The exit code of the process.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Unsound(_) | Self::Unhealthy { .. } => 1,
+            _ => 2,
+        }
+    }
+
     /// The error as exactly one line, under the name of the program.
     pub fn line(&self) -> String {
         let text = format!("adk-stream: {self}");
@@ -79,25 +103,31 @@ impl fmt::Display for Error {
         match self {
             Error::Usage(problem) => write!(f, "{problem}"),
             Error::Setting { origin, problem } => write!(f, "{origin}: {problem}"),
-            Error::NotBuilt(what) => write!(f, "{what} is not available yet in this version"),
             Error::LeftOut(what) => write!(f, "{what}: this binary was built without the demo"),
             Error::FileUnreadable { path, source } => {
                 write!(f, "can't read {}: {source}", path.display())
             }
-            Error::FileMalformed {
-                path,
-                line: Some(line),
-                problem,
-            } => {
-                write!(f, "{}, line {line}: {problem}", path.display())
+            Error::FileUnwritable { path, source } => {
+                write!(f, "can't write {}: {source}", path.display())
             }
             Error::FileMalformed {
                 path,
-                line: None,
+                line,
+                column,
                 problem,
             } => {
-                write!(f, "{}: {problem}", path.display())
+                write!(f, "{}", path.display())?;
+                if let Some(line) = line {
+                    write!(f, ", line {line}")?;
+                }
+                if let Some(column) = column {
+                    write!(f, ", column {column}")?;
+                }
+                write!(f, ": {problem}")
             }
+            Error::Unsound(1) => write!(f, "1 problem"),
+            Error::Unsound(count) => write!(f, "{count} problems"),
+            Error::Unhealthy { url, reason } => write!(f, "{url}: {reason}"),
             Error::Listen { address, source } => write!(f, "can't listen on {address}: {source}"),
             Error::Exposed(address) => write!(
                 f,
@@ -115,6 +145,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::FileUnreadable { source, .. }
+            | Error::FileUnwritable { source, .. }
             | Error::Listen { source, .. }
             | Error::System { source, .. } => Some(source),
             Error::Store(source) => Some(source),
@@ -122,8 +153,9 @@ impl std::error::Error for Error {
             Error::Usage(_)
             | Error::Setting { .. }
             | Error::Exposed(_)
-            | Error::NotBuilt(_)
             | Error::LeftOut(_)
+            | Error::Unsound(_)
+            | Error::Unhealthy { .. }
             | Error::FileMalformed { .. } => None,
         }
     }
@@ -144,11 +176,12 @@ mod tests {
         let error = Error::FileMalformed {
             path: "adk-stream.toml".into(),
             line: Some(3),
+            column: Some(7),
             problem: "unknown field `colour`".into(),
         };
         assert_eq!(
             error.line(),
-            "adk-stream: adk-stream.toml, line 3: unknown field `colour`"
+            "adk-stream: adk-stream.toml, line 3, column 7: unknown field `colour`"
         );
     }
 }

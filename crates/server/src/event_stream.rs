@@ -15,6 +15,8 @@ use futures_util::stream::unfold;
 use tokio::time::{Instant, Sleep};
 use wire::{Chunk, sse};
 
+use crate::metrics::Held;
+
 /// How long a window may be silent: proxies close connections that are.
 const KEEPALIVE: Duration = Duration::from_secs(15);
 
@@ -25,18 +27,21 @@ const CHUNK: usize = 80;
 /// not a whole turn.
 const BATCH: usize = 64 * 1024;
 
-/// The response of a window. The client may leave at any time; the turn goes on.
+/// The response of a window. The client may disconnect at any time; the turn continues.
 ///
 /// The connection itself asks for what comes next, once it has written what came before: a client
 /// that does not read holds up this window, and nothing else.
-pub(crate) fn response(window: WindowStream) -> Response {
-    let events = unfold(Some(Events::new(window)), async |events| {
-        let mut events = events?;
+pub(crate) fn response(window: WindowStream, open: Held) -> Response {
+    let events = unfold(Some((Events::new(window), open)), async |state| {
+        let (mut events, open) = state?;
         let (bytes, is_open) = events.next().await;
-        Some((Ok::<_, Infallible>(bytes), is_open.then_some(events)))
+        Some((
+            Ok::<_, Infallible>(bytes),
+            is_open.then_some((events, open)),
+        ))
     });
     let headers = sse::HEADERS.into_iter();
-    // What is said hop by hop is for the HTTP library to say.
+    // Hop-by-hop headers are the HTTP library's.
     let mut response = Body::from_stream(events).into_response();
     for (name, value) in headers.filter(|(name, _)| *name != "connection") {
         let value = axum::http::HeaderValue::from_static(value);
@@ -126,32 +131,32 @@ mod tests {
     use serde_json::json;
 
     #[tokio::test(start_paused = true)]
-    async fn silent_window_is_told_to_be_there_after_each_silence() {
+    async fn silent_window_gets_a_keepalive_after_each_silence() {
         let (sender, chunks) = tokio::sync::mpsc::channel(1);
         let mut events = Events::new(WindowStream::elsewhere("m".to_owned(), chunks));
         let delta = json!({"type": "text-delta", "id": "t", "delta": "x"});
         let delta = Arc::new(Chunk::decode(delta).unwrap());
         let began = Instant::now();
-        let talk = tokio::spawn(async move {
+        let writer = tokio::spawn(async move {
             for _ in 0..3 {
                 tokio::time::sleep(KEEPALIVE * 2 / 3).await;
                 sender.send(vec![delta.clone()]).await.unwrap();
             }
             tokio::time::sleep(KEEPALIVE * 5 / 2).await;
         });
-        let mut told = Vec::new();
+        let mut seen = Vec::new();
         loop {
             let (bytes, is_open) = events.next().await;
             if !is_open {
                 break;
             }
             let silences = began.elapsed().as_secs_f64() / KEEPALIVE.as_secs_f64();
-            told.push((bytes.starts_with(b":"), (silences * 3.0).round()));
+            seen.push((bytes.starts_with(b":"), (silences * 3.0).round()));
         }
         let deltas = [(false, 2.0), (false, 4.0), (false, 6.0)];
         let comments = [(true, 9.0), (true, 12.0)];
-        assert_eq!(told, [&deltas[..], &comments].concat());
-        talk.await.unwrap();
+        assert_eq!(seen, [&deltas[..], &comments].concat());
+        writer.await.unwrap();
     }
 
     #[test]

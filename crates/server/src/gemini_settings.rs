@@ -21,7 +21,7 @@ impl FromStr for LiveTools {
     }
 }
 
-/// How Gemini thinks: in its own way, and telling it, if nothing is said.
+/// How Gemini thinks: by default in its own way, with its thoughts in the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Thinking(pub(crate) Option<ThinkingConfig>);
 
@@ -158,8 +158,7 @@ impl FromStr for Tokens {
     }
 }
 
-/// What the model is told before all: nothing, if nothing is said. `@FILE` stands for what is in
-/// the file.
+/// The system instruction of the model: none by default. `@FILE` reads it from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Instruction(pub(crate) Option<String>);
 

@@ -37,7 +37,7 @@ const DELAYED: usize = 64;
 /// How many addresses are remembered.
 const ADDRESSES: usize = 10_000;
 
-/// What stands before the API.
+/// Checks before the API.
 #[derive(Clone)]
 pub(crate) struct Guard(Arc<Inner>);
 
@@ -62,14 +62,14 @@ impl Guard {
         }))
     }
 
-    /// Notes a wrong key; says how long the address is to wait, if it has sent too many.
+    /// Counts a wrong key; returns how long the address has to wait, if it has sent too many.
     fn wrong_key(&self, address: IpAddr) -> Result<(), Duration> {
         let limiter = &self.0.wrong_keys;
-        // It looks at them all, so it is not done each time.
+        // It visits all entries, so it is not done each time.
         if limiter.len() >= ADDRESSES && self.0.swept.check().is_ok() {
             limiter.retain_recent();
         }
-        // Whoever has so many addresses shares one.
+        // An owner of many addresses shares one count.
         let address = match limiter.len() < ADDRESSES {
             true => network(address),
             false => IpAddr::from([0; 16]),
@@ -127,7 +127,7 @@ pub(crate) async fn check(
 }
 
 /// A request names one host: where two are named, the one that is checked may not be the one that
-/// somebody on the way has looked at.
+/// a proxy on the way has checked.
 fn one_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next();
@@ -147,7 +147,7 @@ fn is_upgrade(headers: &HeaderMap) -> bool {
     headers.contains_key(UPGRADE) && headers.contains_key(CONNECTION)
 }
 
-/// Whether a request brings something that may be a guess.
+/// Whether a request has something that may be a guess.
 fn has_key(uri: &Uri, headers: &HeaderMap) -> bool {
     let query = uri.query().unwrap_or_default();
     let protocols = headers.get(SEC_WEBSOCKET_PROTOCOL);

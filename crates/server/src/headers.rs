@@ -1,7 +1,7 @@
-//! The headers that tell browsers what the served page may do, and who may frame it.
+//! The headers that restrict what browsers let the served page do, and who may frame it.
 //!
-//! They are on every response, errors and streams included: a browser that is led to any path of
-//! this server gets the same rules.
+//! They are on every response of a route, errors and streams included: a browser that is led to any
+//! path of this server gets the same rules. Those of `connection::refusal`, without a route, have their own.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! A chat's past: its journal as it stands, and the same as a recording that a page can play again.
+//! A chat's journal, and the same as a recording that a page can play again.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use store::Bounds;
 use tokio::sync::OwnedSemaphorePermit;
 use turn::{ChatId, Entry, Event, Principal, Turn, TurnId};
-use view::{Line, ShownChat};
+use view::ShownChat;
 use wire::{Chunk, Profile};
 
 use crate::api::{Asked, fresh};
+use crate::caller::Caller;
 use crate::paging::{self, parameter};
 use crate::problem::Problem;
 use crate::reads::Reads;
-use crate::speaker::Speaker;
 
 /// How many entries are read at once, at most, and how many bytes of events.
 const PAGE: Bounds = Bounds {
@@ -29,7 +29,7 @@ const PAGE: Bounds = Bounds {
     bytes: 1024 * 1024,
 };
 
-/// As little as says whether there is a journal.
+/// The least that shows whether there is a journal.
 const FIRST: Bounds = Bounds {
     entries: 1,
     bytes: 1,
@@ -39,7 +39,7 @@ const FIRST: Bounds = Bounds {
 pub(crate) async fn journal(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
     uri: Uri,
 ) -> Result<Response, Problem> {
@@ -62,7 +62,7 @@ pub(crate) async fn journal(
 pub(crate) async fn branches(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let chat = ChatId::from(id.as_str());
@@ -85,12 +85,12 @@ fn after(uri: &Uri) -> Result<u64, Problem> {
     }
 }
 
-/// What clients were told, entry by entry, as chunks. A journal may be long: it is read and written
+/// The chunks that clients got, entry by entry. A journal may be long: it is read and written
 /// in pages, and the body ends early where the store fails.
 pub(crate) async fn recording(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
-    Speaker(principal): Speaker,
+    Caller(principal): Caller,
     Path(id): Path<String>,
     headers: HeaderMap,
     uri: Uri,
@@ -140,7 +140,7 @@ impl Recording {
         };
         // Read when its turn has come, so that a client which does not read holds one page alone.
         let turn = self.reads.turn(&self.principal).await;
-        let _turn = turn.map_err(|refusal| io::Error::other(refusal.told()))?;
+        let _turn = turn.map_err(|refusal| io::Error::other(refusal.error_text()))?;
         let Self { engine, id, .. } = &self;
         let page = engine.journal(&self.principal, id, after, PAGE).await;
         let page = page.map_err(io::Error::other)?;
@@ -161,10 +161,10 @@ impl Recording {
     }
 }
 
-/// The journal, told again: of each entry, what it made its turns say.
+/// The journal as a recording: of each entry, the chunks of its turns.
 struct Player {
     chat: ShownChat,
-    told: HashMap<TurnId, usize>,
+    shown: HashMap<TurnId, usize>,
     profile: Profile,
 }
 
@@ -172,16 +172,16 @@ impl Player {
     fn new(profile: Profile) -> Self {
         Self {
             chat: ShownChat::default(),
-            told: HashMap::new(),
+            shown: HashMap::new(),
             profile,
         }
     }
 
-    /// What the next entries of the journal made their turns say.
+    /// The chunks of the next entries of the journal.
     fn frames(&mut self, entries: &[Entry]) -> Vec<Value> {
         let Self {
             chat,
-            told,
+            shown,
             profile,
         } = self;
         let mut frames = Vec::new();
@@ -194,18 +194,15 @@ impl Player {
                 }
             }
             for turn in turns.into_iter().filter_map(|id| chat.turn(id)) {
-                let said = told.entry(turn.id().clone()).or_default();
+                let sent = shown.entry(turn.id().clone()).or_default();
                 let lines = chat
                     .transcript(turn.id())
-                    .map_or(&[][..], |shown| shown.lines());
-                let news = lines.get(*said..).unwrap_or_default();
-                *said = lines.len();
-                let chunks: Vec<_> = news
+                    .map_or(&[][..], |transcript| transcript.lines());
+                let new = lines.get(*sent..).unwrap_or_default();
+                *sent = lines.len();
+                let chunks: Vec<_> = new
                     .iter()
-                    .filter_map(|line| match line {
-                        Line::Chunk(chunk) => profile.narrow(Chunk::clone(chunk)),
-                        Line::Close(closing) => profile.narrow(closing.chunk()),
-                    })
+                    .filter_map(|line| profile.narrow(Chunk::clone(&line.chunk())))
                     .collect();
                 let mut frame = json!({
                     "seq": entry.seq,

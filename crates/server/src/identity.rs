@@ -19,10 +19,10 @@ use crate::keys::Keys;
 use crate::origin::Origins;
 use crate::problem::Problem;
 
-/// Says who sends a request: from a session cookie, a token, a header that a proxy sets.
+/// Identifies the sender of a request: from a session cookie, a token, a header that a proxy sets.
 ///
-/// It is asked for every request but those that bring a ticket, which [`Api`](crate::Api) has issued
-/// to somebody whom it knew. Whoever it names may read and answer what belongs to that principal.
+/// It is called for every request but those that bring a ticket, which [`Api`](crate::Api) has issued
+/// to a principal that was identified. That principal may read and answer everything that belongs to it.
 pub trait Identity: Send + Sync + 'static {
     /// The principal of a request, or why there is none.
     fn identify(
@@ -36,12 +36,12 @@ pub trait Identity: Send + Sync + 'static {
 pub struct Unidentified(Problem);
 
 impl Unidentified {
-    /// Nobody is signed in: 401 `unauthorized`. Clients may come back with a key or a session.
+    /// No user is signed in: 401 `unauthorized`. Clients may come back with a key or a session.
     pub fn unauthorized() -> Self {
         Self(Problem::unauthorized())
     }
 
-    /// Somebody is signed in who may not use this: 403 `forbidden`, with a message for them.
+    /// A user is signed in who may not use this: 403 `forbidden`, with a message for them.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self(Problem::new(StatusCode::FORBIDDEN, "forbidden", message))
     }
@@ -137,7 +137,7 @@ const FORWARDED_PREFIXES: [&str; 12] = [
     "x-original-",
 ];
 
-/// Whether a proxy has passed a request on, by what it says of its client.
+/// Whether a proxy has passed a request on, by its forwarding headers.
 fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| {
         let name = name.as_str();
@@ -182,10 +182,10 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Without keys only this machine is served, as one principal.
 ///
-/// A page of another site may still make a browser here speak to us, under a name that it has made
-/// point at this machine: the name that the browser asked for gives it away. A proxy on this machine
-/// speaks for anybody: what it says of its client gives it away, or the site that the page came from,
-/// or that it speaks HTTP/1.0, as nginx does where nobody has told it otherwise, and no browser.
+/// A page of another site may still make a browser here send requests to us, under a name that it has
+/// made point at this machine: the name that the browser asked for gives it away. A proxy on this machine
+/// may pass on anybody's requests: its forwarding headers give it away, or the site that the page came
+/// from, or HTTP/1.0, which nginx uses by default, and no browser does.
 fn local(
     origins: &Origins,
     headers: &HeaderMap,
@@ -211,7 +211,8 @@ fn local(
     }
 }
 
-fn is_local_name(host: &str) -> bool {
+/// Whether a `Host` names this machine.
+pub(crate) fn is_local_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -255,7 +256,7 @@ mod tests {
         }
     }
 
-    /// The binary does not even listen where others reach it; whoever embeds this may.
+    /// The binary does not even listen where others reach it; an application that embeds this may.
     #[test]
     fn without_keys_other_machines_are_not_served_whatever_they_call_this_one() {
         let mut headers = HeaderMap::new();

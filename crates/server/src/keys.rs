@@ -1,4 +1,4 @@
-//! Who may speak: keys, each with the name of its principal.
+//! Keys, each with the name of its principal.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Whose key it is. All keys are compared, in a time that tells nothing about them.
+    /// The principal of a key. All keys are compared, in constant time.
     pub(crate) fn principal(&self, key: &str) -> Option<&Principal> {
         let hash = hash(key);
         let mut found = None;
@@ -32,7 +32,7 @@ impl Keys {
         found
     }
 
-    /// Adds `NAME=KEY` or `NAME=sha256:HEX`; nothing is nobody.
+    /// Adds `NAME=KEY` or `NAME=sha256:HEX`; an empty text adds none.
     pub(crate) fn add(&mut self, pair: &str) -> Result<(), String> {
         // A key is never quoted back.
         let problem = "expected NAME=KEY or NAME=sha256:HEX, with commas between";
@@ -61,7 +61,7 @@ impl Keys {
     }
 
     /// Adds the keys of others.
-    pub(crate) fn extend(&mut self, others: Self) -> Result<(), String> {
+    pub fn extend(&mut self, others: Self) -> Result<(), String> {
         for (principal, hash) in others.0 {
             self.insert(principal, hash)?;
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_without_the_key() {
+    fn mistakes_are_reported_without_the_key() {
         for text in [
             "secret",
             "=secret",

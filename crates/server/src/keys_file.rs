@@ -18,6 +18,7 @@ pub(crate) fn read(path: &Path) -> Result<(Keys, Option<String>), Error> {
             keys.add(line).map_err(|problem| Error::FileMalformed {
                 path: path.to_owned(),
                 line: Some(number),
+                column: None,
                 problem,
             })?;
         }

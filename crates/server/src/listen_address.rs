@@ -1,4 +1,4 @@
-//! Where the server listens.
+//! The address that the server listens on.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -50,7 +50,7 @@ impl FromStr for ListenAddress {
 }
 
 /// A name whose last label is a number is a mistyped address: refused here, before a resolver
-/// takes seconds to say so.
+/// takes seconds to fail.
 fn is_host_name(host: &str) -> bool {
     let labels = || host.split('.');
     let well_formed = labels().all(|label| {

@@ -1,5 +1,6 @@
 //! The WebSocket: one socket, many chats, two dialects.
 
+mod frame_error;
 mod frames;
 mod legacy;
 mod official;
@@ -9,19 +10,24 @@ mod speech;
 
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
+use axum::http::HeaderValue;
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, ORIGIN,
+};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use axum::{Json, http::header::CACHE_CONTROL};
 use serde_json::json;
 use turn::Principal;
 
 pub use self::frames::Frames;
 use crate::api::Api;
+use crate::caller::Caller;
 use crate::connection::Metered;
 use crate::problem::Problem;
-use crate::speaker::Speaker;
+use crate::request_context::{RequestContext, RequestId, note_principal};
 use crate::ticket;
 
 /// The subprotocol by which a page may bring a ticket: `adk-stream.ticket.TICKET`.
@@ -37,7 +43,7 @@ const BUFFER: usize = 8 * 1024;
 /// operator knows better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnAbort {
-    /// It goes on.
+    /// It continues.
     #[default]
     Leave,
     /// It is stopped.
@@ -84,14 +90,23 @@ impl Default for SocketLimits {
 }
 
 /// Opens a socket.
+///
+/// A browser does not tell a page why a socket was refused. So a plain request is refused for the same
+/// reasons, in the same order, and only then for being plain: a page whose socket does not open can ask.
 pub(crate) async fn open(
     State(api): State<Api>,
     request: Parts,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let upgrade = upgrade.map_err(|_| Problem::upgrade_required())?;
+    if !api.origins.allow(&request.headers) {
+        return Ok(refuse_origin(&request));
+    }
     let (principal, protocol) = admit(&api, &request).await?;
+    note_principal(&principal);
     let in_flight = api.quotas.admit(&principal)?;
+    let upgrade = upgrade.map_err(|_| Problem::upgrade_required())?;
+    // The socket outlives the request, and what goes wrong on it has the request's id.
+    let id = RequestContext::current_id().unwrap_or_else(RequestId::fresh);
     let bytes = api.limits.bytes;
     let upgrade = upgrade
         .max_message_size(bytes)
@@ -108,9 +123,23 @@ pub(crate) async fn open(
         metered.count(move |bytes| frames.received(bytes));
     }
     Ok(upgrade.on_upgrade(async move |socket| {
-        socket::run(socket, api, principal, &frames).await;
+        socket::run(socket, api, (id, principal), &frames).await;
         drop(in_flight);
     }))
+}
+
+/// Refuses a page of another site, which may read that: it is all that the answer says.
+fn refuse_origin(request: &Parts) -> Response {
+    let mut response = Problem::foreign_origin().into_response();
+    if let Some(origin) = request.headers.get(ORIGIN) {
+        let headers = response.headers_mut();
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_CREDENTIALS,
+            HeaderValue::from_static("true"),
+        );
+    }
+    response
 }
 
 /// Who opens it: by a header, by a ticket in the query, or by one in a subprotocol, which is then to
@@ -136,8 +165,8 @@ async fn admit(api: &Api, request: &Parts) -> Result<(Principal, Option<String>)
     Ok((principal, in_protocol.map(str::to_owned)))
 }
 
-/// Gives a ticket to whoever is known by other means.
-pub(crate) async fn issue(State(api): State<Api>, Speaker(principal): Speaker) -> Response {
+/// Issues a ticket to a principal that was identified by other means.
+pub(crate) async fn issue(State(api): State<Api>, Caller(principal): Caller) -> Response {
     let ticket = json!({
         "ticket": api.secret.issue(&principal),
         "expiresIn": ticket::LIFE.as_secs(),

@@ -1,14 +1,14 @@
 //! Which sites a browser may come from.
 //!
 //! A browser lets any site open a WebSocket to us, or send a form, and sends what it knows of the user
-//! along. It also says which site it was.
+//! along. It also reports which site it was.
 
 use std::str::FromStr;
 
 use axum::http::HeaderMap;
 use axum::http::header::{AsHeaderName, HOST, ORIGIN};
 
-/// What a browser says of where a request comes from, which no page can change.
+/// A browser's headers about where a request comes from, which no page can change.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Sites that may change something or open a socket, besides the one that is served here.
@@ -17,7 +17,7 @@ pub struct Origins(Vec<String>);
 
 impl Origins {
     /// Whether a request may change something or open a socket. One that names no site is not from a
-    /// browser, unless the browser says at least that it comes from another.
+    /// browser, unless the browser reports at least that it comes from another.
     pub(crate) fn allow(&self, headers: &HeaderMap) -> bool {
         fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
             headers.get(name).map(|value| value.to_str().unwrap_or("?"))

@@ -1,23 +1,18 @@
 //! The built page: the one that is embedded in the binary, or one in a folder.
 
-use std::borrow::Cow;
+#[cfg(feature = "page")]
+mod embedded;
+
 use std::path::{Component, Path, PathBuf};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use rust_embed::{Embed, EmbeddedFile};
 use sha2::{Digest, Sha256};
 
 use crate::problem::Problem;
 
-/// The page as Vite built it; empty where it was not built.
-#[derive(Embed)]
-#[folder = "../../web/demo/dist"]
-#[allow_missing = true]
-struct Dist;
-
-/// Stands in for a page that was not built, and says how to build it.
+/// Replaces a page that was not built, and explains how to build it.
 const UNBUILT: &str = include_str!("unbuilt.html");
 
 /// Vite puts files whose names hold a hash of their content here, and no others.
@@ -35,7 +30,7 @@ pub(crate) enum Page {
 /// Answers every path that no route takes: a file of the page, or a problem.
 pub(crate) fn answer(page: &Page, method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
     let path = uri.path();
-    let Some(file) = File::at(page, path) else {
+    let Some(file) = File::at(page, path, headers) else {
         return Problem::not_found(path).into_response();
     };
     if method != Method::GET && method != Method::HEAD {
@@ -45,41 +40,113 @@ pub(crate) fn answer(page: &Page, method: &Method, uri: &Uri, headers: &HeaderMa
     file.response(headers)
 }
 
+/// How a file may be compressed. The build writes both beside each file that gains from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Brotli,
+    Gzip,
+}
+
+impl Encoding {
+    /// The smaller first.
+    pub(crate) const ALL: [Self; 2] = [Self::Brotli, Self::Gzip];
+
+    /// As `Accept-Encoding` and `Content-Encoding` have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    /// What the compressed file's name ends with.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Brotli => ".br",
+            Self::Gzip => ".gz",
+        }
+    }
+
+    /// Whether the browser takes it. What it does not name, it does not take: `*` is left to proxies.
+    pub(crate) fn is_accepted(self, request: &HeaderMap) -> bool {
+        let accepted = request.get_all(header::ACCEPT_ENCODING).iter();
+        accepted
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|list| list.split(','))
+            .any(|entry| {
+                let mut words = entry.split(';').map(str::trim);
+                let is_named = words
+                    .next()
+                    .is_some_and(|name| name.eq_ignore_ascii_case(self.name()));
+                is_named && !words.any(is_zero_quality)
+            })
+    }
+}
+
+/// Whether a parameter of `Accept-Encoding` refuses what it stands beside: `q=0`, `q=0.000`.
+fn is_zero_quality(parameter: &str) -> bool {
+    let quality = parameter
+        .strip_prefix("q=")
+        .or(parameter.strip_prefix("Q="));
+    quality.is_some_and(|quality| quality.parse() == Ok(0.0_f32))
+}
+
 /// One file of the page, and all that a browser wants to know of it.
 struct File {
     content: Bytes,
+    encoding: Option<Encoding>,
     content_type: &'static str,
     cache_control: &'static str,
     etag: String,
 }
 
 impl File {
-    fn at(page: &Page, path: &str) -> Option<Self> {
+    /// The file at a path, compressed where the browser takes that and the build has it.
+    fn at(page: &Page, path: &str, request: &HeaderMap) -> Option<Self> {
         let name = match path.strip_prefix('/')? {
             "" => "index.html",
             name => name,
         };
-        if let Page::Folder(folder) = page {
-            return Self::in_folder(folder, name);
-        }
-        match Dist::get(name) {
-            Some(embedded) => Some(Self::built(name, embedded)),
-            None if path == "/" => Some(Self::unbuilt()),
-            None => None,
-        }
-    }
-
-    fn built(name: &str, embedded: EmbeddedFile) -> Self {
-        let hash = embedded.metadata.sha256_hash();
-        let content = match embedded.data {
-            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-            Cow::Owned(bytes) => Bytes::from(bytes),
+        let plain = match Self::named(page, name) {
+            Some(file) => file,
+            None if path == "/" && matches!(page, Page::BuiltIn) => return Some(Self::unbuilt()),
+            None => return None,
         };
-        Self::described(name, content, &hash)
+        let mut accepted = Encoding::ALL.into_iter();
+        let compressed = accepted.find_map(|encoding| {
+            let is_accepted = encoding.is_accepted(request);
+            let file = is_accepted.then(|| format!("{name}{}", encoding.extension()));
+            let file = Self::named(page, &file?)?;
+            Some(Self {
+                encoding: Some(encoding),
+                content_type: plain.content_type,
+                ..file
+            })
+        });
+        Some(compressed.unwrap_or(plain))
     }
 
-    /// A file of a folder, read anew each time: whoever works on a page sees it at once. Nothing
-    /// outside of the folder is served, whatever the path or a link in the folder says.
+    fn named(page: &Page, name: &str) -> Option<Self> {
+        match page {
+            Page::Folder(folder) => Self::in_folder(folder, name),
+            Page::BuiltIn => Self::built(name),
+        }
+    }
+
+    #[cfg(feature = "page")]
+    fn built(name: &str) -> Option<Self> {
+        let (content, hash) = embedded::get(name)?;
+        Some(Self::described(name, content, &hash))
+    }
+
+    /// Nothing is embedded.
+    #[cfg(not(feature = "page"))]
+    fn built(_: &str) -> Option<Self> {
+        None
+    }
+
+    /// A file of a folder, read again for each request: a change to the page shows at once. Nothing
+    /// outside of the folder is served, whatever the path or a link in the folder names.
     fn in_folder(folder: &Path, name: &str) -> Option<Self> {
         let named = Path::new(name);
         let is_plain = named
@@ -93,7 +160,7 @@ impl File {
     }
 
     fn described(name: &str, content: Bytes, hash: &[u8]) -> Self {
-        // Half of the hash tells any two builds apart.
+        // Half of the hash distinguishes any two builds.
         let digits: String = hash
             .iter()
             .take(16)
@@ -101,6 +168,7 @@ impl File {
             .collect();
         Self {
             content,
+            encoding: None,
             content_type: content_type(name),
             cache_control: if name.starts_with(HASHED_FOLDER) {
                 "public, max-age=31536000, immutable"
@@ -114,6 +182,7 @@ impl File {
     fn unbuilt() -> Self {
         Self {
             content: Bytes::from_static(UNBUILT.as_bytes()),
+            encoding: None,
             content_type: content_type("unbuilt.html"),
             cache_control: "no-cache",
             etag: "\"unbuilt\"".to_owned(),
@@ -124,12 +193,15 @@ impl File {
         let lasting = [
             (header::CACHE_CONTROL, self.cache_control.to_owned()),
             (header::ETAG, self.etag.clone()),
+            (header::VARY, "accept-encoding".to_owned()),
         ];
         if is_fresh(request, &self.etag) {
             return (StatusCode::NOT_MODIFIED, lasting).into_response();
         }
         let described = [(header::CONTENT_TYPE, self.content_type)];
-        (lasting, described, self.content).into_response()
+        let encoding = self.encoding.map(Encoding::name);
+        let encoding = encoding.map(|name| [(header::CONTENT_ENCODING, name)]);
+        (lasting, described, encoding, self.content).into_response()
     }
 }
 
@@ -168,14 +240,7 @@ mod tests {
     use super::*;
 
     fn file(name: &str, content: &'static [u8]) -> File {
-        let metadata = rust_embed::Metadata::__rust_embed_new([7; 32], None, None);
-        File::built(
-            name,
-            EmbeddedFile {
-                data: Cow::Borrowed(content),
-                metadata,
-            },
-        )
+        File::described(name, Bytes::from_static(content), &[7; 32])
     }
 
     fn asking_with(tags: &str) -> HeaderMap {
@@ -219,7 +284,8 @@ mod tests {
         std::fs::write(folder.join("index.html"), "<p>").unwrap();
         std::fs::write(folder.join("assets/a.js"), "1").unwrap();
         let page = Page::Folder(folder.canonicalize().unwrap());
-        let served = |path: &str| File::at(&page, path).map(|file| file.content_type);
+        let plain = HeaderMap::new();
+        let served = |path: &str| File::at(&page, path, &plain).map(|file| file.content_type);
         assert_eq!(served("/"), Some("text/html; charset=utf-8"));
         assert_eq!(
             served("/assets/a.js"),
@@ -239,6 +305,49 @@ mod tests {
             std::os::unix::fs::symlink(outside.path().join("secret"), folder.join("link")).unwrap();
             assert_eq!(served("/link"), None);
         }
+    }
+
+    fn accepting(encodings: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(header::ACCEPT_ENCODING, encodings.parse().unwrap())])
+    }
+
+    #[test]
+    fn compressed_file_goes_to_browsers_that_take_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in [("a.js", "plain"), ("a.js.br", "b"), ("a.js.gz", "g")] {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        std::fs::write(folder.path().join("b.js"), "plain").unwrap();
+        let page = Page::Folder(folder.path().canonicalize().unwrap());
+        for (accepted, content, encoding) in [
+            ("gzip, deflate, br, zstd", "b", Some("br")),
+            ("gzip", "g", Some("gzip")),
+            ("br;q=0, GZIP;q=0.5", "g", Some("gzip")),
+            ("br;q=0.000,gzip; q=0", "plain", None),
+            ("identity", "plain", None),
+        ] {
+            let file = File::at(&page, "/a.js", &accepting(accepted)).unwrap();
+            assert_eq!(file.content, content, "{accepted}");
+            let response = file.response(&HeaderMap::new());
+            let headers = response.headers();
+            let sent = headers.get(header::CONTENT_ENCODING);
+            assert_eq!(sent.map(|it| it.to_str().unwrap()), encoding, "{accepted}");
+            assert_eq!(headers[header::CONTENT_TYPE], content_type("a.js"));
+            assert_eq!(headers[header::VARY], "accept-encoding");
+        }
+        let file = File::at(&page, "/b.js", &accepting("br")).unwrap();
+        assert_eq!((&file.content[..], file.encoding), (&b"plain"[..], None));
+    }
+
+    #[test]
+    fn each_encoding_has_a_tag_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in [("a.js", "plain"), ("a.js.br", "b")] {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        let page = Page::Folder(folder.path().canonicalize().unwrap());
+        let tag = |accepted| File::at(&page, "/a.js", &accepting(accepted)).unwrap().etag;
+        assert_ne!(tag("br"), tag("identity"));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) fn cursor(uri: &Uri) -> Result<Option<GatePlace>, Problem> {
     Ok(Some(place))
 }
 
-/// A place as a client brings it back. What is in it is nobody's business but ours.
+/// A cursor as a client sends it back. Its content is opaque.
 pub(crate) fn encode(place: GatePlace) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}.{}", place.asked.0, place.position))
 }

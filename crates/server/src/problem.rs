@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::EngineError;
 use serde::Serialize;
 use serde_json::Value;
 use store::StoreError;
+use turn::refusal::RefusalCode as TurnRefusal;
 use wire::DecodeError;
 
+use crate::access_log::RefusalCode;
 use crate::quota::Refusal;
+use crate::request_context::RequestContext;
 
 /// An error as a client reads it. Codes are stable: programs match on them.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub(crate) struct Problem {
     message: String,
     /// What was decided instead.
     decision: Option<Box<Value>>,
-    /// What is asked, of somebody who answered to something else.
+    /// The current question, for an answer to another.
     approval: Option<Box<Value>>,
     /// When it is worth another try, in seconds.
     retry_after: Option<u16>,
@@ -40,13 +43,14 @@ impl Problem {
     }
 
     /// Nothing is served under this path.
+    #[cfg(feature = "cli")]
     pub(crate) fn not_found(path: &str) -> Self {
         let message = format!("nothing is served at {path}");
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     /// The path exists, and does not take this method.
-    pub(crate) fn method_not_allowed(method: &Method, path: &str) -> Self {
+    pub(crate) fn method_not_allowed(method: &axum::http::Method, path: &str) -> Self {
         let message = format!("{path} does not take {method}");
         Self::new(
             StatusCode::METHOD_NOT_ALLOWED,
@@ -85,19 +89,26 @@ impl Problem {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
 
-    /// No keys are configured, and somebody else than this machine asks.
+    /// The metrics have a key of their own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn metrics_key_needed() -> Self {
+        let message = "the key of the metrics is needed: Authorization: Bearer KEY";
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    /// No keys are configured, and the request comes from another machine.
     pub(crate) fn loopback_only() -> Self {
         let message = "no keys are configured, so only this machine is served";
         Self::new(StatusCode::FORBIDDEN, "loopback_only", message)
     }
 
-    /// The path speaks WebSocket, and the request does not.
+    /// The path is a WebSocket, and the request is none.
     pub(crate) fn upgrade_required() -> Self {
         let message = "this path speaks WebSocket";
         Self::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", message)
     }
 
-    /// A browser says that it comes from a site that is not allowed.
+    /// A browser reports that the request comes from a site that is not allowed.
     pub(crate) fn foreign_origin() -> Self {
         let message = "the request comes from another site, which may not do that: see --origins";
         Self::new(StatusCode::FORBIDDEN, "foreign_origin", message)
@@ -134,6 +145,12 @@ impl Problem {
         self.code
     }
 
+    /// How long to wait before another try, where that is known.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        let seconds = self.retry_after?;
+        Some(Duration::from_secs(seconds.into()))
+    }
+
     /// Large bodies hold all the memory that bodies may have.
     pub(crate) fn no_room() -> Self {
         let message = "other requests with large bodies have to be served first";
@@ -143,12 +160,12 @@ impl Problem {
         }
     }
 
-    /// As a client reads it inside of a stream: its code, and words.
-    pub(crate) fn told(&self) -> String {
+    /// As a client reads it inside of a stream: its code and its message.
+    pub(crate) fn error_text(&self) -> String {
         format!("{}: {}", self.code, self.message)
     }
 
-    /// Somebody else answered before.
+    /// The approval was decided before.
     pub(crate) fn already_decided(decision: Value) -> Self {
         let message = "this was decided before, and otherwise";
         Self {
@@ -197,13 +214,14 @@ impl From<EngineError> for Problem {
                 StatusCode::NOT_FOUND
             }
             EngineError::Refused(refusal) => match refusal.code {
-                "bad_request" | "invalid_input" => StatusCode::BAD_REQUEST,
-                "unknown_message" => StatusCode::NOT_FOUND,
-                "chat_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+                TurnRefusal::BadRequest | TurnRefusal::InvalidInput => StatusCode::BAD_REQUEST,
+                TurnRefusal::UnknownMessage => StatusCode::NOT_FOUND,
+                TurnRefusal::ChatTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
                 _ => StatusCode::CONFLICT,
             },
             EngineError::InvalidInput(_)
             | EngineError::InvalidOutput(_)
+            | EngineError::InvalidPageTool(_)
             | EngineError::InvalidChatId(_) => StatusCode::BAD_REQUEST,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
@@ -211,20 +229,22 @@ impl From<EngineError> for Problem {
     }
 }
 
-/// An error as a client reads it inside of a stream: its code, and words.
-pub(crate) fn told(error: &EngineError) -> String {
+/// An error as a client reads it inside of a stream: its code and its message.
+pub(crate) fn error_text(error: &EngineError) -> String {
     format!("{}: {}", error.code(), message(error))
 }
 
 fn message(error: &EngineError) -> String {
     match error {
-        // Where the journal is, and what it said, is for the operator.
+        // The store's own error is for the operator.
         EngineError::Store(StoreError::Moved { .. }) => {
-            tracing::error!("{error}");
+            let request_id = RequestContext::current_id().map(tracing::field::display);
+            tracing::error!(%error, request_id, "store file moved");
             "The file of the journal is gone. Nothing is stored until it is back.".to_owned()
         }
         EngineError::Store(cause) => {
-            tracing::warn!("the journal can't be reached: {cause}");
+            let request_id = RequestContext::current_id().map(tracing::field::display);
+            tracing::warn!(error = %cause, request_id, "store request failed");
             "The journal can't be reached. Try again in a moment.".to_owned()
         }
         error => error.to_string(),
@@ -252,6 +272,8 @@ struct Body {
 struct Detail {
     code: &'static str,
     message: String,
+    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
 }
 
 impl IntoResponse for Problem {
@@ -259,6 +281,7 @@ impl IntoResponse for Problem {
         let error = Detail {
             code: self.code,
             message: self.message,
+            request_id: RequestContext::current_id().map(|id| id.to_string()),
         };
         let body = Body {
             error,
@@ -270,6 +293,7 @@ impl IntoResponse for Problem {
             approval: self.approval,
         };
         let mut response = (self.status, Json(body)).into_response();
+        response.extensions_mut().insert(RefusalCode(self.code));
         let headers = response.headers_mut();
         match self.status {
             StatusCode::UNAUTHORIZED => {

@@ -2,8 +2,8 @@
 //!
 //! Rates and requests in flight are counted by each server for itself. What is open is counted by the
 //! store, for all servers over it; a server asks it rarely while there is room, so several servers may
-//! together let in a few more than the quota says. A quota is asked when a turn begins: answers and
-//! stops make room, and are never refused by it.
+//! together let in a few more than the quota. A quota is checked when a turn begins: answers and
+//! stops free what it counts, and are never refused by it.
 
 mod allowance;
 mod in_flight;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Engine;
-use engine::engine::Request;
+use engine::Request;
 use governor::clock::Clock;
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
 use turn::Principal;
@@ -77,7 +77,7 @@ impl QuotaLimits {
     };
 }
 
-/// Keeps count of what principals have and send. Cloning it is cheap, and gives the same counts.
+/// Counts what principals have open and send. Cloning it is cheap, and gives the same counts.
 #[derive(Clone)]
 pub struct Quotas(Arc<Inner>);
 
@@ -102,13 +102,13 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// As a client reads it inside of a stream.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn error_text(&self) -> String {
         format!("{}: {}", self.code, self.message)
     }
 }
 
 impl Quotas {
-    /// Counts within limits, for bodies of at most so many bytes.
+    /// Counts within limits, for bodies of at most this many bytes.
     pub fn new(limits: QuotaLimits, largest_body: usize) -> Self {
         let kibibytes = |bytes: usize| {
             let kibibytes = bytes.div_ceil(KIBIBYTE).max(1);
@@ -159,7 +159,7 @@ impl Quotas {
         limiter.check_key(principal).map_err(refused)
     }
 
-    /// Lets so many bytes in.
+    /// Counts this many bytes.
     pub(crate) fn admit_bytes(&self, principal: &Principal, bytes: usize) -> Result<(), Refusal> {
         let Some(limiter) = &self.0.bytes else {
             return Ok(());
@@ -233,7 +233,7 @@ impl Quotas {
         }
     }
 
-    /// Forgets those who have sent nothing for a while. It looks at them all, so it is done rarely.
+    /// Forgets principals that have sent nothing for a while. It visits all of them, so it is done rarely.
     fn sweep(&self, limiter: &DefaultKeyedRateLimiter<Principal>) {
         if limiter.len() >= PRINCIPALS && self.0.swept.check().is_ok() {
             limiter.retain_recent();

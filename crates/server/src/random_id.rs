@@ -1,4 +1,4 @@
-//! Ids that nobody else has.
+//! Random ids.
 
 /// A fresh id, which begins so.
 pub(crate) fn random_id(prefix: &str) -> String {

@@ -1,6 +1,6 @@
 //! Whether this server can do its work: found out by writing to the store.
 //!
-//! Nobody needs a key to ask, so nobody can make it work by asking: one look at a time, and its
+//! It needs no key, so requests must not cause work: one probe at a time, and its
 //! answer is good for a second.
 
 use std::sync::Arc;
@@ -21,17 +21,17 @@ const FRESH: Duration = Duration::from_secs(1);
 /// How long the store may take.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// Looks whether the store takes writes. Cloning it gives the same.
+/// Probes whether the store takes writes. Cloning it gives the same.
 #[derive(Clone)]
 pub(crate) struct Readiness {
     probe: Arc<dyn Probe>,
-    /// Held while somebody looks: whoever asks meanwhile is given the same answer.
-    last: Arc<Mutex<Option<Look>>>,
+    /// Held during a probe: other requests get the same result.
+    last: Arc<Mutex<Option<Probed>>>,
 }
 
-/// What was found when somebody looked.
+/// The result of a probe.
 #[derive(Clone, Copy)]
-struct Look {
+struct Probed {
     at: Instant,
     found: Result<(), Reason>,
 }
@@ -49,7 +49,7 @@ impl Readiness {
 
     /// What `/readyz` answers.
     pub(crate) async fn answer(&self) -> Response {
-        let (status, body) = match self.look().await {
+        let (status, body) = match self.probe_store().await {
             Ok(()) => (StatusCode::OK, json!({"status": "ready"})),
             Err(reason) => {
                 let body = json!({"status": "unavailable", "reason": reason});
@@ -59,12 +59,12 @@ impl Readiness {
         (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
     }
 
-    async fn look(&self) -> Result<(), Reason> {
+    async fn probe_store(&self) -> Result<(), Reason> {
         let mut last = self.last.lock().await;
-        if let Some(look) = *last
-            && look.at.elapsed() < FRESH
+        if let Some(probed) = *last
+            && probed.at.elapsed() < FRESH
         {
-            return look.found;
+            return probed.found;
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
@@ -72,16 +72,16 @@ impl Readiness {
         let found = match tokio::time::timeout(TIME_LIMIT, probe).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
-                tracing::error!("the store takes no writes: {error}");
+                tracing::error!(%error, "readiness probe failed");
                 Err(reason(&error))
             }
             Err(_) => {
-                tracing::error!("the store has not taken a write for {TIME_LIMIT:?}");
+                tracing::error!(time_limit = ?TIME_LIMIT, "readiness probe timed out");
                 Err("timeout")
             }
         };
         let at = Instant::now();
-        *last = Some(Look { at, found });
+        *last = Some(Probed { at, found });
         found
     }
 }
@@ -94,7 +94,7 @@ fn reason(error: &StoreError) -> Reason {
         StoreError::Moved { .. } => "moved",
         StoreError::Corrupt { .. } | StoreError::NotADatabase { .. } => "corrupt",
         StoreError::Unwritable { .. } | StoreError::ReadOnly { .. } => "unwritable",
-        StoreError::Unavailable { .. } => "away",
+        StoreError::Unavailable { .. } => "unreachable",
         _ => "failed",
     }
 }
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// A store that is full, or says nothing, and counts who asks.
+    /// A store that is full, or does not respond, and counts probes.
     #[derive(Default)]
     struct Broken {
         asked: AtomicUsize,
@@ -126,12 +126,12 @@ mod tests {
     async fn many_who_ask_at_once_are_one_write() {
         let store = Arc::new(Broken::default());
         let readiness = Readiness::new(store.clone());
-        let all = (0..100).map(|_| readiness.look());
+        let all = (0..100).map(|_| readiness.probe_store());
         let answers = futures_util::future::join_all(all).await;
         assert!(answers.iter().all(|answer| *answer == Err("full")));
         assert_eq!(store.asked.load(Ordering::SeqCst), 1);
         tokio::time::advance(FRESH).await;
-        assert_eq!(readiness.look().await, Err("full"));
+        assert_eq!(readiness.probe_store().await, Err("full"));
         assert_eq!(store.asked.load(Ordering::SeqCst), 2);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         });
         let readiness = Readiness::new(store);
         let before = Instant::now();
-        assert_eq!(readiness.look().await, Err("timeout"));
+        assert_eq!(readiness.probe_store().await, Err("timeout"));
         assert!(before.elapsed() <= TIME_LIMIT + FRESH);
     }
 }

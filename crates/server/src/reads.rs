@@ -1,7 +1,7 @@
 //! Reading what may be large, a chat or a part of its journal, and writing it as JSON: a few at a time.
 //!
 //! It takes several times the bytes of what is read, and a client may ask for as much as often as it
-//! likes. Nobody waits for a client here: what was made is the connection's to bound.
+//! likes. Nothing waits for a client here: what was made is the connection's to bound.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +89,7 @@ mod tests {
             turns.push(reads.turn(&names[0]).await.unwrap());
         }
         assert_eq!(reads.turn(&names[0]).await.err(), Some(TOO_MANY));
-        // Nobody else waits for what she has.
+        // No other request waits for what she has.
         let began = tokio::time::Instant::now();
         for _ in 0..AT_ONCE - SHARE {
             turns.push(reads.turn(&names[1]).await.unwrap());

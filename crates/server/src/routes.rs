@@ -1,17 +1,18 @@
 //! Which path is answered by whom.
 
 use axum::http::{HeaderMap, Method, Uri, header};
-use axum::middleware::map_response;
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
 
-use crate::api::Api;
+use crate::api::{Api, method_not_allowed};
+use crate::compression;
 use crate::headers::SecurityHeaders;
 use crate::page::{self, Page};
-use crate::problem::Problem;
 use crate::readiness::Readiness;
+use crate::request_context;
 
 /// Every route of the server.
 pub(crate) fn router(
@@ -21,18 +22,21 @@ pub(crate) fn router(
     page: Page,
     headers: SecurityHeaders,
 ) -> Router {
+    let metrics = api.metrics.clone();
     api.router_with(others)
         .route("/healthz", get(async || status("ok")))
+        // As the legacy bridge has it.
+        .route("/health", get(async || status("ok")))
         .route("/readyz", get(async move || readiness.answer().await))
-        .method_not_allowed_fallback(async |method: Method, uri: Uri| {
-            Problem::method_not_allowed(&method, uri.path())
-        })
+        .method_not_allowed_fallback(method_not_allowed)
         .fallback(async move |method: Method, uri: Uri, headers: HeaderMap| {
             page::answer(&page, &method, &uri, &headers)
         })
+        .layer(from_fn(compression::compress))
         .layer(map_response(move |response: Response| {
             std::future::ready(headers.apply(response))
         }))
+        .layer(from_fn_with_state(metrics, request_context::apply))
 }
 
 #[derive(Serialize)]

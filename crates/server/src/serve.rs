@@ -1,5 +1,6 @@
 //! From the socket to the last connection.
 
+use std::future::pending;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -10,19 +11,23 @@ use agents::Agent;
 use axum::Router;
 use engine::replica::Replica;
 use engine::{Engine, Tools};
+use futures_util::future::join_all;
 use store::{Holder, Location};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tools::mcp::Server;
 use tracing::{info, warn};
 use wire::Limits;
 
 use crate::api::Api;
 use crate::cluster::HttpPeers;
 use crate::config::{Cluster, Config, Remote};
-use crate::connection::{self, ConnectionLimits};
+use crate::connection::{self, ConnectionLimits, Transport};
 use crate::demo;
 use crate::error::Error;
 use crate::identity::KeyIdentity;
+use crate::metrics::{Endpoint, Metrics};
 use crate::quota::Quotas;
 use crate::random_id::random_id;
 use crate::readiness::Readiness;
@@ -32,8 +37,8 @@ use crate::signals;
 use crate::store_url::StoreUrl;
 use crate::ticket::Secret;
 
-/// How long tools at work are waited for once the server was told to end, unless the operator says
-/// otherwise. With the grace below, it ends before orchestrators that wait 30 seconds kill it.
+/// How long tools at work are waited for once the server has a signal to end, unless the operator
+/// sets another time. With the grace below, it ends before orchestrators that wait 30 seconds kill it.
 const DRAIN: Duration = Duration::from_secs(20);
 
 /// How long open connections may take to end after that. A turn that is cut goes on from its journal.
@@ -47,6 +52,9 @@ const LIVE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long another server that gives no sign of life is believed in.
 const LEASE: Duration = Duration::from_secs(10);
+
+/// How many connections may read metrics at once.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// Serves until a signal says stop.
 pub(crate) fn run(config: &Config) -> Result<(), Error> {
@@ -80,13 +88,17 @@ async fn start(config: &Config) -> Result<(), Error> {
     if is_exposed && !config.insecure {
         return Err(Error::Exposed(config.listen.clone()));
     }
-    // Before the line below: whoever reads it may signal at once.
+    // Before the address is announced: a program that reads it may send a signal at once.
     let signals = signals::listen().map_err(|source| Error::System {
         attempt: "listen for signals",
         source,
     })?;
     let (closing, is_closing) = watch::channel(false);
-    let (api, others, readiness) = assemble(config, address).await?;
+    let metrics_listener = match &config.metrics.listen {
+        Some(address) => Some(config.metrics.bind(address).await?),
+        None => None,
+    };
+    let (api, others, endpoint, readiness, servers) = assemble(config, address).await?;
     let api = Api {
         closing: is_closing,
         ..api
@@ -96,9 +108,35 @@ async fn start(config: &Config) -> Result<(), Error> {
         warn!("{warning}");
     }
     if config.insecure && config.keys.is_empty() {
-        warn!("INSECURE: no keys are configured; whoever reaches {address} is served as `local`");
+        warn!(
+            "INSECURE: no keys are configured; every client that reaches {address} is served as `local`"
+        );
     }
-    announce(address);
+    // Dropped, and so ended, when this server ends.
+    let mut metrics = JoinSet::new();
+    if let Some((listener, address)) = metrics_listener {
+        info!(%address, "serving metrics");
+        let router = endpoint.router::<()>().with_state(());
+        let limits = ConnectionLimits {
+            max: Some(METRICS_CONNECTIONS),
+            ..config.connections
+        };
+        metrics.spawn(connection::serve(listener, router, limits, pending()));
+    }
+    let transport = match &config.tls {
+        None => Transport::Plain,
+        Some(tls) => {
+            let reloads = signals::hangups().map_err(|source| Error::System {
+                attempt: "listen for signals",
+                source,
+            })?;
+            // It ends with the runtime.
+            tokio::spawn(tls.clone().watch(reloads));
+            Transport::Tls(Box::new(tls.clone()))
+        }
+    };
+    announce(config.scheme(), address);
+    detect_version(config.remote.as_ref());
     let router = routes::router(
         api,
         others,
@@ -109,22 +147,39 @@ async fn start(config: &Config) -> Result<(), Error> {
     let drain = config.drain.0.unwrap_or(DRAIN);
     let limits = config.connections;
     let served = serve(
-        (listener, router, limits),
+        (transport, listener, router, limits),
         signals,
         closing,
         (engine, drain),
     );
-    served.await.map_err(|source| Error::System {
+    let served = served.await.map_err(|source| Error::System {
         attempt: "go on serving",
         source,
-    })
+    });
+    // Programs that were started here must not outlive this process.
+    let ends = servers.iter().map(Server::shut_down);
+    if tokio::time::timeout(GRACE, join_all(ends)).await.is_err() {
+        warn!("MCP servers did not end in time");
+    }
+    served
+}
+
+/// Logs which ADK it is before anybody says anything, if ADK is there by then. Nothing waits for it.
+fn detect_version(remote: Option<&Remote>) {
+    match remote.cloned() {
+        Some(Remote::Adk(adk)) => drop(tokio::spawn(async move { adk.detect_version().await })),
+        Some(Remote::AdkLive(live)) => {
+            drop(tokio::spawn(async move { live.detect_version().await }));
+        }
+        _ => {}
+    }
 }
 
 /// Opens the store, and puts the agent and its tools over it.
 async fn assemble(
     config: &Config,
     address: SocketAddr,
-) -> Result<(Api, Router<Api>, Readiness), Error> {
+) -> Result<(Api, Router<Api>, Endpoint, Readiness, Vec<Server>), Error> {
     let location = match &config.store {
         StoreUrl::Memory => Location::Memory,
         StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
@@ -139,19 +194,36 @@ async fn assemble(
         Some(Remote::GeminiLive(live)) => Arc::new(live.clone()),
         Some(Remote::Adk(adk)) => Arc::new(adk.clone()),
         Some(Remote::AdkLive(live)) => Arc::new(live.clone()),
+        Some(Remote::AiSdk(route)) => Arc::new(route.clone()),
+        Some(Remote::AgUi(agent)) => Arc::new(agent.clone()),
+        Some(Remote::OpenAi(model)) => Arc::new(model.clone()),
+        Some(Remote::Anthropic(model)) => Arc::new(model.clone()),
         None => demo::agent(config)?,
     };
     // A live model that waits for a call says nothing else meanwhile.
     let is_live = matches!(config.remote, Some(Remote::GeminiLive(_)));
     let timeout = config.approval_timeout.or(is_live.then_some(LIVE_TIMEOUT));
+    let mut servers = Vec::new();
     // A model is offered the demo's tools only where the operator asks for it.
-    let (tools, routes) = match config.remote.is_none() || config.demo_tools {
-        true => demo::tools(config, location, timeout).await?,
-        false => (Tools::default(), demo::no_tools()),
+    let (tools, routes) = match &config.file_agent {
+        Some(agent) => {
+            let (tools, started) = agent.start_tools()?;
+            servers = started;
+            (tools, demo::no_tools())
+        }
+        None if config.remote.is_none() || config.demo_tools => {
+            demo::tools(config, location.clone(), timeout).await?
+        }
+        None => (Tools::default(), demo::no_tools()),
     };
-    let mut engine = Engine::builder(stores.journal, agent, tools)
+    let metrics = Metrics::new();
+    let journal = metrics.observe(stores.journal);
+    let mut engine = Engine::builder(journal, agent, tools)
         .approval_timeout(timeout)
         .client_timeout(config.client_timeout.or(None));
+    if let Some(agent) = &config.file_agent {
+        engine = engine.agent_name(&agent.name);
+    }
     let resting = config.resting_memory.or(NonZeroU32::new(RESTING_MEMORY));
     let resting = resting.map_or(usize::MAX, |bytes| bytes.get() as usize);
     engine = engine.resting_memory(resting);
@@ -159,9 +231,16 @@ async fn assemble(
         engine = engine.idle(linger);
     }
     if let Some(cluster) = &config.cluster {
-        engine = engine.replica(replica(cluster, address)?);
+        engine = engine.replica(replica(cluster, address, &location)?);
     }
     let engine = engine.start().await.map_err(Error::Recover)?;
+    let key = config.metrics.key.clone();
+    let endpoint = Endpoint::new(metrics.clone(), engine.clone(), stores.backlog, key);
+    // Where no key is set, the address that everybody reaches has no metrics.
+    let routes = match config.metrics.key.is_some() {
+        true => routes.merge(endpoint.clone().router()),
+        false => routes,
+    };
     let cluster = config.cluster.as_ref().map(|cluster| cluster.key.clone());
     let origins = Arc::new(config.origins.clone());
     let identity = KeyIdentity {
@@ -172,6 +251,7 @@ async fn assemble(
     let api = Api {
         secret: cluster.as_ref().map_or_else(Secret::fresh, Secret::of),
         cluster,
+        location,
         identity: identity.into(),
         insecure: config.insecure && config.keys.is_empty(),
         origins,
@@ -179,17 +259,20 @@ async fn assemble(
         quotas: Quotas::new(config.quotas, Limits::default().bytes),
         agent_key: config.agent_key.clone(),
         nonces: stores.nonces,
+        metrics,
         ..Api::new(engine)
     };
-    Ok((api, routes, Readiness::new(stores.probe)))
+    let readiness = Readiness::new(stores.probe);
+    Ok((api, routes, endpoint, readiness, servers))
 }
 
 /// This server as one of several over one store.
-fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
+fn replica(cluster: &Cluster, address: SocketAddr, location: &Location) -> Result<Replica, Error> {
     let peers = HttpPeers::new(cluster.key.clone()).map_err(|problem| Error::Setting {
         origin: "the cluster".to_owned(),
         problem,
     })?;
+    let peers = peers.with_location(location.clone());
     let here = || format!("http://{address}");
     Ok(Replica {
         holder: Holder {
@@ -202,13 +285,13 @@ fn replica(cluster: &Cluster, address: SocketAddr) -> Result<Replica, Error> {
 }
 
 /// The one line on stdout, by which scripts and tests learn the address.
-fn announce(address: SocketAddr) {
+fn announce(scheme: &str, address: SocketAddr) {
     let mut stdout = io::stdout();
-    if writeln!(stdout, "listening on http://{address}")
+    if writeln!(stdout, "listening on {scheme}://{address}")
         .and_then(|()| stdout.flush())
         .is_err()
     {
-        info!("listening on http://{address}");
+        info!("listening on {scheme}://{address}");
     }
 }
 
@@ -216,16 +299,19 @@ fn announce(address: SocketAddr) {
 /// until the second signal, or until their time is over. Each is a good end, since no turn lives in a
 /// connection, and what a tool was doing is then said to be unknown.
 async fn serve(
-    (listener, router, limits): (TcpListener, Router, ConnectionLimits),
+    (transport, listener, router, limits): (Transport, TcpListener, Router, ConnectionLimits),
     mut signals: mpsc::Receiver<&'static str>,
     closing: watch::Sender<bool>,
     (engine, drain_time): (Engine, Duration),
 ) -> io::Result<()> {
-    let (drain, told_to_drain) = oneshot::channel::<()>();
-    let mut server = Box::pin(connection::serve(listener, router, limits, async {
+    let (drain, asked_to_drain) = oneshot::channel::<()>();
+    let drained = async {
         // The sender never sends: it is dropped.
-        let _ = told_to_drain.await;
-    }));
+        let _ = asked_to_drain.await;
+    };
+    let mut server = Box::pin(connection::serve_over(
+        transport, listener, router, limits, drained,
+    ));
 
     let signal = tokio::select! {
         result = &mut server => return result,
@@ -244,14 +330,14 @@ async fn serve(
         match engine.drain(drain_time).await {
             Ok(true) => {}
             Ok(false) => warn!("the time is over: tools at work are cut"),
-            Err(error) => warn!("chats could not be given back: {error}"),
+            Err(error) => warn!(%error, "releasing the leases of chats failed"),
         }
         left.send_replace(true);
     });
     let mut is_over = has_left.clone();
     let drained = async {
         let result = (&mut server).await;
-        // What is left holds on to `closing`: the sockets that still say farewell.
+        // Sockets that still send their close frame hold a receiver of `closing`.
         drop(server);
         closing.closed().await;
         // It fails only if the task above has ended without a word.
@@ -281,7 +367,7 @@ mod tests {
 
     use std::sync::Arc;
 
-    /// A server whose one route answers when it is told to, with one request inside.
+    /// A server with one request in progress, which is answered when the test says so.
     struct Busy {
         server: JoinHandle<io::Result<()>>,
         signals: mpsc::Sender<&'static str>,
@@ -311,7 +397,12 @@ mod tests {
             }),
         );
         let server = tokio::spawn(serve(
-            (listener, router, ConnectionLimits::default()),
+            (
+                Transport::Plain,
+                listener,
+                router,
+                ConnectionLimits::default(),
+            ),
             received,
             watch::Sender::new(false),
             (engine().await, DRAIN),

@@ -13,7 +13,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// So many permits for each.
+    /// This many permits for each.
     pub(crate) fn new(permits: usize) -> Self {
         Self {
             permits,

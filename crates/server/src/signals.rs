@@ -1,16 +1,32 @@
-//! SIGTERM and SIGINT as a queue, so that the second one is seen too.
+//! SIGTERM and SIGINT as a queue, so that the second one is seen too; and SIGHUP.
 
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
-/// What the system sends to whoever makes a file larger than it may.
+/// The signal for a write beyond the limit on file sizes.
 const FILE_SIZE: i32 = 25;
 
-/// Starts to listen: from here on neither signal ends the process by itself.
+/// SIGHUP as a queue: from here on it does not end the process. Requests that come while one waits
+/// are one with it.
+pub(crate) fn hangups() -> io::Result<mpsc::Receiver<()>> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            if let Err(TrySendError::Closed(())) = sender.try_send(()) {
+                return;
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// Registers the signals: from here on neither ends the process by itself.
 pub(crate) fn listen() -> io::Result<mpsc::Receiver<&'static str>> {
-    // Nor does this one: the write fails, the store says so, and the server lives to try again.
+    // Nor does this one: the write fails, the store reports it, and the server tries again.
     drop(signal(SignalKind::from_raw(FILE_SIZE))?);
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -26,7 +26,7 @@ impl FromStr for StoreUrl {
         let problem = || "not a store; expected memory, sqlite:PATH or postgres://…".to_owned();
         match text.split_once(':') {
             None if text == "memory" => Ok(StoreUrl::Memory),
-            // `sqlite://chats.db` would mean a file in the root folder, which nobody means.
+            // `sqlite://chats.db` would mean a file in the root folder, which is never meant.
             Some(("sqlite", path)) if path.starts_with("//") => {
                 Err("sqlite:PATH takes a path with no // before it".to_owned())
             }

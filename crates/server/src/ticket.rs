@@ -1,6 +1,6 @@
 //! Tickets: short-lived passes for a WebSocket, since a page can't set headers on one.
 //!
-//! A ticket says whose it is and until when, and is signed with a secret of this process, or of its
+//! A ticket names its principal and its expiry, and is signed with a secret of this process, or of its
 //! cluster. It is good for opening a socket and nothing else, for a minute, and once: what is seen in
 //! a log or a referrer has been used.
 
@@ -26,13 +26,13 @@ impl Secret {
         let mut bytes = [0; 64];
         // Without randomness there would be no TLS on this machine either.
         if getrandom::fill(&mut bytes).is_err() {
-            tracing::error!("the operating system gives no randomness: tickets can be guessed");
+            tracing::error!("no randomness from the operating system: tickets can be guessed");
         }
         Self(bytes)
     }
 
     /// One that all servers of a cluster have: a ticket of any is good at all.
-    pub(crate) fn of(key: &SharedKey) -> Self {
+    pub fn of(key: &SharedKey) -> Self {
         Self(key.derive("tickets"))
     }
 
@@ -44,7 +44,7 @@ impl Secret {
         let until = until.as_millis();
         let mut nonce = [0; 16];
         if getrandom::fill(&mut nonce).is_err() {
-            tracing::error!("the operating system gives no randomness: tickets are refused");
+            tracing::error!("no randomness from the operating system: tickets are refused");
         }
         let name = hex(principal.as_str().as_bytes());
         let claim = format!("{until}.{}.{name}", hex(&nonce));
@@ -52,7 +52,7 @@ impl Secret {
         format!("{claim}.{seal}")
     }
 
-    /// Uses a ticket: whose it is, if it is good and nobody has used it.
+    /// Uses a ticket: its principal, if it is valid and was not used before.
     pub(crate) async fn redeem(
         &self,
         ticket: &str,
@@ -88,7 +88,7 @@ impl Secret {
     }
 }
 
-/// What a ticket says.
+/// The content of a ticket.
 struct Claim<'a> {
     principal: Principal,
     nonce: &'a str,

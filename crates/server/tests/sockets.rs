@@ -7,10 +7,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use adk_stream::Api;
 use adk_stream::engine::{Engine, Tools};
-use adk_stream::live::SocketLimits;
 use adk_stream::store::{self, Location};
+use adk_stream::{Api, SocketLimits};
 use demo::Demo;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role};
@@ -50,7 +49,7 @@ fn answer(socket: &mut WebSocket<TcpStream>) -> String {
 }
 
 /// Why the server closed: its code and reason.
-fn farewell(socket: &mut WebSocket<TcpStream>) -> (u16, String) {
+fn close_frame(socket: &mut WebSocket<TcpStream>) -> (u16, String) {
     loop {
         match socket.read() {
             Ok(Message::Close(Some(frame))) => {
@@ -79,7 +78,7 @@ async fn client_without_a_sign_of_life_is_closed() {
     .await;
     let said = tokio::task::spawn_blocking(move || {
         let mut socket = connect(address);
-        // A client answers pings as it reads: one that never writes what it owes gives no sign.
+        // A client answers pings as it reads: one that never writes its pongs gives no sign.
         let mut stream = socket.get_mut().try_clone().unwrap();
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut stream, &mut bytes).unwrap();
@@ -93,9 +92,9 @@ async fn client_without_a_sign_of_life_is_closed() {
 async fn socket_with_nothing_to_say_is_closed() {
     let idle = Duration::from_millis(100);
     let address = serve(SocketLimits { idle, ..limits() }).await;
-    let farewell = tokio::task::spawn_blocking(move || farewell(&mut connect(address)));
+    let close_frame = tokio::task::spawn_blocking(move || close_frame(&mut connect(address)));
     let expected = (1000, "nothing was said for a while".to_owned());
-    assert_eq!(farewell.await.unwrap(), expected);
+    assert_eq!(close_frame.await.unwrap(), expected);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -164,7 +163,7 @@ async fn client_that_closes_is_answered() {
         let mut socket = connect(address);
         let (code, reason) = (CloseCode::Normal, "bye".into());
         socket.close(Some(CloseFrame { code, reason })).unwrap();
-        farewell(&mut socket)
+        close_frame(&mut socket)
     });
     // As the protocol has it: the client's own words.
     assert_eq!(answer.await.unwrap(), (1000, "bye".to_owned()));
@@ -179,7 +178,7 @@ async fn frame_that_is_too_large_is_said_to_be_so_while_it_is_sent() {
         let mut socket = socket;
         let frame = "x".repeat(64 * 1024 * 1024);
         std::thread::spawn(move || socket.send(Message::text(frame)));
-        farewell(&mut reader)
+        close_frame(&mut reader)
     });
     assert_eq!(said.await.unwrap().0, 1009);
 }

@@ -40,7 +40,7 @@ impl Agent for Talker {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn window_that_nobody_reads_is_cut_off_and_the_turn_goes_on() {
+async fn window_that_nobody_reads_is_cut_off_and_the_turn_continues() {
     let stores = store::open(Location::Memory).await.unwrap();
     let engine = Engine::builder(stores.journal, Arc::new(Talker), Tools::new()).build();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,5 +1,5 @@
 //! How many durable appends a second the stores take here, by one writer and by many, beside what the
-//! disk does: all in one run, since a number of its own says as much of the machine as of the store.
+//! disk does: all in one run, since a single number depends as much on the machine as on the store.
 //!
 //! `cargo run --release -p adk-stream-store --example appends`; `TMPDIR` decides on which disk.
 //! PostgreSQL is started for it, with its defaults.
@@ -87,7 +87,7 @@ async fn report(
     Ok(())
 }
 
-/// Appends to a chat of its own until time is up, and says how long each append took.
+/// Appends to a chat of its own until time is up, and returns how long each append took.
 async fn write(
     journal: Arc<dyn Journal>,
     writer: usize,

@@ -13,7 +13,7 @@ pub struct ChangeNotifier {
     chats: Mutex<Chats>,
 }
 
-/// The chats that somebody listens for. A sender's value says whether the chat was deleted.
+/// The chats that have listeners. A sender's value is whether the chat was deleted.
 #[derive(Debug, Default)]
 struct Chats {
     senders: HashMap<ChatId, watch::Sender<bool>>,
@@ -68,12 +68,12 @@ impl ChangeNotifier {
         chats.senders.clear();
     }
 
-    /// The chats that somebody listens for.
+    /// The chats that have listeners.
     pub fn chats(&self) -> Vec<ChatId> {
         self.lock().senders.keys().cloned().collect()
     }
 
-    /// Whether anybody listens.
+    /// Whether there are listeners.
     pub fn has_listeners(&self) -> bool {
         !self.lock().senders.is_empty()
     }
@@ -84,7 +84,7 @@ impl ChangeNotifier {
     }
 }
 
-/// Somebody who waits for a chat's next entry.
+/// A listener that waits for a chat's next entry.
 #[derive(Debug)]
 pub struct Listener {
     chat: ChatId,
@@ -95,7 +95,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// What rang until now is heard.
+    /// Marks all notifications so far as seen.
     pub(crate) fn mark_seen(&mut self) {
         if let Some(receiver) = &mut self.receiver {
             receiver.mark_unchanged();

@@ -90,7 +90,7 @@ pub enum StoreError {
     },
     /// Another process has held the database for too long.
     Busy,
-    /// The first entry of a journal does not say whose chat it is.
+    /// The first entry of a journal does not name the owner of the chat.
     OwnerMissing {
         /// The chat.
         chat: ChatId,

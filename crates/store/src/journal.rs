@@ -18,7 +18,7 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Sen
 /// All that can be looked up is derived from the entries by [`turn::index`], in the same
 /// transaction as the append: a caller whose append returned finds it everywhere.
 ///
-/// An error says that nothing is known to be stored. The next append decides: if the entry was
+/// An error means that nothing is known to be stored. The next append decides: if the entry was
 /// stored after all, it conflicts.
 pub trait Journal: Leases {
     /// Appends one entry behind the last one that the caller has seen, all of it or nothing, and
@@ -29,7 +29,7 @@ pub trait Journal: Leases {
     /// entry opens the chat: its first event is [`Event::ChatOpened`], or
     /// [`StoreError::OwnerMissing`].
     ///
-    /// Whoever stops waiting does not take the append back: it may be stored all the same.
+    /// A caller that stops waiting does not take the append back: it may be stored all the same.
     fn append<'a>(
         &'a self,
         chat: &'a ChatId,
@@ -53,9 +53,9 @@ pub trait Journal: Leases {
     /// without duplicates. The chat need not be there yet.
     fn tail(&self, chat: &ChatId, after: u64) -> Tail;
 
-    /// The gates that wait in the chats of this owner, oldest first, so many at most: the first ones,
+    /// The open gates in the chats of this owner, oldest first, at most this many: the first ones,
     /// or those behind a place that an earlier page ended at. A gate whose call is not in the
-    /// journal is not among them, since nobody could tell what it asks.
+    /// journal is not among them, since nobody could know its question.
     fn open_gates<'a>(
         &'a self,
         owner: &'a Principal,
@@ -72,24 +72,24 @@ pub trait Journal: Leases {
         limit: usize,
     ) -> Reply<'a, Usage>;
 
-    /// Where a gate is, and what became of it.
+    /// A gate's chat, and its outcome.
     fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>>;
 
     /// The chat that a call is in.
     fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>>;
 
-    /// Open gates whose time is up by a moment, the longest overdue first, so many at most: what a
+    /// Open gates whose time is up by a moment, the longest overdue first, at most this many: what a
     /// timer that was lost with its server would have closed.
     fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>>;
 
     /// Those of the chats whose journals are not where the caller has seen them last, in no order:
-    /// somebody else appended, or deleted the chat.
+    /// another appended, or deleted the chat.
     fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>>;
 
     /// Whose chat it is.
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>>;
 
-    /// Forgets a chat and all that is known of it, and says whether there was one. Its tails end.
+    /// Deletes a chat and all that is derived from it, and returns whether there was one. Its tails end.
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool>;
 }
 
@@ -108,7 +108,7 @@ pub struct NewEntry {
     pub open: Option<OpenTurn>,
 }
 
-/// What became of an append.
+/// The outcome of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a conflict means that nothing was appended"]
 pub enum Appended {
@@ -117,7 +117,7 @@ pub enum Appended {
         /// Its place.
         seq: u64,
     },
-    /// Somebody else was there first. Read again, decide again.
+    /// Another append was first. Read again, decide again.
     Conflict {
         /// The place of the last entry that there is, 0 for none.
         seq: u64,
@@ -167,7 +167,7 @@ impl GatePage {
         let mut bytes = 0;
         let fits = rows.iter().take_while(|(_, open)| {
             let has_room = bytes < PAGE_BYTES;
-            bytes += crate::json::size(&open.call.input);
+            bytes += crate::json_size::json_size(&open.call.input);
             has_room
         });
         let limit = fits.count().min(limit);
@@ -232,7 +232,7 @@ impl EntryPage {
     }
 }
 
-/// Where a gate is, and what became of it.
+/// A gate's chat, and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateRecord {
     /// The chat.
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn page_of_large_inputs_ends_early_and_goes_on() {
+    fn page_of_large_inputs_ends_early_and_continues() {
         let mut rows: Vec<_> = (0..5)
             .map(|position| {
                 let asked = At(1);

@@ -22,24 +22,3 @@ fn malformed(what: &str, error: &serde_json::Error) -> StoreError {
         problem: error.to_string(),
     }
 }
-
-/// How many bytes a value has as JSON.
-pub(crate) fn size(value: &impl Serialize) -> usize {
-    let mut size = Size(0);
-    // Counting does not fail.
-    let _ = serde_json::to_writer(&mut size, value);
-    size.0
-}
-
-struct Size(usize);
-
-impl std::io::Write for Size {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}

@@ -11,7 +11,9 @@ use turn::call::Call;
 use turn::index::{self, Change};
 use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
 
+use crate::backlog::{Backlog, OpenGates};
 use crate::change_notifier::ChangeNotifier;
+use crate::clock::SteadyClock;
 use crate::error::StoreError;
 use crate::journal::{
     Appended, Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
@@ -27,6 +29,7 @@ use crate::tail::Tail;
 pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
     notifier: Arc<ChangeNotifier>,
+    clock: SteadyClock,
 }
 
 #[derive(Debug, Default)]
@@ -215,13 +218,29 @@ impl State {
         }
     }
 
+    fn open_gates_of_all(&self, limit: usize) -> OpenGates {
+        let open = self.open.values().flatten().take(limit);
+        let mut waiting = OpenGates::default();
+        for record in open.filter_map(|(_, id)| Some(&self.gates.get(id)?.record)) {
+            match record.gate.is_question() {
+                true => waiting.approvals += 1,
+                false => waiting.client_calls += 1,
+            }
+            let oldest = waiting
+                .oldest
+                .map_or(record.asked, |at| at.min(record.asked));
+            waiting.oldest = Some(oldest);
+        }
+        waiting
+    }
+
     fn overdue_gates(&self, by: At, limit: usize) -> Vec<(ChatId, GateId)> {
         let open = self.gates.values().map(|asked| &asked.record);
         let open = open.filter(|record| record.closed.is_none());
         let mut overdue: Vec<_> = open
             .filter_map(|record| {
                 let expires = record.gate.expires?;
-                // The last moment of all stands for "never".
+                // The last moment of all means "never".
                 let is_due = expires <= by && expires != At(u64::MAX);
                 is_due.then_some((expires, record))
             })
@@ -374,7 +393,7 @@ impl Journal for MemoryJournal {
             let mut state = lock(&self.state);
             let was_there = state.delete(chat);
             if was_there {
-                // Under the lock, so that nobody reads the next chat under this id before.
+                // Under the lock, so that no reader sees the next chat under this id before.
                 self.notifier.end(chat);
             }
             Ok(was_there)
@@ -393,6 +412,12 @@ impl Nonces for MemoryJournal {
             }
             Ok(is_new)
         })
+    }
+}
+
+impl Backlog for MemoryJournal {
+    fn open_gates_of_all(&self, limit: usize) -> Reply<'_, OpenGates> {
+        ready(Ok(lock(&self.state).open_gates_of_all(limit)))
     }
 }
 

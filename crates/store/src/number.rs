@@ -1,6 +1,6 @@
 //! Numbers in a database, whose integers have a sign.
 //!
-//! A moment is stored by its bits, so that each comes back as it was, also the one that stands for
+//! A moment is stored by its bits, so that each is read back as it was, also the one that means
 //! "never". People read the table correctly until the year 292 million.
 
 use turn::At;

@@ -7,8 +7,10 @@
 //!
 //! A database that is away for less than the time limit of the URL costs that time and nothing else.
 //! After that, what is asked of the store fails with [`StoreError::Unavailable`] until it is back;
-//! tails wait.
+//! tails wait. All hosts of a URL are asked side by side for the primary (`address`), and one that was
+//! replaced by another is not used again (`lineage`).
 
+mod address;
 mod append;
 mod database;
 mod failure;
@@ -16,6 +18,7 @@ mod flush;
 mod hints;
 mod lease;
 mod limits;
+mod lineage;
 mod outage;
 mod pool;
 mod read;
@@ -28,11 +31,14 @@ mod writer;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+use std::time::Duration;
 
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
+use crate::backlog::{Backlog, OpenGates};
 use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
+use crate::inspection::{Inspection, Schema};
 use crate::journal::{
     Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
 };
@@ -40,14 +46,15 @@ use crate::lease::{Holder, Lease, Leases};
 use crate::nonce::Nonces;
 use crate::probe::Probe;
 use crate::tail::Tail;
+use address::Address;
 use append::Append;
 use hints::Hints;
 use outage::Outage;
 use pool::Pool;
-use session::Address;
 use writer::Writer;
 
 pub use database::Database;
+pub use lineage::Lineage;
 pub use session::Session;
 pub use url::PostgresUrl;
 
@@ -88,6 +95,25 @@ impl PostgresStore {
             _hints: Hints::start(address, Arc::clone(&notifier), process_id),
             notifier,
             writer,
+        })
+    }
+}
+
+impl PostgresStore {
+    /// What a database holds, found out without a change.
+    pub(crate) async fn inspect(url: PostgresUrl) -> Result<Inspection, StoreError> {
+        let address = Address::new(url)?;
+        let session = address.connect().await?;
+        let schema = schema::state(&session, &address).await?;
+        let clock = limits::clock(&session).await?;
+        let servers = match schema {
+            Schema::Missing => Vec::new(),
+            Schema::Older { .. } | Schema::Current => lease::servers(&session).await?,
+        };
+        Ok(Inspection {
+            schema,
+            clock: Some(clock),
+            servers,
         })
     }
 }
@@ -212,16 +238,20 @@ impl Journal for PostgresStore {
 }
 
 impl Leases for PostgresStore {
+    fn time(&self) -> Reply<'_, At> {
+        let read = |session: Arc<Session>| async move { limits::clock(&session).await };
+        Box::pin(self.pool.run(read))
+    }
+
     fn hold<'a>(
         &'a self,
         owner: &'a Holder,
         chats: &'a [(ChatId, u64)],
-        now: At,
-        expires: At,
+        lease: Duration,
     ) -> Reply<'a, Vec<ChatId>> {
         // Renewed twice is renewed.
         let write = move |session: Arc<Session>| async move {
-            lease::hold(&session, owner, chats, now, expires).await
+            lease::hold(&session, owner, chats, lease).await
         };
         Box::pin(self.pool.run(write))
     }
@@ -238,9 +268,9 @@ impl Leases for PostgresStore {
         Box::pin(self.pool.run(write))
     }
 
-    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
+    fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
         let read =
-            move |session: Arc<Session>| async move { lease::orphaned(&session, now, limit).await };
+            move |session: Arc<Session>| async move { lease::orphaned(&session, limit).await };
         Box::pin(self.pool.run(read))
     }
 }
@@ -254,9 +284,17 @@ impl Nonces for PostgresStore {
     }
 }
 
+impl Backlog for PostgresStore {
+    fn open_gates_of_all(&self, limit: usize) -> Reply<'_, OpenGates> {
+        let read =
+            move |session: Arc<Session>| async move { limits::open_gates(&session, limit).await };
+        Box::pin(self.pool.run(read))
+    }
+}
+
 impl Probe for PostgresStore {
     fn probe(&self, now: At) -> Reply<'_, ()> {
         let write = move |session: Arc<Session>| async move { limits::probe(&session, now).await };
-        Box::pin(self.pool.look(write))
+        Box::pin(self.pool.probe(write))
     }
 }

@@ -26,8 +26,11 @@ use std::time::Duration;
 use rusqlite::Connection;
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
+use crate::backlog::{Backlog, OpenGates};
 use crate::change_notifier::ChangeNotifier;
+use crate::clock::machine_time;
 use crate::error::StoreError;
+use crate::inspection::{Inspection, Schema};
 use crate::journal::{
     Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry, Reply, Usage,
 };
@@ -41,8 +44,8 @@ use readers::Readers;
 use write_connection::WriteConnection;
 use writer::Writer;
 
-/// How long another process may hold the file before a look at it says so: a fraction of what whoever
-/// looks waits for.
+/// How long another process may hold the file before a probe reports it: a fraction of the probe's own
+/// time limit.
 const LOCKED: Duration = Duration::from_millis(500);
 
 /// How many entries a tail reads at once.
@@ -66,6 +69,22 @@ impl SqliteStore {
             Self::on(connection, path)
         });
         opening.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// What a file holds, found out without a change.
+    pub(crate) async fn inspect(path: PathBuf) -> Result<Inspection, StoreError> {
+        let looking = tokio::task::spawn_blocking(move || {
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            if folder.is_some_and(|folder| !folder.is_dir()) {
+                return Err(StoreError::FolderMissing { path });
+            }
+            if !path.exists() {
+                return Ok(Inspection::new(Schema::Missing));
+            }
+            let connection = connection::open_reader(&path)?;
+            schema::state(&connection, &path).map(Inspection::new)
+        });
+        looking.await.unwrap_or(Err(StoreError::Closed))
     }
 
     /// What an operator should know of the file at a path.
@@ -200,16 +219,19 @@ impl Journal for SqliteStore {
 }
 
 impl Leases for SqliteStore {
+    fn time(&self) -> Reply<'_, At> {
+        Box::pin(std::future::ready(Ok(machine_time())))
+    }
+
     fn hold<'a>(
         &'a self,
         owner: &'a Holder,
         chats: &'a [(ChatId, u64)],
-        now: At,
-        expires: At,
+        lease: Duration,
     ) -> Reply<'a, Vec<ChatId>> {
         let (owner, chats) = (owner.clone(), chats.to_vec());
         let run = move |connection: &mut WriteConnection| {
-            lease::hold(connection, &owner, &chats, now, expires)
+            lease::hold(connection, &owner, &chats, machine_time(), lease)
         };
         Box::pin(self.writer.write(run))
     }
@@ -227,8 +249,8 @@ impl Leases for SqliteStore {
         Box::pin(self.writer.write(run))
     }
 
-    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        let read = move |connection: &_| lease::orphaned(connection, now, limit);
+    fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        let read = move |connection: &_| lease::orphaned(connection, machine_time(), limit);
         Box::pin(self.readers.read(read))
     }
 }
@@ -242,14 +264,21 @@ impl Nonces for SqliteStore {
     }
 }
 
+impl Backlog for SqliteStore {
+    fn open_gates_of_all(&self, limit: usize) -> Reply<'_, OpenGates> {
+        let read = move |connection: &_| limits::open_gates(connection, limit);
+        Box::pin(self.readers.read(read))
+    }
+}
+
 impl Probe for SqliteStore {
     fn probe(&self, now: At) -> Reply<'_, ()> {
         Box::pin(async move {
-            self.readers.look().await?;
+            self.readers.probe().await?;
             let run = move |connection: &mut WriteConnection| limits::probe(connection, now);
             let mut write = std::pin::pin!(self.writer.write(run));
             loop {
-                // A statement waits for the lock longer than whoever looks has time for.
+                // A statement waits for the lock longer than the probe has time for.
                 match tokio::time::timeout(LOCKED, &mut write).await {
                     Ok(written) => return written,
                     Err(_) if self.writer.is_locked_out(LOCKED) => return Err(StoreError::Busy),

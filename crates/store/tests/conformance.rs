@@ -11,8 +11,8 @@ mod conformance;
 
 // What the suite knows as its crate.
 use adk_stream_store::{
-    Appended, Bounds, Closed, GatePage, GateRecord, Holder, Journal, Lease, Location, NewEntry,
-    OpenGate, StoreError, Stores, Tail, Usage, open,
+    Appended, Bounds, Closed, GatePage, GateRecord, Holder, Journal, Location, NewEntry, OpenGate,
+    StoreError, Stores, Tail, Usage, open,
 };
 
 mod memory {

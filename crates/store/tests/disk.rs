@@ -1,5 +1,5 @@
 //! A SQLite file on a disk that has no room: what does not fit is refused and leaves nothing behind,
-//! and when there is room again, the work goes on.
+//! and when there is room again, the work continues.
 //!
 //! The limit is the system's own, on how large a file this process may make, so that the failure comes
 //! from a real write. The process is this test's own binary, which then runs [`child`] alone.
@@ -18,7 +18,7 @@ use turn::{At, ChatId};
 
 /// Where the child finds its file.
 const FILE: &str = "ADK_STREAM_STORE_TEST_FILE";
-/// What stands before its words.
+/// The prefix of its output.
 const SAYS: &str = "child: ";
 /// How large a file may become, in bytes.
 const LIMIT: u64 = 512 * 1024;
@@ -86,7 +86,7 @@ async fn child() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_said_to_be_and_work_goes_on_when_there_is_room() {
+async fn a_full_disk_is_reported_and_work_continues_when_there_is_space() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("chats.db");
     // The system would end a process that writes too much, unless it has said that it minds itself.

@@ -1,4 +1,4 @@
-//! A PostgreSQL that several servers share, that holds something else, or that lets nobody in.
+//! A PostgreSQL that several servers share, that holds something else, or that refuses connections.
 
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
@@ -70,9 +70,9 @@ async fn two_servers_see_each_other() {
     for seen in 2..5 {
         let waiting = tokio::spawn(async move { (next_seq(&mut tail).await, tail) });
         assert_eq!(here.append(&chat, seen, opened()).await, grew(seen + 1));
-        let heard;
-        (heard, tail) = waiting.await.unwrap();
-        assert_eq!(heard, Some(seen + 1));
+        let got;
+        (got, tail) = waiting.await.unwrap();
+        assert_eq!(got, Some(seen + 1));
     }
     // What another server deletes is over here too, also when there is a new chat under the id.
     let waiting = tokio::spawn(async move { (next_seq(&mut tail).await, tail) });
@@ -80,22 +80,22 @@ async fn two_servers_see_each_other() {
     for seen in 0..7 {
         assert_eq!(here.append(&chat, seen, opened()).await, grew(seen + 1));
     }
-    let (heard, mut tail) = waiting.await.unwrap();
-    assert_eq!(heard, None);
+    let (got, mut tail) = waiting.await.unwrap();
+    assert_eq!(got, None);
     assert_eq!(next_seq(&mut tail).await, None);
 }
 
 #[tokio::test]
-async fn a_tail_hears_of_more_chats_than_a_notification_holds() {
+async fn a_tail_gets_more_chats_than_a_notification_holds() {
     let url = database();
     let here = open_url(&url).await.unwrap().journal;
     let there = open_url(&url).await.unwrap().journal;
     let long = "x".repeat(500);
     let chats: Vec<ChatId> = (0..100).map(|n| format!("{n}-{long}").into()).collect();
     let mut tails: Vec<_> = chats.iter().map(|chat| there.tail(chat, 0)).collect();
-    let mut heard = JoinSet::new();
+    let mut got = JoinSet::new();
     for mut tail in tails.drain(..) {
-        heard.spawn(async move { next_seq(&mut tail).await });
+        got.spawn(async move { next_seq(&mut tail).await });
     }
     let mut writers = JoinSet::new();
     for chat in chats {
@@ -105,8 +105,8 @@ async fn a_tail_hears_of_more_chats_than_a_notification_holds() {
     for appended in writers.join_all().await {
         assert_eq!(appended, grew(1));
     }
-    for heard in heard.join_all().await {
-        assert_eq!(heard, Some(1));
+    for got in got.join_all().await {
+        assert_eq!(got, Some(1));
     }
 }
 
@@ -207,7 +207,10 @@ async fn everything_survives_a_restart_of_the_server() {
     let stores = open_url(&url).await.unwrap();
     assert_eq!(stores.journal.append(&chat, 0, opened()).await, grew(1));
     let held = [(chat.clone(), 1)];
-    let refused = stores.journal.hold(&holder, &held, At(1), At(9)).await;
+    let refused = stores
+        .journal
+        .hold(&holder, &held, Duration::from_secs(9))
+        .await;
     assert_eq!(refused, Ok(Vec::new()));
     let lease = stores.journal.lease(&chat).await;
     drop(stores);
@@ -242,7 +245,7 @@ async fn what_can_not_be_opened_is_named() {
     let end = format!("latin {at} is encoded in LATIN1, and has to be in UTF8");
     assert!(said.ends_with(&end), "{said}");
 
-    // May speak, and not create.
+    // May connect, and not create.
     cluster.sql("chats", "CREATE ROLE guest LOGIN PASSWORD 'guest-secret'");
     let guest = url.replace("postgres:only-for-tests", "guest:guest-secret");
     let said = refused(guest.clone()).await.to_string();
@@ -304,18 +307,18 @@ async fn turn_that_an_older_version_took_for_running_is_known_to_wait() {
         ..entry(events)
     };
     assert_eq!(journal.append(&chat, 0, entry).await, grew(1));
-    let found = journal.orphaned(At(10), 9).await;
+    let found = journal.orphaned(9).await;
     assert_eq!(found, Ok(vec![chat.clone()]));
     drop(journal);
     cluster.sql("chats", "UPDATE adk_stream.version SET number = 3");
 
     let journal = open_url(&url).await.unwrap().journal;
-    assert_eq!(journal.orphaned(At(10), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(9).await, Ok(Vec::new()));
     let usage = journal.usage(&"ann".into(), &chat, 9).await.unwrap();
     assert!(usage.is_open);
 }
 
-/// A certificate of nobody's but this test's, for `localhost`.
+/// A self-signed certificate for `localhost`.
 fn certify(data: &Path) {
     let made = Command::new("openssl")
         .args([
@@ -339,7 +342,7 @@ fn certify(data: &Path) {
         file.unwrap().write_all(text.as_bytes()).unwrap();
     };
     add("postgresql.conf", "ssl = on\n");
-    // Nobody without TLS.
+    // TLS is required.
     let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
     std::fs::write(data.join("pg_hba.conf"), rules).unwrap();
 }
@@ -368,7 +371,7 @@ async fn a_line_is_encrypted_and_a_certificate_checked_if_asked() {
 
     let plain = open_url(&url("sslmode=disable")).await.err().unwrap();
     assert!(matches!(plain, StoreError::Denied { .. }), "{plain}");
-    // Nobody whom this machine trusts has signed it.
+    // It is not signed by an authority that this machine trusts.
     let unknown = open_url(&url("sslmode=verify-full")).await.err().unwrap();
     assert!(unknown.to_string().contains("certificate"), "{unknown}");
     // And it is not 127.0.0.1's.
@@ -417,7 +420,7 @@ async fn a_database_that_is_away_is_said_to_be() {
     let away = |error: StoreError| matches!(error, StoreError::Unavailable { .. });
     assert!(away(journal.append(&chat, 1, opened()).await.unwrap_err()));
     assert!(away(journal.read(&chat, 0).await.unwrap_err()));
-    assert!(away(journal.orphaned(At(1), 1).await.unwrap_err()));
+    assert!(away(journal.orphaned(1).await.unwrap_err()));
     assert!(away(journal.delete(&chat).await.unwrap_err()));
     cluster.start_again();
     // Every call is an attempt, so the first that finds it there succeeds.
@@ -428,5 +431,12 @@ async fn a_database_that_is_away_is_said_to_be() {
         }
     };
     assert_eq!(appended, grew(2));
-    assert_eq!(journal.read(&chat, 0).await.map(|all| all.len()), Ok(2));
+    // On a busy machine, a connection to read by may take longer than the time limit.
+    let read = loop {
+        match journal.read(&chat, 0).await {
+            Err(error) if away(error.clone()) => {}
+            read => break read,
+        }
+    };
+    assert_eq!(read.map(|all| all.len()), Ok(2));
 }

@@ -66,7 +66,7 @@ impl Work {
         (work, writers, followers)
     }
 
-    /// Appends, each time with a mark that no other append has, until it is told to stop.
+    /// Appends, each time with a unique mark, until it is stopped.
     async fn write(self: Arc<Self>, journal: Arc<dyn Journal>, chat: ChatId, server: u64) {
         let mut seen = 0;
         for mark in (0..).map(|n| n * SERVERS + server) {
@@ -91,7 +91,7 @@ impl Work {
         }
     }
 
-    /// Waits until so many more appends were acknowledged.
+    /// Waits until this many more appends were acknowledged.
     async fn progress(&self, more: u64) {
         let mut counts = self.counts.subscribe();
         let target = counts.borrow().0 + more;
@@ -101,7 +101,7 @@ impl Work {
             .unwrap();
     }
 
-    /// Waits until so many more appends have failed.
+    /// Waits until this many more appends have failed.
     async fn failures(&self, more: u64) {
         let mut counts = self.counts.subscribe();
         let target = counts.borrow().1 + more;
@@ -195,7 +195,7 @@ async fn a_database_that_is_frozen_is_away_and_nothing_is_lost() {
     for _ in 0..2 {
         work.progress(100).await;
         let paused = tokio::task::block_in_place(|| cluster.pause());
-        // They are told: nobody waits for ever.
+        // They get an error: nothing waits for ever.
         work.failures(SERVERS * CHATS).await;
         tokio::task::block_in_place(|| drop(paused));
     }
@@ -219,7 +219,7 @@ async fn connections_that_are_killed_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_only_follows_hears_of_what_came_during_an_outage() {
+async fn follower_gets_what_came_during_an_outage() {
     let cluster = Cluster::start();
     let url = chats(&cluster, Duration::from_secs(1));
     let open = || async {
@@ -234,7 +234,7 @@ async fn whoever_only_follows_hears_of_what_came_during_an_outage() {
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE application_name = 'adk-stream' AND query LIKE 'LISTEN%'";
     for _ in 0..5 {
-        // The notification may come while nobody listens.
+        // The notification may come while there is no listener.
         tokio::task::block_in_place(|| cluster.sql("chats", kill));
         let appended = here.append(&chat, seen, entry(seen)).await;
         seen += 1;

@@ -19,7 +19,7 @@ use turn::{At, ChatId, Entry, GateId, Principal};
 /// Where a child finds its file, and what it is to do there.
 const FILE: &str = "ADK_STREAM_STORE_TEST_FILE";
 const ROLE: &str = "ADK_STREAM_STORE_TEST_ROLE";
-/// What stands before its words.
+/// The prefix of its output.
 const SAYS: &str = "child: ";
 
 /// How many chats a child of the role `endless` writes to at once.
@@ -46,7 +46,7 @@ fn entry(at: u64, events: serde_json::Value) -> NewEntry {
     }
 }
 
-/// What stands at a place of a chat of the role `endless`: large enough to cross many pages, and
+/// What is at a place of a chat of the role `endless`: large enough to cross many pages, and
 /// with something for every index.
 fn written(chat: &ChatId, seq: u64) -> NewEntry {
     let turn = format!("t-{chat}-{seq}");
@@ -84,7 +84,7 @@ impl Process {
         Self(child.unwrap())
     }
 
-    /// What it says, without the words of the test harness around it.
+    /// Its output, without the lines of the test harness around it.
     fn words(&mut self) -> impl Iterator<Item = String> + use<> {
         let stdout: ChildStdout = self.0.stdout.take().unwrap();
         let lines = BufReader::new(stdout).lines();
@@ -128,13 +128,13 @@ async fn child() {
     }
 }
 
-/// Says something to the test that started this process, in one write.
+/// Writes a line to the test that started this process, in one write.
 fn say(words: &str) {
     let line = format!("{SAYS}{words}\n");
     std::io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
-/// Says that an append was acknowledged.
+/// Reports that an append was acknowledged.
 fn say_stored(chat: &ChatId, seq: u64) {
     say(&format!("{chat} {seq}"));
 }
@@ -267,7 +267,7 @@ async fn two_stores_on_one_file_see_each_other() {
     for seq in 1..=2 {
         assert_eq!(tail.next().await.unwrap().map(|entry| entry.seq), Some(seq));
     }
-    // A store that does nothing itself hears of it all the same.
+    // A store that does nothing itself is notified all the same.
     let idle = open_file(&path).await;
     assert_eq!(idle.journal.delete(&"none".into()).await, Ok(false));
     let appended = here.journal.append(&chat, 2, opened()).await;
@@ -275,14 +275,14 @@ async fn two_stores_on_one_file_see_each_other() {
     let mut tail = idle.journal.tail(&chat, 3);
     for seen in 3..5 {
         let waiting = tokio::spawn(async move {
-            let heard = tail.next().await.unwrap();
-            (tail, heard.map(|entry| entry.seq))
+            let got = tail.next().await.unwrap();
+            (tail, got.map(|entry| entry.seq))
         });
         let appended = here.journal.append(&chat, seen, opened()).await;
         assert_eq!(appended, Ok(Appended::Ok { seq: seen + 1 }));
-        let heard;
-        (tail, heard) = waiting.await.unwrap();
-        assert_eq!(heard, Some(seen + 1));
+        let got;
+        (tail, got) = waiting.await.unwrap();
+        assert_eq!(got, Some(seen + 1));
     }
 
     assert_eq!(there.journal.delete(&chat).await, Ok(true));
@@ -326,7 +326,7 @@ async fn look(stores: &Stores, chat: &ChatId, owner: &Principal) -> String {
         journal.gate(&gate(chat, 1)).await,
         journal.call(&format!("c-{chat}-1").as_str().into()).await,
         journal.overdue_gates(At(u64::MAX), 99).await,
-        journal.orphaned(At(u64::MAX), 99).await,
+        journal.orphaned(99).await,
     );
     let seen = format!("{seen:#?}");
     assert!(!seen.contains("Err("), "{seen}");

@@ -1,4 +1,4 @@
-//! Generators for property tests: specimens with other words in them.
+//! Generators for property tests: specimens with other strings in them.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -52,7 +52,7 @@ const ANYTHING: [&str; 8] = [
     "metadata",
 ];
 
-/// Puts other words where the wire takes any.
+/// Puts other strings where the wire takes any.
 fn reword(value: &mut Value, text: &str, id: &str, anything: &Value) {
     match value {
         Value::Object(map) => {
@@ -173,7 +173,9 @@ pub fn server_frame() -> impl Strategy<Value = ServerFrame> {
             2 => ServerFrame::NoActive { request_id },
             3 => ServerFrame::Error {
                 request_id,
+                code: error_text.clone(),
                 error_text,
+                retry_after_ms: (sequence % 2 == 0).then_some(sequence.into()),
             },
             _ => ServerFrame::Chunk {
                 request_id,

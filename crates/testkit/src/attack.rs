@@ -36,7 +36,7 @@ pub enum Client {
     HeavyBody,
     /// Opens a WebSocket, and sends the most of a large frame.
     UnfinishedFrame,
-    /// Announces a large body, and sends as much of it as needs room.
+    /// Announces a large body, and sends as much of it as reserves memory.
     UnfinishedBody,
 }
 
@@ -59,7 +59,7 @@ pub struct Counts {
     pub connected: AtomicUsize,
     /// Connections that the server closed.
     pub cut: AtomicUsize,
-    /// Requests that were carried out.
+    /// Requests that were served.
     pub served: AtomicUsize,
     /// Requests that were answered by 429 or 503.
     pub refused: AtomicUsize,
@@ -76,7 +76,7 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// An attack on a server, by somebody who has a key of their own.
+    /// An attack on a server, by a principal with a key of its own.
     pub fn on(server: SocketAddr, key: &str) -> Self {
         Self {
             server,
@@ -86,7 +86,7 @@ impl Attack {
         }
     }
 
-    /// Adds so many clients that do this.
+    /// Adds this many clients that do this.
     pub fn add(&mut self, count: usize, client: Client) {
         for number in 0..count {
             let counts = self.counts.clone();
@@ -154,7 +154,7 @@ impl Attacker {
                     self.key
                 );
                 stream.write_all(upgrade.as_bytes()).await?;
-                // Its mask is zero, so that the payload stands as it is.
+                // Its mask is zero, so that the payload is sent as it is.
                 let length = 4_000_000_u64.to_be_bytes();
                 let head = [&[0x81, 0xff][..], &length, &[0; 4]].concat();
                 stream.write_all(&head).await?;

@@ -1,5 +1,5 @@
 //! Journals that real clients and the real server have made, judged: every prefix of each must read
-//! back to the same chat, and going on from it must give a stream that clients accept.
+//! back to the same chat, and continuing from it must give a stream that clients accept.
 
 use serde_json::json;
 use turn::agent::AgentEvent;
@@ -37,7 +37,7 @@ pub fn faults(entries: &[Entry]) -> Vec<String> {
     faults
 }
 
-/// Takes a chat up as a new process would, brings its turn to an end, and has the checker look at
+/// Takes a chat over as a new process would, brings its turn to an end, and has the checker look at
 /// what a page would see of it.
 fn go_on(chat: &mut ShownChat) -> Result<(), String> {
     let now = At(u64::MAX / 2);
@@ -92,7 +92,7 @@ fn go_on(chat: &mut ShownChat) -> Result<(), String> {
     Ok(())
 }
 
-/// What happens next: the model speaks, a tool is done, or somebody answers.
+/// What happens next: the model answers, a tool is done, or a person answers.
 fn next(chat: &Chat, effects: &mut Vec<Effect>) -> Option<Input> {
     let done = |call| Input::ToolDone {
         call,
@@ -109,15 +109,15 @@ fn next(chat: &Chat, effects: &mut Vec<Effect>) -> Option<Input> {
                     delta,
                     provider_metadata: None,
                 };
-                let ruling = None;
-                return Some(Input::Agent { event, ruling });
+                let policy = None;
+                return Some(Input::Agent { event, policy });
             }
             Effect::RunTool(call) | Effect::WakeTool { call, .. } => return Some(done(call)),
             // Used above as the mark of a step that has been begun.
             Effect::StopWork => {
                 let event = AgentEvent::Ended(Finish::Stop);
-                let ruling = None;
-                return Some(Input::Agent { event, ruling });
+                let policy = None;
+                return Some(Input::Agent { event, policy });
             }
             Effect::SetTimer { .. } => {}
         }

@@ -15,12 +15,12 @@
 //! - [`journal`]: journals of real runs, every prefix of them judged.
 //! - [`postgres`]: real PostgreSQL servers, in temporary folders.
 //! - [`replay`]: sessions of real clients, played to the checker.
-//! - [`scenario`]: the seeds' scenarios, in the order of their dialect.
+//! - [`scenario`]: the legacy bridge's scenarios, in the order of their dialect.
 //! - [`simulator`]: servers that die and people who try again, in virtual time, judged.
 //! - [`arbitrary`]: generators for property tests.
 //!
 //! The binary `specimens` prints these for the TypeScript tests, which own the real clients. The
-//! binary `simulate` plays schedules of the simulator, and tells one from its seed.
+//! binary `simulate` plays schedules of the simulator, and prints the schedule of a seed.
 
 // The helpers here are called by tests, and stop them as tests stop.
 #![allow(clippy::expect_used)]

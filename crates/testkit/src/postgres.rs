@@ -1,10 +1,10 @@
-//! PostgreSQL for tests: real servers in temporary folders, with nothing left behind.
+//! PostgreSQL for tests: real servers in temporary folders, which are removed.
 //!
 //! [`database`] gives a new, empty database in a cluster that all tests of a run share: the first
 //! that asks starts it, and it ends with the run. [`Cluster`] is one of a test's own, to be stopped,
 //! paused and broken.
 //!
-//! PostgreSQL refuses to run as root; where the tests are root, it runs as somebody else. A server
+//! PostgreSQL refuses to run as root; where the tests are root, it runs as another user. A server
 //! listens on a free port of this machine, and on a socket in its folder, and asks for no password
 //! unless a test makes it: to prove that one is known takes a while, by design. Every commit waits for
 //! the disk, as it would anywhere.
@@ -79,7 +79,7 @@ pub fn dump(url: &str, schema: &str) -> String {
         .collect()
 }
 
-/// The cluster of this run has the number of whoever runs it: of nextest, or of cargo.
+/// The cluster of this run has the process number of its runner: of nextest, or of cargo.
 fn shared_folder() -> PathBuf {
     std::env::temp_dir().join(format!("adk-stream-tests-{}", parent_id()))
 }
@@ -157,6 +157,11 @@ impl Cluster {
         initialise(folder.path());
         change(&folder.path().join("data"));
         own(&folder.path().join("data"));
+        Self::start_in(folder)
+    }
+
+    /// Starts a server that has a data folder.
+    fn start_in(folder: TempDir) -> Self {
         // A port that was free may be taken by the time that it is used.
         for _ in 0..5 {
             let port = free_port();
@@ -169,6 +174,34 @@ impl Cluster {
             }
         }
         panic!("PostgreSQL does not start: {}", log(folder.path()));
+    }
+
+    /// Starts a standby that follows this server. Every commit waits from here on until a standby has
+    /// it, so that nothing is lost by a promotion.
+    pub fn standby(&self) -> Self {
+        let folder = TempDir::new().expect("a folder can be made");
+        own(folder.path());
+        let mut command = as_user(folder.path(), &program("pg_basebackup"), &[]);
+        command.args(["--write-recovery-conf", "--no-sync", "--checkpoint=fast"]);
+        command.arg("--pgdata").arg(folder.path().join("data"));
+        command.args(["--dbname", &self.url("postgres")]);
+        run(&mut command);
+        let standby = Self::start_in(folder);
+        self.wait_for_standbys("*");
+        standby
+    }
+
+    /// Has commits wait for these standbys (`*`), or for none.
+    pub fn wait_for_standbys(&self, names: &str) {
+        let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'");
+        self.sql("postgres", &set);
+        self.sql("postgres", "SELECT pg_reload_conf()");
+    }
+
+    /// Makes a standby a primary, and waits until it is one.
+    pub fn promote(&self) {
+        let promoted = self.sql("postgres", "SELECT pg_promote()");
+        assert_eq!(promoted.trim(), "t", "{}", log(self.folder.path()));
     }
 
     /// The URL of a new, empty database.
@@ -192,7 +225,7 @@ impl Cluster {
         self::sql(self.folder.path(), self.port, database, sql)
     }
 
-    /// Ends it as a crash would: at once, with nothing said to anybody.
+    /// Ends it as a crash would: at once, without a shutdown.
     pub fn crash(&mut self) {
         signal("QUIT", &[self.postmaster.id()]);
         self.postmaster.wait().expect("a child can be waited for");
@@ -225,7 +258,7 @@ impl Drop for Cluster {
     }
 }
 
-/// A frozen server. Dropping it lets it go on.
+/// A frozen server. Dropping it lets it continue.
 pub struct Paused(Vec<u32>);
 
 impl Drop for Paused {
@@ -251,7 +284,7 @@ fn initialise(folder: &Path) {
     run(command.args(options.split_whitespace()));
 }
 
-/// The command that is a server, and ends when whoever started it does.
+/// The command that is a server, and ends with its parent.
 fn server(folder: &Path, port: u16) -> Vec<String> {
     let data = folder.join("data").display().to_string();
     let log = folder.join("log").display().to_string();
@@ -315,7 +348,8 @@ fn is_ready(folder: &Path) -> bool {
     let mut lines = status.lines();
     let process = lines.next().unwrap_or_default();
     let is_alive = !process.is_empty() && Path::new("/proc").join(process).exists();
-    is_alive && lines.nth(6).is_some_and(|line| line.trim() == "ready")
+    let is_open = |line: &str| matches!(line.trim(), "ready" | "standby");
+    is_alive && lines.nth(6).is_some_and(is_open)
 }
 
 fn log(folder: &Path) -> String {
@@ -368,8 +402,8 @@ fn program(name: &str) -> String {
     newest.unwrap_or_else(|| name.to_owned())
 }
 
-/// What stands before a command so that it is run by somebody who is not root, and ends with whoever
-/// started it.
+/// The prefix of a command that is run by a user who is not root, and ends with its
+/// parent.
 fn user() -> Vec<String> {
     let mut command = vec!["setpriv".to_owned(), "--pdeathsig=QUIT".to_owned()];
     if let Some((user, group)) = unprivileged_user() {
@@ -409,7 +443,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Gives files to whoever runs PostgreSQL.
+/// Gives files to the user that runs PostgreSQL.
 fn own(path: &Path) {
     if let Some((user, group)) = unprivileged_user() {
         let mut command = Command::new("chown");

@@ -34,6 +34,8 @@ enum Step {
     Output(Output),
     /// The page said that a call failed.
     OutputError(OutputError),
+    /// The page dropped what was cut off of a message, which comes again.
+    DropUnfinished(String),
     /// The client forgot its messages from one on, as for an edit or a regeneration.
     Truncate(usize),
     /// A new client took the messages over.
@@ -99,6 +101,7 @@ pub fn check(session: Session) -> Value {
             Step::OutputError(error) => {
                 checker.output(&error.tool_call_id, Err(error.error_text));
             }
+            Step::DropUnfinished(message) => checker.drop_unfinished(&message),
             Step::Truncate(length) => checker.truncate(length),
             Step::Messages(messages) => checker = checker.holding(messages),
         }

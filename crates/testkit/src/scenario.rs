@@ -1,8 +1,8 @@
-//! The seeds' scenarios: a prompt, what the person answers, and the order of chunks that follows in
-//! the seeds' dialect.
+//! The legacy bridge's scenarios: a prompt, what the person answers, and the order of chunks that follows in
+//! the legacy bridge's dialect.
 //!
 //! That order is not the AI SDK's. Each scenario lists by name in what the stock client would be
-//! served wrongly by it; pages of the seeds bring code of their own that copes.
+//! served wrongly by it; pages of the legacy bridge have code of their own that copes.
 
 use crate::checker::{Checker, Kind};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wire::Chunk;
 use wire::assembler::Sdk;
 
-/// One scenario of the seeds.
+/// One scenario of the legacy bridge.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -49,7 +49,7 @@ pub fn all() -> Vec<Scenario> {
 }
 
 impl Scenario {
-    /// A stream of the scenario's order, with words of our own; `None` is `[DONE]`.
+    /// A stream of the scenario's order, with texts of our own; `None` is `[DONE]`.
     pub fn stream(&self) -> Vec<Option<Chunk>> {
         let mut calls = 0;
         let mut outputs = 0;
@@ -130,7 +130,7 @@ impl Scenario {
                 if let Some(Chunk::ToolApprovalRequest(request)) = chunk {
                     asked.push(request.approval_id.clone());
                 }
-                // A page of the seeds closes its stream at the end of a question's step.
+                // a page of the legacy bridge closes its stream at the end of a question's step.
                 if matches!(chunk, Some(Chunk::FinishStep)) && !asked.is_empty() {
                     is_open = false;
                 }

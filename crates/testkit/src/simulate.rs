@@ -1,4 +1,4 @@
-//! Plays schedules of the crash simulator: `simulate --seed N` tells the whole story of one,
+//! Plays schedules of the crash simulator: `simulate --seed N` prints the whole schedule of one,
 //! `simulate --from N --to M` plays many and names those that fail; `--bug NAME` plants a mistake.
 
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Plays what is asked for, and says whether everything held.
+/// Plays what is asked for, and returns whether everything held.
 fn run(arguments: &[String]) -> Result<bool, String> {
     let (mut seed, mut from, mut to, mut bug) = (None, 0, None, None);
     for pair in arguments.chunks(2) {
@@ -45,13 +45,13 @@ fn run(arguments: &[String]) -> Result<bool, String> {
     }
     match (seed, to) {
         (Some(seed), None) => {
-            let story = simulator::tell(seed, bug);
+            let story = simulator::play_traced(seed, bug);
             story.lines.iter().for_each(|line| println!("{line}"));
             println!("{:?}", story.tally);
             Ok(story.faults.is_empty())
         }
         (None, Some(to)) => Ok(play(from, to, bug)),
-        _ => Err("one seed, or the seeds from one to another".to_owned()),
+        _ => Err("one seed, or a range of seeds".to_owned()),
     }
 }
 

@@ -4,9 +4,9 @@
 //! A schedule is one chat on two or three servers over one store. Each server runs the shipped
 //! [`engine::driver::Driver`]; what carries its actions out here is small: operations that
 //! reach the store late, fail, are done and fail all the same, or are never answered; tools that write
-//! into a ledger; people who are told things. Servers die, clocks jump, reads lag, and there may be two
+//! into a ledger; people who get replies. Servers die, clocks jump, reads lag, and there may be two
 //! primaries. When everything is healed and quiet, a judge compares the journal with the ledger, with
-//! what people were told, and with what every window showed, as the real client would show it.
+//! the replies that people got, and with what every window showed, as the real client would show it.
 //!
 //! A seed is a whole schedule: the same seed tells the same story. `simulate --seed N` prints it.
 //!
@@ -39,26 +39,28 @@ use self::world::World;
 pub enum Bug {
     /// Says that an entry is stored before it is.
     EffectBeforeJournal,
-    /// Tells people that they were heard before the journal says so.
+    /// Acknowledges a message before the journal has it.
     AnswerBeforeJournal,
     /// After a crash, runs tools again that did not declare that they may be.
     RunAgain,
     /// Takes a conflict for success.
     ConflictIgnored,
-    /// Leaves tools running that were let go, and hears them.
+    /// Leaves tools running after their chat was evicted, and takes their results.
     StaleWork,
     /// Tells somebody who said no that the call was denied, whatever became of it.
     DeniedUnknown,
     /// Tries again for ever where a journal keeps conflicting.
     EndlessRetry,
+    /// Opens a window on the current turn for a client that goes on with an older one.
+    CurrentTurn,
     /// Never looks whether others wrote to the journal of a chat that it has the lease of. Rare: it
-    /// takes tens of thousands of seeds.
+    /// takes thousands of seeds.
     BlindOwner,
 }
 
 impl Bug {
     /// All of them, with their names on the command line.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("effect-before-journal", Self::EffectBeforeJournal),
         ("answer-before-journal", Self::AnswerBeforeJournal),
         ("run-again", Self::RunAgain),
@@ -66,6 +68,7 @@ impl Bug {
         ("stale-work", Self::StaleWork),
         ("denied-unknown", Self::DeniedUnknown),
         ("endless-retry", Self::EndlessRetry),
+        ("current-turn", Self::CurrentTurn),
         ("blind-owner", Self::BlindOwner),
     ];
 }
@@ -75,7 +78,7 @@ impl Bug {
 pub struct Story {
     /// What did not hold, as sentences.
     pub faults: Vec<String>,
-    /// All that happened, in order, if it was to be told.
+    /// All that happened, in order, if it was to be recorded.
     pub lines: Vec<String>,
     /// How much happened.
     pub tally: Tally,
@@ -90,7 +93,7 @@ pub struct Tally {
     pub crashes: u64,
     /// Appends that came late.
     pub conflicts: u64,
-    /// Appends that were stored, and whose server was told that they were not.
+    /// Appends that were stored, and whose server got an error.
     pub doubtful: u64,
     /// Turns that were claimed.
     pub claims: u64,
@@ -100,10 +103,20 @@ pub struct Tally {
     pub executions: u64,
     /// Calls whose outcome is called unknown.
     pub unknown: u64,
-    /// Answers that people were told of.
+    /// Answers that were acknowledged.
     pub acknowledged: u64,
     /// Answers to gates that were closed otherwise.
     pub contradicted: u64,
+    /// Reads that gave a journal as it was, while it had grown.
+    pub old_reads: u64,
+    /// Operations to which the store said nothing.
+    pub unanswered: u64,
+    /// Times in which there were two primaries.
+    pub two_primaries: u64,
+    /// Clocks that jumped.
+    pub clock_jumps: u64,
+    /// Edits and regenerations that opened a turn.
+    pub cuts: u64,
 }
 
 impl Tally {
@@ -119,6 +132,11 @@ impl Tally {
         self.unknown += other.unknown;
         self.acknowledged += other.acknowledged;
         self.contradicted += other.contradicted;
+        self.old_reads += other.old_reads;
+        self.unanswered += other.unanswered;
+        self.two_primaries += other.two_primaries;
+        self.clock_jumps += other.clock_jumps;
+        self.cuts += other.cuts;
     }
 }
 
@@ -127,7 +145,7 @@ pub fn play(seed: u64, bug: Option<Bug>) -> Story {
     World::new(seed, bug, false).play()
 }
 
-/// The same, and tells all that happens.
-pub fn tell(seed: u64, bug: Option<Bug>) -> Story {
+/// The same, and records all that happens.
+pub fn play_traced(seed: u64, bug: Option<Bug>) -> Story {
     World::new(seed, bug, true).play()
 }

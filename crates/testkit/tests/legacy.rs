@@ -1,12 +1,13 @@
-//! The seeds' dialect: read, written back, and judged, with its departures known by name.
+//! The legacy bridge's dialect: read, written back, and judged, with its departures known by name.
 
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 
+use adk_stream_testkit::replay::{self, Session};
 use adk_stream_testkit::scenario::{self, Call, Scenario};
-use serde_json::Value;
+use serde_json::{Value, json};
 use wire::legacy::{ClientFrame, ServerFrame};
 use wire::{Chunk, Limits};
 
@@ -20,8 +21,8 @@ fn scenarios_have_the_departures_that_they_list() {
     }
 }
 
-/// The recorded streams of the seeds' system, where they are at hand. A clone has none, and the
-/// scenarios above say the same in words of our own.
+/// The recorded streams of the legacy bridge, where they are at hand. A clone has none, and the
+/// scenarios above have the same order with texts of our own.
 fn recordings() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
     root.is_dir().then_some(root)
@@ -101,5 +102,35 @@ fn recordings_are_what_the_scenarios_say() {
             "{}",
             scenario.name
         );
+    }
+}
+
+/// A page whose server was killed in the middle of a text, and that reads the turn again. The acts
+/// between the two are the page's.
+fn cut_off(sdk: &str, acts: &[Value]) -> Value {
+    let begin = "data: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n\
+                 data: {\"type\":\"text-start\",\"id\":\"m1-0\"}\n\n\
+                 data: {\"type\":\"text-delta\",\"id\":\"m1-0\",\"delta\":\"Hel\"}\n\n";
+    let end = "data: {\"type\":\"text-delta\",\"id\":\"m1-0\",\"delta\":\"lo\"}\n\n\
+               data: {\"type\":\"text-end\",\"id\":\"m1-0\"}\n\n\
+               data: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n";
+    let mut script = vec![json!({"say": "hi"}), json!({"window": begin})];
+    script.extend(acts.iter().cloned());
+    script.push(json!({"sendAbout": "m1"}));
+    script.push(json!({"window": format!("{begin}{end}")}));
+    let session = json!({"sdk": sdk, "profile": "shared", "script": script});
+    let session: Session = serde_json::from_value(session).unwrap();
+    replay::check(session)["findings"].clone()
+}
+
+#[test]
+fn a_cut_text_that_the_page_dropped_is_not_unfinished() {
+    for sdk in ["6", "7"] {
+        let kept = cut_off(sdk, &[]);
+        assert_eq!(kept[0]["kind"], "unfinished", "{kept}");
+        let dropped = cut_off(sdk, &[json!({"dropUnfinished": "m1"})]);
+        assert_eq!(dropped, json!([]));
+        let other = cut_off(sdk, &[json!({"dropUnfinished": "m2"})]);
+        assert_eq!(other, kept);
     }
 }

@@ -1,4 +1,4 @@
-//! Who really acted: an entry is signed by whoever caused it.
+//! Who really acted: an entry is signed by its cause.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What an agent is told, and what it says.
+//! What an agent is sent, and what it says.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::message::Message;
 /// What an agent says while a step runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentEvent {
-    /// More text. Text that follows text continues it, unless a [`AgentEvent::PartEnd`] stands between.
+    /// More text. Text that follows text continues it, unless a [`AgentEvent::PartEnd`] comes between.
     Text {
         /// The words.
         delta: String,
@@ -115,7 +115,7 @@ pub enum AgentEvent {
         /// The data.
         data: Value,
     },
-    /// Something for whoever watches just now, of a name: `data-NAME`, transient. It is neither kept
+    /// Something for clients that watch just now, of a name: `data-NAME`, transient. It is neither kept
     /// nor told again: sound, and that it is to stop.
     Signal {
         /// The name.
@@ -223,19 +223,19 @@ pub enum Part {
     },
 }
 
-/// What an agent is told when a step is to run.
+/// What an agent is sent when a step is to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepRequest {
     /// The chat.
     pub chat: ChatId,
-    /// The turn: the same when a step that was cut short is run again, another when the same message
-    /// is answered anew.
+    /// The turn: the same when a step that was cut short is run again, another when the answer
+    /// is regenerated.
     pub turn: TurnId,
     /// Who it belongs to.
     pub principal: Principal,
     /// What was said before, in order, and what is to be answered, last. Shared with the chat, which
     /// may be long.
-    pub history: Arc<Vec<Past>>,
+    pub history: Arc<Vec<HistoryItem>>,
     /// The tools that the model may call.
     pub tools: Vec<ToolDeclaration>,
     /// What the agent noted last of its conversation: [`AgentEvent::Session`].
@@ -247,7 +247,7 @@ pub struct StepRequest {
     pub is_again: bool,
 }
 
-/// How a call stands that the agent runs by itself, or that it asked about.
+/// The state of a call that the agent runs by itself, or that it asked about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnCall {
     /// The call.
@@ -270,7 +270,7 @@ pub struct Asked {
 
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Past {
+pub enum HistoryItem {
     /// A user message opened a turn.
     Message(Message),
     /// The result of a long-running call opened a turn.
@@ -300,7 +300,7 @@ pub struct CallResult {
     pub outcome: Outcome,
 }
 
-/// A tool, as a model is told of it.
+/// A tool, as a model knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDeclaration {
     /// Its name.
@@ -319,14 +319,14 @@ pub enum Behavior {
     /// It waits.
     #[default]
     Blocking,
-    /// It goes on, and is told the result when there is one.
+    /// It goes on, and gets the result when there is one.
     NonBlocking,
 }
 
 /// Something that an agent said, as it is brought to the chat. Most of it is words, and an event is ten
 /// times as large as a word.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum CompactEvent {
     /// More of a text.
     Text(String),
     /// More of a reasoning.
@@ -335,7 +335,7 @@ pub enum Said {
     Event(Box<AgentEvent>),
 }
 
-impl From<AgentEvent> for Said {
+impl From<AgentEvent> for CompactEvent {
     fn from(event: AgentEvent) -> Self {
         match event {
             AgentEvent::Text {
@@ -351,18 +351,18 @@ impl From<AgentEvent> for Said {
     }
 }
 
-impl From<Said> for AgentEvent {
-    fn from(said: Said) -> Self {
+impl From<CompactEvent> for AgentEvent {
+    fn from(said: CompactEvent) -> Self {
         match said {
-            Said::Text(delta) => Self::Text {
+            CompactEvent::Text(delta) => Self::Text {
                 delta,
                 provider_metadata: None,
             },
-            Said::Reasoning(delta) => Self::Reasoning {
+            CompactEvent::Reasoning(delta) => Self::Reasoning {
                 delta,
                 provider_metadata: None,
             },
-            Said::Event(event) => *event,
+            CompactEvent::Event(event) => *event,
         }
     }
 }

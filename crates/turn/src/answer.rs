@@ -8,7 +8,7 @@ use crate::chat::Chat;
 use crate::digest::Asker;
 use crate::gate::{Decision, GateKind};
 use crate::id::{CallId, GateId};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalCode};
 use crate::turn::Turn;
 
 /// An answer to a gate.
@@ -42,9 +42,9 @@ impl Chat {
             found.filter(|(_, gate, _)| gate.is_question() == is_yes_or_no)
         else {
             let message = "Nobody asked for this approval.";
-            return Err(Refusal::new("unknown_approval", message));
+            return Err(Refusal::new(RefusalCode::UnknownApproval, message));
         };
-        // Also when it is decided: whoever was shown something else must not take the decision for his.
+        // Also when it is decided: a person who saw something else must not take the decision for theirs.
         self.require_digest(id, answer.digest.as_deref())?;
         if decided.is_some() {
             return Ok(Reception::Late);
@@ -54,7 +54,7 @@ impl Chat {
             && let Some(why) = call.and_then(|call| fixed(gate.policy(call).asker))
         {
             let message = format!("The input is not one that the tool takes: {why}");
-            return Err(Refusal::new("invalid_input", message));
+            return Err(Refusal::new(RefusalCode::InvalidInput, message));
         }
         Ok(Reception::Counts)
     }
@@ -70,14 +70,14 @@ impl Chat {
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
         let Some((turn, call)) = self.call(id) else {
             let message = format!("The journal knows no call {id}.");
-            return Err(Refusal::new("unknown_call", message));
+            return Err(Refusal::new(RefusalCode::UnknownCall, message));
         };
         if turn.outcome(id).is_some() {
             return Ok(None);
         }
         if call.place != Place::Client {
             let message = format!("{} does not run in a page.", call.tool);
-            return Err(Refusal::new("forged_output", message));
+            return Err(Refusal::new(RefusalCode::ForgedOutput, message));
         }
         let decision = match output {
             Ok(output) => Decision::Output { output },
@@ -97,7 +97,7 @@ impl Chat {
             }
             _ => {
                 let message = "This call is not open to be run by a page.";
-                Err(Refusal::new("call_not_open", message))
+                Err(Refusal::new(RefusalCode::CallNotOpen, message))
             }
         }
     }

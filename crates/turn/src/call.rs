@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::CallId;
-use crate::live::{OURS, PATH};
+use crate::metadata::{OURS, PATH};
 
 /// One use of a tool, with the input that the model gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,9 @@ impl Call {
             Value::Object(_) if has_hidden_key(&self.input) => {
                 Some("its input holds keys that pages can't show, such as __proto__")
             }
+            Value::Object(_) if has_rounded_number(&self.input) => Some(
+                "its input holds a number that may have been rounded, which is beyond 64-bit integers",
+            ),
             Value::Object(_) => None,
             _ => Some("its input is not an object with named fields"),
         }
@@ -56,7 +59,7 @@ impl Call {
 }
 
 /// Whether a value has a key, anywhere in it, that JavaScript takes for a prototype: pages drop it.
-fn has_hidden_key(value: &Value) -> bool {
+pub fn has_hidden_key(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_hidden_key),
         Value::Object(map) => map.iter().any(|(key, value)| {
@@ -64,6 +67,21 @@ fn has_hidden_key(value: &Value) -> bool {
                 || key == "constructor" && value.get("prototype").is_some()
                 || has_hidden_key(value)
         }),
+        _ => false,
+    }
+}
+
+/// Whether a value has a number, anywhere in it, that may be another one than was written: an integer
+/// beyond 64 bits is read as the nearest double, and who runs the call may hold all of its digits.
+pub fn has_rounded_number(value: &Value) -> bool {
+    /// From here on, doubles leave integers out.
+    const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Array(items) => items.iter().any(has_rounded_number),
+        Value::Object(map) => map.values().any(has_rounded_number),
+        Value::Number(number) if number.is_f64() => number
+            .as_f64()
+            .is_some_and(|double| double.abs() >= FIRST_ROUNDED),
         _ => false,
     }
 }
@@ -137,6 +155,8 @@ pub enum UnknownReason {
     AgentFailed,
     /// The agent went on, or ended, and never gave a result.
     NoResult,
+    /// A tool sent its request to another service, and the answer was lost.
+    AnswerLost,
 }
 
 impl UnknownReason {
@@ -145,13 +165,14 @@ impl UnknownReason {
     }
 
     /// Every reason that is recorded.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::ServerStopped,
         Self::TurnStopped,
         Self::AnswerUnclear,
         Self::ConnectionCut,
         Self::AgentFailed,
         Self::NoResult,
+        Self::AnswerLost,
     ];
 }
 

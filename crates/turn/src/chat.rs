@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::agent::Past;
+use crate::agent::HistoryItem;
 use crate::call::Call;
 use crate::event::{Cause, Entry, Event};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
+use crate::item::Item;
+use crate::page_tool::{PageTool, PageTools};
 use crate::path::Path;
-use crate::said::Item;
 use crate::time::At;
 use crate::turn::{Status, Turn};
 
@@ -60,10 +61,10 @@ impl Chat {
 
     /// Gives what was said and done since this was asked last, in order: with each turn, its place among
     /// all turns of the chat.
-    pub fn take_said(&mut self, mut take: impl FnMut(usize, Item)) {
+    pub fn take_items(&mut self, mut take: impl FnMut(usize, Item)) {
         let turns = self.turns.iter_mut().enumerate().skip(self.untaken);
         for (place, turn) in turns {
-            for item in turn.said.drain(..) {
+            for item in turn.items.drain(..) {
                 take(place, item);
             }
         }
@@ -80,9 +81,12 @@ impl Chat {
                     message_id,
                     cause,
                     after,
+                    page_tools,
                 } => {
                     let (turn, message_id) = (turn.clone(), message_id.clone());
-                    let opened = Turn::open(turn, message_id, cause.clone(), after.clone(), at);
+                    let mut opened = Turn::open(turn, message_id, cause.clone(), after.clone(), at);
+                    let before = self.turns.last().map(|turn| &turn.page_tools);
+                    opened.page_tools = PageTools::new(page_tools, before);
                     if self.turns.is_empty() {
                         // Most chats that are open have one turn, and a turn is large.
                         self.turns.reserve_exact(1);
@@ -144,7 +148,7 @@ impl Chat {
         self.turns.iter().rposition(|turn| turn.id() == id)
     }
 
-    /// How the current turn stands.
+    /// The status of the current turn.
     pub fn status(&self) -> Option<Status> {
         self.current().map(Turn::status)
     }
@@ -186,7 +190,7 @@ impl Chat {
         self.turns.get(*place)
     }
 
-    /// Where on the path the user message of an id stands.
+    /// Where on the path the user message of an id is.
     pub fn asked(&self, message_id: &str) -> Option<usize> {
         self.path.asked(message_id)
     }
@@ -221,51 +225,68 @@ impl Chat {
     }
 
     /// What was said before the model speaks next.
-    pub fn history(&self) -> Vec<Past> {
-        let mut past = Vec::new();
+    pub fn history(&self) -> Vec<HistoryItem> {
+        let mut history = Vec::new();
         for turn in self.path() {
-            past.extend(self.opening(turn));
-            past.extend(turn.steps_after(0));
+            history.extend(self.opening(turn));
+            history.extend(turn.steps_after(0));
         }
-        past
+        history
     }
 
     /// The same, made from what was made before: one more turn costs what that turn costs.
-    pub fn shared_history(&mut self) -> Arc<Vec<Past>> {
-        let mut told = std::mem::take(&mut self.path.told);
-        let known = told.turns.saturating_sub(1);
+    pub fn shared_history(&mut self) -> Arc<Vec<HistoryItem>> {
+        let mut sent = std::mem::take(&mut self.path.sent);
+        let known = sent.turns.saturating_sub(1);
         if self.path().skip(known).any(|turn| !turn.is_settled()) {
             // What may still change is not kept.
             return Arc::new(self.history());
         }
-        // Copied only where the agent still has what it was told before.
-        let past = Arc::make_mut(&mut told.past);
-        if past.is_empty() {
-            // Most chats that are open have one turn, and what is past is large.
-            past.reserve_exact(1);
+        // Copied only where the agent still holds what it was sent before.
+        let history = Arc::make_mut(&mut sent.items);
+        if history.is_empty() {
+            // Most chats that are open have one turn, and the history is large.
+            history.reserve_exact(1);
         }
         for (place, turn) in self.path().enumerate().skip(known) {
-            if place == told.turns {
-                past.extend(self.opening(turn));
-                (told.turns, told.steps) = (place + 1, 0);
+            if place == sent.turns {
+                history.extend(self.opening(turn));
+                (sent.turns, sent.steps) = (place + 1, 0);
             }
-            past.extend(turn.steps_after(told.steps));
-            told.steps = turn.steps.len();
+            history.extend(turn.steps_after(sent.steps));
+            sent.steps = turn.steps.len();
         }
-        let past = told.past.clone();
-        self.path.told = told;
-        past
+        let history = sent.items.clone();
+        self.path.sent = sent;
+        history
     }
 
     /// What a turn answers, as something that was said.
-    fn opening(&self, turn: &Turn) -> Option<Past> {
+    fn opening(&self, turn: &Turn) -> Option<HistoryItem> {
         Some(match turn.cause() {
-            Cause::Message { message } => Past::Message(message.clone()),
-            Cause::Result { call, outcome, .. } => Past::Result {
+            Cause::Message { message } => HistoryItem::Message(message.clone()),
+            Cause::Result { call, outcome, .. } => HistoryItem::Result {
                 call: self.call(call)?.1.clone(),
                 outcome: outcome.clone(),
             },
         })
+    }
+
+    /// The tools that the page declared with the last message. A turn that the result of a call opens
+    /// has those of the message before it.
+    pub fn page_tools(&self) -> &[PageTool] {
+        let mut turns = self.path().rev();
+        let asked = turns.find(|turn| turn.user_message().is_some());
+        asked.map_or(&[], Turn::page_tools)
+    }
+
+    /// How many bytes the declarations of pages take.
+    pub fn page_tools_weight(&self) -> usize {
+        let before = self.turns.iter().map(|turn| Some(&turn.page_tools));
+        let pairs = self.turns.iter().zip(std::iter::once(None).chain(before));
+        pairs
+            .map(|(turn, before)| turn.page_tools.weight(before))
+            .sum()
     }
 
     /// What the agent noted last of its conversation.

@@ -1,4 +1,4 @@
-//! Decisions: what follows from an input, given how the chat stands.
+//! Decisions: what follows from an input, given the state of the chat.
 //!
 //! A decision is a list of events. They are applied here at once; the engine makes them durable
 //! before it acts on the effects or shows anybody what was said. If it can't, it forgets this chat
@@ -11,11 +11,12 @@ use serde_json::Value;
 use crate::call::{Call, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{Cause, End, Event};
+use crate::failure::FailureCode;
 use crate::gate::{Decision, Gate, GateKind};
-use crate::id::{CallId, GateId, TurnId};
-use crate::input::{Effect, Ids, Input, Output};
+use crate::id::{CallId, GateId};
+use crate::input::{Effect, Input, Output};
+use crate::item::Item;
 use crate::reason;
-use crate::said::Item;
 use crate::time::At;
 use crate::turn::{Status, Turn};
 
@@ -34,6 +35,7 @@ impl Chat {
                 message,
                 principal,
                 after,
+                page_tools,
                 ids,
             } => {
                 if self.owner().is_none() {
@@ -41,13 +43,20 @@ impl Chat {
                     self.decide(&mut output, [Event::ChatOpened { owner }]);
                 }
                 self.give_up(&mut output, Decision::Superseded);
-                self.open(&mut output, Cause::Message { message }, after, ids);
+                let opened = Event::TurnOpened {
+                    turn: ids.turn,
+                    message_id: ids.message,
+                    cause: Cause::Message { message },
+                    after,
+                    page_tools,
+                };
+                self.open(&mut output, opened);
             }
             Input::Result { call, outcome, ids } => {
                 let Some((_, made)) = self.call(&call) else {
                     return output;
                 };
-                // Whoever was first may have brought it, or opened a turn.
+                // Another server may have brought it before, or opened a turn.
                 if self.has_come(&call) || self.current().is_some_and(|turn| turn.end().is_none()) {
                     return output;
                 }
@@ -58,13 +67,22 @@ impl Chat {
                     tool,
                     outcome,
                 };
-                self.open(&mut output, cause, after, ids);
+                let opened = Event::TurnOpened {
+                    turn: ids.turn,
+                    message_id: ids.message,
+                    cause,
+                    after,
+                    // No page sent anything: those of the turns before it hold.
+                    page_tools: Vec::new(),
+                };
+                self.open(&mut output, opened);
             }
-            Input::Agent { event, ruling } => self.agent_says(&mut output, event, ruling, now),
+            Input::Agent { event, policy } => self.agent_event(&mut output, event, policy, now),
             Input::AgentCut => {
                 if self.current().is_some_and(Turn::is_agent_busy) {
                     let message = "The agent's answer was cut off.".to_owned();
-                    self.agent_fails(&mut output, "agent_cut_off", message, None);
+                    let code = FailureCode::AgentCutOff.name();
+                    self.agent_fails(&mut output, code, message, None);
                 }
             }
             Input::Answer { gate, decision } => self.answer(&mut output, &gate, decision, now),
@@ -131,7 +149,7 @@ impl Chat {
                 if self.at_work(&call).is_some()
                     && let Some(turn) = self.current_mut()
                 {
-                    turn.say(Item::CallProgressed {
+                    turn.push_item(Item::CallProgressed {
                         call,
                         output: shown,
                     });
@@ -141,7 +159,7 @@ impl Chat {
                 if self.at_work(&call).is_some() {
                     self.cancel_questions(&mut output, &call);
                     self.settle_call(&mut output, call, outcome);
-                    self.go_on(&mut output);
+                    self.advance(&mut output);
                 }
             }
             Input::Stop => {
@@ -167,20 +185,14 @@ impl Chat {
         output.append.extend(events);
     }
 
-    fn open(&mut self, output: &mut Output, cause: Cause, after: Option<TurnId>, ids: Ids) {
-        let event = Event::TurnOpened {
-            turn: ids.turn,
-            message_id: ids.message,
-            cause,
-            after,
-        };
-        self.decide(output, [event]);
+    fn open(&mut self, output: &mut Output, opened: Event) {
+        self.decide(output, [opened]);
         self.ask_agent(output);
     }
 
     fn ask_agent(&mut self, output: &mut Output) {
         let Some(turn) = self.current() else { return };
-        // It is told with this that it may run them.
+        // This request says that it may run them.
         let started = turn.approved_calls().map(|call| Event::CallStarted {
             turn: turn.id().clone(),
             call: call.clone(),
@@ -260,7 +272,7 @@ impl Chat {
     }
 
     /// Asks the agent again, once every call of the step is settled, or is its own to go on with.
-    fn go_on(&mut self, output: &mut Output) {
+    fn advance(&mut self, output: &mut Output) {
         let Some(turn) = self.current().filter(|turn| turn.is_agent_due()) else {
             return;
         };
@@ -302,7 +314,7 @@ impl Chat {
         }
         for call in calls {
             let outcome = match decision {
-                // Whatever it was doing when it was let go may have been done.
+                // What it was doing when it was stopped may have been done.
                 _ if at_work.contains(&call) => Outcome::Unknown {
                     reason: UnknownReason::TurnStopped,
                 },
@@ -352,7 +364,7 @@ impl Chat {
                     let call = gate.call;
                     self.decide(output, [Event::CallStarted { turn, call }]);
                 }
-                // The agent is told once everything is answered.
+                // The agent gets the answers once all are there.
                 Decision::Approved { .. } if place == Place::Agent => {}
                 Decision::Approved { .. } => {
                     // The time that the person took is not the page's.
@@ -381,7 +393,7 @@ impl Chat {
                 }
             }
         }
-        self.go_on(output);
+        self.advance(output);
     }
 
     /// The open questions about calls that have not begun which nobody should be asked.
@@ -427,7 +439,7 @@ impl Chat {
         if turn.is_model_due() {
             return self.ask_agent(output);
         }
-        // Whoever asked in the middle of a call of the agent's is gone with the one who listened.
+        // A tool of the agent's that asked is gone with the server that listened.
         let orphans = turn.gates_within_own_calls().cloned().collect();
         self.withdraw(output, orphans, None);
         if self.current().is_some_and(Turn::is_agent_busy) {
@@ -441,7 +453,7 @@ impl Chat {
                 self.settle_call(output, call, Outcome::Unknown { reason });
             }
         }
-        self.go_on(output);
+        self.advance(output);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The digest of what a person is asked: whoever brings it with an answer says what was answered.
+//! The digest of what a person is asked: sent with an answer, it says what was answered.
 //!
 //! It is derived from the question, the input, the tool and the policy, and is nowhere stored. To
 //! clients it is opaque: they send back the one that they were given. It covers no ids and no times,
@@ -13,7 +13,7 @@ use crate::call::{Call, Place};
 use crate::chat::Chat;
 use crate::gate::{Gate, GateKind};
 use crate::id::GateId;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalCode};
 
 /// What is hashed, in which form. A change of the form is another version: an answer to the older one
 /// is then refused with the newer, and asked again.
@@ -23,7 +23,7 @@ const VERSION: &str = "adk-stream approval 1";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Who asks.
-    pub asker: Asker,
+    pub(crate) asker: Asker,
     /// Where the call runs.
     pub place: Place,
     /// Whether the answer may put another input in place of the model's.
@@ -32,7 +32,7 @@ pub struct Policy {
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asker {
+pub(crate) enum Asker {
     /// The tool's policy, before the call runs.
     Policy,
     /// The tool itself, in the middle of its work.
@@ -72,7 +72,7 @@ impl Gate {
 impl Chat {
     /// Refuses an answer that was given to something else than what an approval asks. One that does not
     /// say what it was given to is taken.
-    pub fn require_digest(&self, id: &GateId, digest: Option<&str>) -> Result<(), Refusal> {
+    pub(crate) fn require_digest(&self, id: &GateId, digest: Option<&str>) -> Result<(), Refusal> {
         let asked = self.gate(id).and_then(|(turn, gate, _)| {
             let call = turn.call(&gate.call)?;
             gate.digest(call)
@@ -81,7 +81,7 @@ impl Chat {
             Some(digest) if asked.as_deref() != Some(digest) => Err(Refusal {
                 approval: Some(id.clone()),
                 ..Refusal::new(
-                    "approval_changed",
+                    RefusalCode::ApprovalChanged,
                     "The answer was given to something else than what is asked. Look at it again.",
                 )
             }),

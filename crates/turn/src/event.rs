@@ -6,9 +6,11 @@ use serde_json::Value;
 use crate::actor::Actor;
 use crate::agent::Part;
 use crate::call::{Call, Outcome};
+use crate::failure;
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::message::Message;
+use crate::page_tool::PageTool;
 use crate::time::At;
 
 /// One append to a chat's journal: all of its events, or none.
@@ -49,6 +51,9 @@ pub enum Event {
         /// regeneration; nothing means that the chat starts over.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<TurnId>,
+        /// The tools that the page declared with the message, as far as the agent takes them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        page_tools: Vec<PageTool>,
     },
     /// The model ended a step.
     StepEnded {
@@ -114,7 +119,7 @@ pub enum Event {
         #[serde(flatten)]
         outcome: Outcome,
     },
-    /// A server takes up a turn that another one was running. Whoever ran it before conflicts from
+    /// A server takes up a turn that another one was running. The server that ran it conflicts from
     /// here on.
     TurnClaimed {
         /// The turn.
@@ -226,6 +231,7 @@ pub enum End {
     /// The agent failed.
     Failed {
         /// A stable code, listed in docs/errors.md.
+        #[serde(deserialize_with = "failure::read_code")]
         code: String,
         /// What to tell the user.
         message: String,

@@ -1,5 +1,5 @@
 //! What a store keeps beside the entries, so that it need not read them: what an entry changes in its
-//! indexes, and how the chat stands after it. One answer for all stores, so that they can't drift apart,
+//! indexes, and the chat's status after it. One answer for all stores, so that they can't drift apart,
 //! and so that an index can be thrown away and made again from the journal.
 //!
 //! Where the journal says a thing twice (a gate closed by two answers, a chat opened again), the

@@ -9,8 +9,9 @@ use crate::call::Outcome;
 use crate::event::Event;
 use crate::gate::Decision;
 use crate::id::{CallId, GateId, Principal, TurnId};
-use crate::live::Ruling;
 use crate::message::Message;
+use crate::page_tool::PageTool;
+use crate::policy::PolicyDecision;
 use crate::time::At;
 
 /// Something that happens to a chat.
@@ -24,6 +25,8 @@ pub enum Input {
         principal: Principal,
         /// The turn to follow; what came after it is cut off. Nothing means that the chat starts over.
         after: Option<TurnId>,
+        /// The tools that the page declared with it, as far as the agent takes them.
+        page_tools: Vec<PageTool>,
         /// Ids for the turn and for its assistant message.
         ids: Ids,
     },
@@ -41,7 +44,7 @@ pub enum Input {
         /// What.
         event: AgentEvent,
         /// For a call: what the tools and policies say of it.
-        ruling: Option<Ruling>,
+        policy: Option<PolicyDecision>,
     },
     /// The agent's stream ended without saying that the step is over.
     AgentCut,
@@ -136,7 +139,7 @@ pub struct Output {
 pub enum Effect {
     /// Ask the agent for the next step of the current turn.
     CallModel,
-    /// Run a call here. One that was started before is told what it recorded.
+    /// Run a call here. One that was started before gets what it recorded.
     RunTool(CallId),
     /// Tell a tool that waits at a gate what was decided.
     WakeTool {
@@ -154,6 +157,6 @@ pub enum Effect {
         /// When.
         at: At,
     },
-    /// Let go of the model and of all tools of the turn.
+    /// Stop the model and all tools of the turn.
     StopWork,
 }

@@ -4,22 +4,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::agent::Past;
+use crate::agent::HistoryItem;
 use crate::turn::Turn;
 
 /// The turns that were not cut off, by their places among all turns of the chat.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
     turns: Vec<usize>,
-    /// Where on the path the user message of an id stands, the first of them.
+    /// Where on the path the user message of an id is, the first of them.
     asked: HashMap<String, usize>,
-    pub(crate) told: Told,
+    pub(crate) sent: SentHistory,
 }
 
-/// What an agent was told of the path, and how far that goes.
+/// What an agent was sent of the path, and how far that goes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
-    pub(crate) past: Arc<Vec<Past>>,
+pub(crate) struct SentHistory {
+    pub(crate) items: Arc<Vec<HistoryItem>>,
     /// How many turns it is of.
     pub(crate) turns: usize,
     /// How many steps it has of the last of them.
@@ -68,7 +68,7 @@ impl Path {
         &self.turns
     }
 
-    /// Where on the path the user message of an id stands.
+    /// Where on the path the user message of an id is.
     pub(crate) fn asked(&self, message_id: &str) -> Option<usize> {
         self.asked.get(message_id).copied()
     }

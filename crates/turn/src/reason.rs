@@ -1,4 +1,4 @@
-//! The sentences that the model and people are told where nobody else has said anything.
+//! The sentences that the model and people read where nobody else has said anything.
 
 use crate::call::UnknownReason;
 
@@ -30,6 +30,9 @@ pub const fn unknown(reason: UnknownReason) -> &'static str {
         UnknownReason::NoResult => {
             "The outcome is unknown: the agent gave no result of the call. It may or may not have happened."
         }
+        UnknownReason::AnswerLost => {
+            "The outcome is unknown: the tool's request was sent, and its answer was lost. It may or may not have happened."
+        }
     }
 }
 
@@ -42,7 +45,7 @@ pub const NOT_NEEDED: &str = "The tool went on without it.";
 /// Of a gate that the person typed over.
 pub const SUPERSEDED: &str = "superseded: the user wrote something else";
 
-/// How a denial is told where it has to be an error.
+/// A denial as the text of an error.
 pub fn denial(reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("Denied: {reason}"),

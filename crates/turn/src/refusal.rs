@@ -5,8 +5,8 @@ use crate::id::GateId;
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// A stable code, listed in docs/errors.md.
-    pub code: &'static str,
+    /// What kind of refusal it is.
+    pub code: RefusalCode,
     /// What to tell the client.
     pub message: String,
     /// The approval that it is about, where the client is to be shown it again.
@@ -14,30 +14,79 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The code of this name, if there is one.
-    pub fn code_of(name: &str) -> Option<&'static str> {
-        let codes = [
-            "approval_changed",
-            "bad_request",
-            "call_not_open",
-            "chat_too_large",
-            "forged_output",
-            "input_changed",
-            "invalid_input",
-            "unknown_approval",
-            "unknown_call",
-            "unknown_message",
-        ];
-        codes.into_iter().find(|code| *code == name)
-    }
-
     /// A refusal.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             code,
             message,
             approval: None,
         }
+    }
+}
+
+/// What kind of refusal it is. Clients read it by its name, which is listed in docs/errors.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalCode {
+    /// The answer was given to something else than what is asked.
+    ApprovalChanged,
+    /// The request makes no sense.
+    BadRequest,
+    /// The call waits for no output.
+    CallNotOpen,
+    /// The chat takes no further message.
+    ChatTooLarge,
+    /// The output is of a call that no page runs.
+    ForgedOutput,
+    /// The answer names another input than the one that was asked about.
+    InputChanged,
+    /// The input can't be changed.
+    InvalidInput,
+    /// Nobody asked for the approval.
+    UnknownApproval,
+    /// Nobody made the call.
+    UnknownCall,
+    /// There is no such message.
+    UnknownMessage,
+}
+
+impl RefusalCode {
+    /// Every code with its name.
+    const NAMES: [(Self, &'static str); 10] = [
+        (Self::ApprovalChanged, "approval_changed"),
+        (Self::BadRequest, "bad_request"),
+        (Self::CallNotOpen, "call_not_open"),
+        (Self::ChatTooLarge, "chat_too_large"),
+        (Self::ForgedOutput, "forged_output"),
+        (Self::InputChanged, "input_changed"),
+        (Self::InvalidInput, "invalid_input"),
+        (Self::UnknownApproval, "unknown_approval"),
+        (Self::UnknownCall, "unknown_call"),
+        (Self::UnknownMessage, "unknown_message"),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].1
+    }
+
+    /// The code of a name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut names = Self::NAMES.into_iter();
+        names.find_map(|(code, known)| (known == name).then_some(code))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_name_of_its_own() {
+        for (code, name) in RefusalCode::NAMES {
+            assert_eq!(code.name(), name);
+            assert_eq!(RefusalCode::named(name), Some(code));
+        }
+        assert_eq!(RefusalCode::named("no_such_code"), None);
     }
 }

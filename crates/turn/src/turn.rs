@@ -1,23 +1,29 @@
 //! One turn, folded from its events: what it has done, what it waits for, and what it has said.
 
 mod apply;
+mod call_state;
+mod own_calls;
+mod recorded;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::{Asked, CallResult, OwnCall, Part, Past};
-use crate::call::{Call, Outcome, Place};
+pub(crate) use self::call_state::{CallState, Phase};
+pub use self::recorded::{AskedOf, Recorded, RecordedGate};
+use crate::agent::{CallResult, HistoryItem, Part};
+use crate::call::{Call, Outcome};
 use crate::event::{Cause, End};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
-use crate::live::Live;
+use crate::item::Item;
 use crate::message::Message;
-use crate::said::Item;
+use crate::page_tool::{PageTool, PageTools};
+use crate::step_in_progress::StepInProgress;
 use crate::time::At;
 
-/// How a turn stands.
+/// The status of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -40,6 +46,7 @@ pub struct Turn {
     message_id: String,
     cause: Cause,
     after: Option<TurnId>,
+    pub(crate) page_tools: PageTools,
     opened: At,
     pub(crate) steps: Vec<Step>,
     /// Calls in the order in which they were made.
@@ -47,14 +54,14 @@ pub struct Turn {
     index: HashMap<CallId, usize>,
     pub(crate) gates: Vec<GateState>,
     end: Option<End>,
-    /// Whether the agent was asked for a step that it has not ended. No journal says so: whoever takes
-    /// the turn up asks again.
+    /// Whether the agent was asked for a step that it has not ended. No journal says so: a
+    /// server that takes the turn up asks again.
     pub(crate) is_agent_asked: bool,
     /// Whether a server that is gone may have asked before.
     pub(crate) is_asked_again: bool,
-    pub(crate) live: Option<Live>,
-    /// What was said since somebody took it.
-    pub(crate) said: Vec<Item>,
+    pub(crate) in_progress: Option<StepInProgress>,
+    /// What was said since it was last taken.
+    pub(crate) items: Vec<Item>,
 }
 
 /// A step that the model has ended.
@@ -62,71 +69,6 @@ pub struct Turn {
 pub(crate) struct Step {
     pub(crate) parts: Vec<Part>,
     pub(crate) calls: Vec<CallId>,
-}
-
-/// A call and how far it has come.
-#[derive(Debug, Clone)]
-pub(crate) struct CallState {
-    pub(crate) call: Call,
-    pub(crate) phase: Phase,
-    pub(crate) edited_input: Option<Value>,
-    pub(crate) records: Vec<(String, Value)>,
-}
-
-/// How far a call has come.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Phase {
-    /// It was made. Beyond the entry that makes it, only the agent's word is missing: it runs a call of
-    /// its own, or asks about it; of any other it has yet to say who runs it.
-    Proposed,
-    /// A gate holds it, before it has run.
-    Held(GateId),
-    /// It may run. The agent that runs it is told once everything that its step asks is answered.
-    Approved,
-    /// It runs, here or at the agent; its tool may be asking somebody meanwhile.
-    Running,
-    /// It is over.
-    Settled(Outcome),
-}
-
-impl CallState {
-    fn new(call: Call) -> Self {
-        Self {
-            call,
-            phase: Phase::Proposed,
-            edited_input: None,
-            records: Vec::new(),
-        }
-    }
-
-    pub(crate) fn outcome(&self) -> Option<&Outcome> {
-        match &self.phase {
-            Phase::Settled(outcome) => Some(outcome),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn is_settled(&self) -> bool {
-        matches!(self.phase, Phase::Settled(_))
-    }
-
-    fn is_own(&self) -> bool {
-        self.call.place == Place::Agent
-    }
-
-    /// Whether it may be doing something, or waits in the middle of it.
-    pub(crate) fn is_under_way(&self) -> bool {
-        match self.phase {
-            Phase::Running => true,
-            Phase::Proposed => self.is_own(),
-            _ => false,
-        }
-    }
-
-    /// Whether the agent has not said yet who runs it.
-    fn is_left_open(&self) -> bool {
-        self.phase == Phase::Proposed && !self.is_own()
-    }
 }
 
 /// A gate and what was decided.
@@ -149,6 +91,7 @@ impl Turn {
             message_id,
             cause,
             after,
+            page_tools: PageTools::default(),
             opened,
             steps: Vec::new(),
             calls: Vec::new(),
@@ -157,9 +100,14 @@ impl Turn {
             end: None,
             is_agent_asked: false,
             is_asked_again: false,
-            live: None,
-            said: Vec::new(),
+            in_progress: None,
+            items: Vec::new(),
         }
+    }
+
+    /// The tools that the page declared with its message.
+    pub fn page_tools(&self) -> &[PageTool] {
+        self.page_tools.as_slice()
     }
 
     /// Its id.
@@ -187,8 +135,8 @@ impl Turn {
         self.opened
     }
 
-    pub(crate) fn say(&mut self, item: Item) {
-        self.said.push(item);
+    pub(crate) fn push_item(&mut self, item: Item) {
+        self.items.push(item);
     }
 
     /// How it ended, if it has.
@@ -204,7 +152,7 @@ impl Turn {
         }
     }
 
-    /// How it stands.
+    /// Its status.
     pub fn status(&self) -> Status {
         match &self.end {
             Some(End::Finished) => Status::Finished,
@@ -250,7 +198,7 @@ impl Turn {
     }
 
     /// Calls that go on by themselves, and whose results open turns of their own.
-    pub fn pending_calls(&self) -> impl Iterator<Item = &Call> {
+    pub(crate) fn pending_calls(&self) -> impl Iterator<Item = &Call> {
         let is_pending =
             |state: &&CallState| matches!(state.outcome(), Some(Outcome::Pending { .. }));
         self.calls
@@ -271,39 +219,8 @@ impl Turn {
         Some(state.edited_input.as_ref().unwrap_or(&state.call.input))
     }
 
-    /// What a tool that runs again is told of its earlier run: the results that it recorded, and what
-    /// was decided at the gates that it opened, in their order.
-    pub fn recorded(&self, id: &CallId) -> Recorded {
-        let records = self.call_state(id).map(|state| state.records.clone());
-        let asked = self.gates.iter().filter(|state| match state.gate.kind {
-            GateKind::Approval { .. } => false,
-            GateKind::ToolApproval { .. } => state.gate.call == *id,
-            GateKind::ClientCall => {
-                let call = self.call(&state.gate.call);
-                call.is_some_and(|call| call.parent.as_ref() == Some(id))
-            }
-        });
-        let gates = asked.map(|state| RecordedGate {
-            id: state.gate.id.clone(),
-            asked: match &state.gate.kind {
-                GateKind::ClientCall => self.call(&state.gate.call).map(|call| AskedOf::Page {
-                    tool: call.tool.clone(),
-                    input: call.input.clone(),
-                }),
-                kind => kind.question().map(|question| AskedOf::Person {
-                    question: question.to_owned(),
-                }),
-            },
-            decision: state.decision.clone(),
-        });
-        Recorded {
-            records: records.unwrap_or_default(),
-            gates: gates.collect(),
-        }
-    }
-
-    /// Its steps after so many, as something that was said.
-    pub(crate) fn steps_after(&self, known: usize) -> impl Iterator<Item = Past> {
+    /// Its steps after the first `known`, as items of the history.
+    pub(crate) fn steps_after(&self, known: usize) -> impl Iterator<Item = HistoryItem> {
         let steps = self.steps.iter().skip(known);
         steps.map(|step| {
             let results = step.calls.iter().filter_map(|id| self.call_state(id));
@@ -314,7 +231,7 @@ impl Turn {
                     outcome: state.outcome()?.clone(),
                 })
             });
-            Past::Step {
+            HistoryItem::Step {
                 parts: step.parts.clone(),
                 results: results.collect(),
             }
@@ -353,53 +270,6 @@ impl Turn {
         !self.is_agent_asked && self.end.is_none() && self.last_calls().all(may_go_on)
     }
 
-    /// The calls of the agent's own that it may run, and was not told so.
-    pub(crate) fn approved_calls(&self) -> impl Iterator<Item = &CallId> {
-        let calls = self.calls.iter();
-        let approved = calls.filter(|state| state.phase == Phase::Approved);
-        approved.map(|state| &state.call.id)
-    }
-
-    /// Whether the agent was asked for a step, or has calls of its own at work.
-    pub(crate) fn is_agent_busy(&self) -> bool {
-        self.end.is_none() && (self.is_agent_asked || self.own_calls_at_work().next().is_some())
-    }
-
-    /// The calls that the agent runs by itself and that wait for nothing that it has asked, and those
-    /// of which it has not said yet who runs them.
-    pub(crate) fn own_calls_at_work(&self) -> impl Iterator<Item = &CallId> {
-        let is_agents =
-            |state: &&CallState| state.is_left_open() || state.is_under_way() && state.is_own();
-        let calls = self.calls.iter().filter(is_agents);
-        calls.map(|state| &state.call.id)
-    }
-
-    /// The open gates that somebody in the middle of a call of the agent's has opened.
-    pub(crate) fn gates_within_own_calls(&self) -> impl Iterator<Item = &Gate> {
-        self.open_gates()
-            .filter(|gate| match self.call(&gate.call) {
-                Some(Call {
-                    parent: Some(parent),
-                    ..
-                }) => self.call_state(parent).is_some_and(CallState::is_own),
-                Some(call) => {
-                    let is_tools = matches!(gate.kind, GateKind::ToolApproval { .. });
-                    call.place == Place::Agent && is_tools
-                }
-                None => false,
-            })
-    }
-
-    /// Whether the agent runs a call by itself, and waits for no answer to it.
-    pub fn has_own_calls_at_work(&self) -> bool {
-        self.own_calls_at_work().next().is_some()
-    }
-
-    /// Whether a tool that the agent runs by itself has asked somebody, and waits.
-    pub fn is_asked_within_own_calls(&self) -> bool {
-        self.gates_within_own_calls().next().is_some()
-    }
-
     /// The open gates of a call, and of those that it asked for.
     pub(crate) fn gates_of(&self, id: &CallId) -> impl Iterator<Item = &Gate> {
         self.open_gates().filter(move |gate| {
@@ -408,70 +278,9 @@ impl Turn {
         })
     }
 
-    /// The call that the agent runs by itself, or left open, under an id of its own, until it is
-    /// settled.
-    pub(crate) fn own_call(&self, provider_id: &str) -> Option<CallId> {
-        let mut calls = self.calls.iter().rev();
-        let state = calls.find(|state| {
-            let is_meant = state.call.provider_id.as_deref() == Some(provider_id);
-            is_meant && (state.is_own() || state.is_left_open())
-        })?;
-        (!state.is_settled()).then(|| state.call.id.clone())
-    }
-
-    /// Whether the agent has not said yet who runs a call.
-    pub(crate) fn is_left_open(&self, id: &CallId) -> bool {
-        self.call_state(id).is_some_and(CallState::is_left_open)
-    }
-
-    /// Whether the agent has asked about a call, and was not told the answer yet.
-    pub(crate) fn is_asked_of(&self, id: &CallId) -> bool {
-        let state = self.call_state(id);
-        state.is_some_and(|state| matches!(state.phase, Phase::Held(_) | Phase::Approved))
-    }
-
-    /// The call that the agent runs, or ran, by itself under an id of its own.
-    pub fn call_of_agent(&self, provider_id: &str) -> Option<CallId> {
-        let mut calls = self.calls.iter().rev();
-        let call = calls.find(|state| {
-            let is_meant = state.call.provider_id.as_deref() == Some(provider_id);
-            is_meant && state.call.place == Place::Agent
-        })?;
-        Some(call.call.id.clone())
-    }
-
     /// Whether a server that is gone may have asked the agent for the running step before.
     pub fn is_asked_again(&self) -> bool {
         self.is_asked_again
-    }
-
-    /// The calls of the last step that the agent runs by itself, asked about or left open, and how
-    /// they stand.
-    pub fn own_calls(&self) -> Vec<OwnCall> {
-        let own = self.last_calls().filter_map(|state| {
-            let asked = self.asked(&state.call.id);
-            let is_asked = asked.as_ref().is_some_and(|asked| asked.token.is_some());
-            (state.is_own() || is_asked || state.is_left_open()).then(|| OwnCall {
-                call: state.call.clone(),
-                asked,
-                outcome: state.outcome().cloned(),
-            })
-        });
-        own.collect()
-    }
-
-    /// What the agent asked last of a call of its own.
-    fn asked(&self, id: &CallId) -> Option<Asked> {
-        let mut gates = self.gates.iter().rev();
-        let is_asked = |state: &&GateState| {
-            let is_question = matches!(state.gate.kind, GateKind::Approval { .. });
-            state.gate.call == *id && is_question
-        };
-        let state = gates.find(is_asked)?;
-        Some(Asked {
-            token: state.gate.token.clone(),
-            decision: state.decision.clone(),
-        })
     }
 
     /// Why somebody said no to what a call asked last in the middle of its work, if somebody did.
@@ -501,41 +310,4 @@ impl Turn {
             && !self.calls.iter().any(CallState::is_left_open)
             && self.open_gates().next().is_some()
     }
-}
-
-/// What a tool that runs again is told of its earlier run.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Recorded {
-    /// Results by name.
-    pub records: Vec<(String, Value)>,
-    /// Gates that the tool opened.
-    pub gates: Vec<RecordedGate>,
-}
-
-/// A gate that a tool opened in an earlier run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedGate {
-    /// The gate.
-    pub id: GateId,
-    /// What was asked: an answer belongs to a question, not to its number.
-    pub asked: Option<AskedOf>,
-    /// What was decided.
-    pub decision: Option<Decision>,
-}
-
-/// What a tool asks in the middle of its work, and of whom.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AskedOf {
-    /// Of a person.
-    Person {
-        /// The question.
-        question: String,
-    },
-    /// Of a page.
-    Page {
-        /// The tool that it is to run.
-        tool: String,
-        /// The tool's input.
-        input: Value,
-    },
 }

@@ -1,13 +1,25 @@
 //! The AI SDK's view of a turn: one transcript of it, and a window for each client.
 
-mod chunks;
+pub(crate) mod chunks;
+mod client_position;
+mod closing;
+mod compact;
+mod history;
+mod line;
 mod message;
 mod place;
 pub(crate) mod proxy;
+#[cfg(test)]
+pub(crate) mod specimen;
 mod transcript;
 pub(crate) mod user_message;
 mod window;
 
+pub(crate) use self::client_position::client_position;
+pub use self::closing::Closing;
+pub use self::line::Line;
+pub(crate) use self::line::{Block, BlockUpdate, CallUpdate, Settlement};
+pub(crate) use self::line::{BlockLine, CallLine, Delta};
 pub(crate) use self::message::assemble;
-pub use self::transcript::{Closing, Failure, Line, Transcript};
-pub use self::window::{Window, seen};
+pub use self::transcript::Transcript;
+pub use self::window::Window;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turn::answer::Reception;
 use turn::gate::{Decision, GateKind};
-use turn::refusal::Refusal;
+use turn::refusal::{Refusal, RefusalCode};
 use turn::{At, CallId, GateId, Turn, TurnId};
 use wire::answer::Gate as Named;
 use wire::legacy::confirmation::is_confirmation;
@@ -60,7 +60,7 @@ impl ShownChat {
             .find_map(|message| self.invented_call(message));
         if let Some(call) = invented {
             let message = format!("The journal knows no call {call}.");
-            return Err(Refusal::new("unknown_call", message));
+            return Err(Refusal::new(RefusalCode::UnknownCall, message));
         }
         if trigger == Trigger::RegenerateMessage {
             return self.regenerate(message_id, messages, now);
@@ -70,7 +70,7 @@ impl ShownChat {
         let place = messages.iter().position(is_about);
         let Some(place) = place.or(messages.len().checked_sub(1)) else {
             let message = "The request has no message.";
-            return Err(Refusal::new("bad_request", message));
+            return Err(Refusal::new(RefusalCode::BadRequest, message));
         };
         let (before, last) = (&messages[..place], &messages[place]);
         let answers = self.answers(last)?;
@@ -83,14 +83,17 @@ impl ShownChat {
             Role::User => self.say(before, last, message_id, now),
             Role::System => {
                 let message = "A system message opens no turn.";
-                Err(Refusal::new("bad_request", message))
+                Err(Refusal::new(RefusalCode::BadRequest, message))
             }
         }
     }
 
-    /// A call that a message of the client's holds and that nobody made.
+    /// A call that a message of the client's holds as open and that nobody made. One that is settled is
+    /// history, maybe of another chat that the page has continued here, and has no effect: the model
+    /// gets what the journal has.
     fn invented_call(&self, message: &Message) -> Option<String> {
-        let mut calls = message.parts.iter().filter_map(wire::Part::as_tool);
+        let calls = message.parts.iter().filter_map(wire::Part::as_tool);
+        let mut calls = calls.filter(|part| !part.is_settled());
         let is_known = |id: &str| {
             let proxied = proxy::gate_of(id);
             let is_gate = |id: GateId| self.gate(&id).is_some();
@@ -215,13 +218,15 @@ impl ShownChat {
                 .and_then(|message| message.id.as_deref());
             message_id == Some(turn.message_id()) || message_id.is_some() && message_id == user
         };
-        // Without an id, the client's last message says which answer it lacks.
+        // Without an id, the client's last message says which answer it lacks; without a message, it is
+        // the last one.
         let last = messages.last().and_then(|message| message.id.as_deref());
         let answers_last = |turn: &&Turn| {
             let user = turn
                 .user_message()
                 .and_then(|message| message.id.as_deref());
-            message_id.is_none() && last.is_some() && user == last
+            let is_last = messages.is_empty() && user.is_some();
+            message_id.is_none() && (is_last || last.is_some() && user == last)
         };
         let index = path.iter().rposition(is_meant);
         let index = index.or_else(|| path.iter().rposition(answers_last));
@@ -233,11 +238,11 @@ impl ShownChat {
                 return self.say(&messages[..messages.len() - 1], unheard, None, now);
             }
             let message = "There is no such message to give again.";
-            return Err(Refusal::new("unknown_message", message));
+            return Err(Refusal::new(RefusalCode::UnknownMessage, message));
         };
         let Some(message) = path[index].user_message().cloned() else {
             let message = "This message answers no user message.";
-            return Err(Refusal::new("unknown_message", message));
+            return Err(Refusal::new(RefusalCode::UnknownMessage, message));
         };
         let after = index.checked_sub(1).map(|index| path[index].id().clone());
         Ok(Intake::Open {
@@ -256,10 +261,15 @@ impl ShownChat {
         let own = message.id.as_deref().and_then(|id| self.turn_of(id));
         let Some(turn) = own.or_else(|| self.answered(message)).or(self.current()) else {
             let message = "The journal has no turn to go on with.";
-            return Err(Refusal::new("unknown_message", message));
+            return Err(Refusal::new(RefusalCode::UnknownMessage, message));
         };
         let seen = own.and_then(|turn| self.transcript(turn.id()));
-        let seen = seen.map(|shown| (ai_sdk::seen(shown.lines(), message), message.clone()));
+        let seen = seen.map(|shown| {
+            (
+                ai_sdk::client_position(shown.lines(), message),
+                message.clone(),
+            )
+        });
         let turn = turn.id().clone();
         Ok(Intake::Continue {
             turn,
@@ -299,8 +309,8 @@ impl ShownChat {
                     input,
                     digest,
                 } => self.approval(&gate, approved, reason, input.as_ref(), digest.as_deref())?,
-                // The page was told so itself: it runs what stands for the call.
-                Answer::Output { tool_call_id, .. } if self.is_left_behind(&tool_call_id) => None,
+                // The page has the call as settled: it runs the proxy of it.
+                Answer::Output { tool_call_id, .. } if self.is_superseded(&tool_call_id) => None,
                 Answer::Output {
                     tool_call_id,
                     output,
@@ -312,11 +322,11 @@ impl ShownChat {
         Ok(news)
     }
 
-    fn is_left_behind(&self, call: &str) -> bool {
+    fn is_superseded(&self, call: &str) -> bool {
         let id = CallId::from(call);
         let turn = self.call(&id).map(|(turn, _)| turn.id());
         let shown = turn.and_then(|turn| self.transcript(turn));
-        shown.is_some_and(|shown| shown.is_left_behind(&id))
+        shown.is_some_and(|shown| shown.is_superseded(&id))
     }
 
     fn approval(
@@ -334,14 +344,17 @@ impl ShownChat {
         let found = id.as_ref().and_then(|id| self.gate(id));
         let Some((turn, gate, decision)) = found else {
             let message = "Nobody asked for this approval.";
-            return Err(Refusal::new("unknown_approval", message));
+            return Err(Refusal::new(RefusalCode::UnknownApproval, message));
         };
-        let own = turn.call(&gate.call).map(|call| call.input.clone());
-        if let (Some(input), Some(own)) = (input, own)
-            && !is_same(input, &without_refused_keys(own))
+        // What was asked about; and what a page has since, where the approver changed the input.
+        let asked = turn.call(&gate.call).map(|call| &call.input);
+        let mut known = asked.into_iter().chain(turn.effective_input(&gate.call));
+        if let Some(input) = input
+            && asked.is_some()
+            && !known.any(|known| is_same(input, &without_refused_keys(known.clone())))
         {
             let message = "The approval names another input than the one that was asked about.";
-            return Err(Refusal::new("input_changed", message));
+            return Err(Refusal::new(RefusalCode::InputChanged, message));
         }
         if decision.is_some() {
             // Pages send their whole history: it may hold a digest of an older version.
@@ -388,7 +401,7 @@ impl ShownChat {
         let proxied = proxy::gate_of(call).and_then(|gate| self.gate(&gate));
         let id = match proxied {
             Some((_, gate, _)) if gate.kind == GateKind::ClientCall => gate.call.clone(),
-            // The answer to a question is the approval that stands beside it.
+            // The answer to a question is the approval beside it.
             Some(_) => return Ok(None),
             None => CallId::from(call),
         };

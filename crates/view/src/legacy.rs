@@ -4,16 +4,17 @@
 //! page knows that it may answer; a refusal is an error; and a page's call is shown with its input
 //! before anybody has approved it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use turn::live::{OURS, TRANSCRIPT};
+use serde_json::Value;
+use turn::CallId;
 use wire::answer::{Answer, Gate};
-use wire::chunk::{
-    BlockDelta, BlockStart, ReasoningEnd, Start, TextEnd, ToolInputAvailable, ToolOutputError,
-};
+use wire::chunk::{BlockDelta, BlockStart, ReasoningEnd, Start, TextEnd, ToolOutputError};
 use wire::{Chunk, Profile};
 
-use crate::ai_sdk::{Closing, Line};
+use crate::ai_sdk::{
+    Block, BlockLine, BlockUpdate, CallLine, CallUpdate, Closing, Delta, Line, Settlement, chunks,
+};
 
 /// One page's view of a turn, in the legacy bridge's order.
 #[derive(Debug, Clone)]
@@ -22,15 +23,15 @@ pub struct LegacyWindow {
     position: usize,
     has_started: bool,
     is_closed: bool,
-    tools: HashMap<String, String>,
     /// The starts of calls whose input is not there yet.
-    begun: HashMap<String, Chunk>,
-    announced: HashSet<String>,
-    /// The bridge's names for the blocks of text and reasoning.
-    blocks: HashMap<String, String>,
+    begun: HashMap<CallId, Chunk>,
+    /// The calls whose input was sent, and with which.
+    announced: HashMap<CallId, Value>,
+    /// The bridge's name for the text or reasoning that is open.
+    block: String,
     texts: usize,
-    /// How many transcripts of what the user said there were.
-    heard: usize,
+    /// How many texts there were of what the user said aloud.
+    user_texts: usize,
     reasonings: usize,
 }
 
@@ -42,12 +43,11 @@ impl LegacyWindow {
             position,
             has_started: false,
             is_closed: false,
-            tools: HashMap::new(),
             begun: HashMap::new(),
-            announced: HashSet::new(),
-            blocks: HashMap::new(),
+            announced: HashMap::new(),
+            block: String::new(),
             texts: 0,
-            heard: 0,
+            user_texts: 0,
             reasonings: 0,
         }
     }
@@ -62,171 +62,171 @@ impl LegacyWindow {
         let mut chunks = Vec::new();
         if !self.has_started {
             self.has_started = true;
-            // What came before the position is not told, and yet known.
-            for item in &transcript[..self.position.min(transcript.len())] {
-                if let Line::Chunk(chunk) = item {
-                    self.tell(chunk);
-                }
+            // What came before the position is not sent, and yet known.
+            for line in &transcript[..self.position.min(transcript.len())] {
+                self.render(line);
             }
             chunks.push(Chunk::from(Start {
                 message_id: Some(self.message_id.clone()),
                 message_metadata: None,
             }));
         }
-        while let Some(item) = transcript.get(self.position)
+        while let Some(line) = transcript.get(self.position)
             && !self.is_closed
         {
             self.position += 1;
-            match item {
-                Line::Chunk(chunk) => chunks.extend(self.tell(chunk)),
-                Line::Close(Closing::Parked) => {}
-                Line::Close(closing) => {
-                    self.is_closed = true;
-                    chunks.extend(Profile::Shared.narrow(closing.chunk()));
-                }
+            chunks.extend(self.render(line));
+            if let Line::Close(closing) = line
+                && closing.is_final()
+            {
+                self.is_closed = true;
+                chunks.extend(Profile::Shared.narrow(closing.journal_chunk()));
             }
         }
         chunks
     }
 
-    fn tell(&mut self, chunk: &Chunk) -> Vec<Chunk> {
-        match chunk {
-            Chunk::StartStep | Chunk::FinishStep => Vec::new(),
-            Chunk::ToolApprovalRequest(_) => {
-                let request = Profile::Shared.narrow(chunk.clone());
+    fn render(&mut self, line: &Line) -> Vec<Chunk> {
+        match line {
+            Line::StepBegun | Line::StepEnded | Line::Close(_) => Vec::new(),
+            Line::Block(line) => vec![self.render_block(line)],
+            Line::Text(delta) => vec![Chunk::TextDelta(self.delta(delta))],
+            Line::Reasoning(delta) => vec![Chunk::ReasoningDelta(self.delta(delta))],
+            Line::Part(chunk) => narrow(chunk).into_iter().collect(),
+            Line::Call(line) => self.render_call(line),
+        }
+    }
+
+    fn render_call(&mut self, line: &CallLine) -> Vec<Chunk> {
+        let call = &line.call.id;
+        match &line.update {
+            CallUpdate::Asked(_) => {
+                let request = narrow(&line.chunk);
                 let step = [Some(Chunk::StartStep), request, Some(Chunk::FinishStep)];
                 step.into_iter().flatten().collect()
             }
-            Chunk::ToolInputStart(start) => {
-                let (call, tool) = (&start.tool_call_id, &start.tool_name);
-                self.tools.insert(call.clone(), tool.clone());
-                // Told with its input: a client shows a call twice if a step begins between the two.
-                self.begun.insert(call.clone(), chunk.clone());
+            CallUpdate::Begun => {
+                // Sent with its input: a client shows a call twice if a step begins between the two.
+                self.begun.insert(call.clone(), Chunk::clone(&line.chunk));
                 Vec::new()
             }
-            Chunk::ToolInputDelta(delta) => {
-                let call = delta.tool_call_id.clone();
-                let tool_name = self.tools.get(&call).cloned().unwrap_or_default();
-                let input = serde_json::from_str(&delta.input_text_delta).unwrap_or_default();
-                self.announced.insert(call.clone());
-                let start = self.begun.remove(&call);
-                let available = Chunk::from(ToolInputAvailable {
-                    tool_call_id: call,
-                    tool_name,
-                    input,
-                    ..ToolInputAvailable::default()
-                });
+            CallUpdate::InputShown => {
+                self.announced.insert(call.clone(), line.call.input.clone());
+                let start = self.begun.remove(call);
+                let available = chunks::input_available(&line.call);
                 start.into_iter().chain([available]).collect()
             }
-            Chunk::ToolInputAvailable(available) => {
-                let is_first = self.announced.insert(available.tool_call_id.clone());
-                let start = self.begun.remove(&available.tool_call_id);
-                let available = is_first.then(|| chunk.clone());
+            CallUpdate::Announced => {
+                // Again only with another input, which is the approver's.
+                let input = line.call.input.clone();
+                let shown = self.announced.insert(call.clone(), input);
+                let is_new = shown.is_none_or(|shown| shown != line.call.input);
+                let start = self.begun.remove(call);
+                let available = is_new.then(|| Chunk::clone(&line.chunk));
                 start.into_iter().chain(available).collect()
             }
-            Chunk::ToolInputError(error) => {
-                let start = self.begun.remove(&error.tool_call_id);
-                let error = Profile::Shared.narrow(chunk.clone());
-                start.into_iter().chain(error).collect()
+            CallUpdate::Settled(Settlement::Invalid) => {
+                let start = self.begun.remove(call);
+                start.into_iter().chain(narrow(&line.chunk)).collect()
             }
-            Chunk::ToolOutputDenied(denied) => {
-                let tool = self.tools.get(&denied.tool_call_id).map(String::as_str);
-                let error_text = match tool {
-                    Some("process_payment") => "User denied the payment".to_owned(),
-                    Some("get_location") => "User denied location access".to_owned(),
-                    tool => format!("User denied {}", tool.unwrap_or("the call")),
+            CallUpdate::Settled(Settlement::Denied) => {
+                let error_text = match line.call.tool.as_str() {
+                    "process_payment" => "User denied the payment".to_owned(),
+                    "get_location" => "User denied location access".to_owned(),
+                    tool => format!("User denied {tool}"),
                 };
                 vec![Chunk::from(ToolOutputError {
-                    tool_call_id: denied.tool_call_id.clone(),
+                    tool_call_id: call.to_string(),
                     error_text,
                     ..ToolOutputError::default()
                 })]
             }
-            Chunk::TextStart(start) => {
-                let ours = start.provider_metadata.as_ref();
-                let ours = ours.and_then(|all| all.provider(OURS)?.get(TRANSCRIPT)?.as_str());
-                let is_heard = ours == Some("input");
-                let texts = match is_heard {
-                    true => &mut self.heard,
-                    false => &mut self.texts,
-                };
-                *texts += 1;
-                let whose = if is_heard { "input" } else { "output" };
-                let mut name = format!("{}_{whose}_text", self.message_id);
-                if *texts > 1 {
-                    name = format!("{name}_{texts}");
-                }
-                self.blocks.insert(start.id.clone(), name.clone());
-                vec![Chunk::TextStart(block(name))]
-            }
-            Chunk::ReasoningStart(start) => {
-                let name = self.reasonings.to_string();
-                self.reasonings += 1;
-                self.blocks.insert(start.id.clone(), name.clone());
-                vec![Chunk::ReasoningStart(block(name))]
-            }
-            Chunk::TextDelta(delta) => vec![Chunk::TextDelta(self.more(delta))],
-            Chunk::ReasoningDelta(delta) => vec![Chunk::ReasoningDelta(self.more(delta))],
-            Chunk::TextEnd(end) => vec![Chunk::from(TextEnd {
-                id: self.name(&end.id),
-                ..TextEnd::default()
-            })],
-            Chunk::ReasoningEnd(end) => vec![Chunk::ReasoningEnd(ReasoningEnd {
-                id: self.name(&end.id),
-                ..ReasoningEnd::default()
-            })],
-            _ => Profile::Shared.narrow(chunk.clone()).into_iter().collect(),
+            CallUpdate::Settled(Settlement::Output | Settlement::Error)
+            | CallUpdate::Answered { .. }
+            | CallUpdate::Progressed => narrow(&line.chunk).into_iter().collect(),
         }
     }
 
-    fn name(&self, id: &str) -> String {
-        self.blocks
-            .get(id)
-            .cloned()
-            .unwrap_or_else(|| id.to_owned())
+    fn render_block(&mut self, line: &BlockLine) -> Chunk {
+        let BlockUpdate::Begun { is_user_speech } = line.update else {
+            let id = self.block.clone();
+            return match line.block {
+                Block::Text => Chunk::from(TextEnd {
+                    id,
+                    ..TextEnd::default()
+                }),
+                Block::Reasoning => Chunk::ReasoningEnd(ReasoningEnd {
+                    id,
+                    ..ReasoningEnd::default()
+                }),
+            };
+        };
+        self.block = match line.block {
+            Block::Text => {
+                let (texts, whose) = match is_user_speech {
+                    true => (&mut self.user_texts, "input"),
+                    false => (&mut self.texts, "output"),
+                };
+                *texts += 1;
+                let name = format!("{}_{whose}_text", self.message_id);
+                match *texts {
+                    1 => name,
+                    n => format!("{name}_{n}"),
+                }
+            }
+            Block::Reasoning => {
+                let name = self.reasonings.to_string();
+                self.reasonings += 1;
+                name
+            }
+        };
+        let start = BlockStart {
+            id: self.block.clone(),
+            provider_metadata: None,
+        };
+        match line.block {
+            Block::Text => Chunk::TextStart(start),
+            Block::Reasoning => Chunk::ReasoningStart(start),
+        }
     }
 
-    fn more(&self, delta: &BlockDelta) -> BlockDelta {
+    fn delta(&self, delta: &Delta) -> BlockDelta {
         BlockDelta {
-            id: self.name(&delta.id.to_str()).into(),
-            delta: delta.delta.clone(),
+            id: self.block.as_str().into(),
+            delta: delta.as_str().into(),
             provider_metadata: None,
         }
     }
 }
 
-fn block(id: String) -> BlockStart {
-    BlockStart {
-        id,
-        provider_metadata: None,
-    }
+fn narrow(chunk: &Chunk) -> Option<Chunk> {
+    Profile::Shared.narrow(chunk.clone())
 }
 
 /// Where a page goes on that sends no history. It has seen what led to the questions that it answers,
 /// up to the park at which they were asked; a page that answers nothing has seen nothing.
-pub fn seen(transcript: &[Line], answers: &[Answer]) -> usize {
+pub fn legacy_client_position(transcript: &[Line], answers: &[Answer]) -> usize {
     let asked = |answer: &Answer| {
-        let asks = |item: &Line| match item {
-            Line::Chunk(chunk) => match (&**chunk, answer) {
-                (Chunk::ToolApprovalRequest(request), Answer::Approval { gate, .. }) => {
-                    match gate {
-                        Gate::Approval(id) => request.approval_id == *id,
-                        Gate::Call(call) => request.tool_call_id == *call,
-                    }
+        let asks = |line: &Line| {
+            let Some(line) = line.as_call() else {
+                return false;
+            };
+            let (call, update) = (line.call.id.as_str(), &line.update);
+            match answer {
+                Answer::Approval { gate, .. } => match (gate, update) {
+                    (Gate::Approval(id), CallUpdate::Asked(gate)) => gate.as_str() == id,
+                    (Gate::Call(id), CallUpdate::Asked(_)) => call == id,
+                    _ => false,
+                },
+                Answer::Output { tool_call_id, .. } => {
+                    let is_asked = matches!(update, CallUpdate::Asked(_) | CallUpdate::Announced);
+                    is_asked && call == tool_call_id
                 }
-                (Chunk::ToolApprovalRequest(request), Answer::Output { tool_call_id, .. }) => {
-                    request.tool_call_id == *tool_call_id
-                }
-                (Chunk::ToolInputAvailable(call), Answer::Output { tool_call_id, .. }) => {
-                    call.tool_call_id == *tool_call_id
-                }
-                _ => false,
-            },
-            Line::Close(_) => false,
+            }
         };
         transcript.iter().rposition(asks)
     };
-    let is_park = |item: &Line| matches!(item, Line::Close(Closing::Parked));
+    let is_park = |line: &Line| matches!(line, Line::Close(Closing::Parked));
     let park_of = |asked: usize| {
         let park = transcript[asked..].iter().position(is_park);
         park.map(|park| asked + park + 1)
@@ -237,32 +237,15 @@ pub fn seen(transcript: &[Line], answers: &[Answer]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+    use turn::call::Outcome;
 
-    fn chunk(value: serde_json::Value) -> Line {
-        Line::Chunk(
-            Chunk::from_slice(value.to_string().as_bytes())
-                .unwrap()
-                .into(),
-        )
-    }
-
-    fn called(call: &str) -> Line {
-        chunk(json!({"type": "tool-input-start", "toolCallId": call, "toolName": "get_location"}))
-    }
-
-    fn input(call: &str) -> Line {
-        chunk(json!({"type": "tool-input-delta", "toolCallId": call, "inputTextDelta": "{}"}))
-    }
-
-    fn request(call: &str) -> Line {
-        let approval = format!("gate of {call}");
-        chunk(json!({"type": "tool-approval-request", "toolCallId": call, "approvalId": approval}))
-    }
+    use super::*;
+    use crate::ai_sdk::specimen::{asked, begun, input_shown, settled};
 
     fn output(call: &str) -> Line {
-        chunk(json!({"type": "tool-output-available", "toolCallId": call, "output": {}}))
+        let output = json!({});
+        settled(call, &Outcome::Output { output })
     }
 
     fn approval(gate: Gate) -> Answer {
@@ -278,18 +261,18 @@ mod tests {
     const PARK: Line = Line::Close(Closing::Parked);
 
     #[test]
-    fn call_is_told_with_its_input_and_not_across_the_question_of_another() {
+    fn call_is_sent_with_its_input_and_not_across_the_question_of_another() {
         let transcript = [
-            called("a"),
-            called("b"),
-            input("a"),
-            request("a"),
-            input("b"),
-            request("b"),
+            begun("a"),
+            begun("b"),
+            input_shown("a"),
+            asked("a"),
+            input_shown("b"),
+            asked("b"),
         ];
         let mut window = LegacyWindow::new("m", 0);
-        let told = window.read(&transcript);
-        let told: Vec<_> = told.iter().map(Chunk::type_name).collect();
+        let sent = window.read(&transcript);
+        let sent: Vec<_> = sent.iter().map(Chunk::type_name).collect();
         let call = [
             "tool-input-start",
             "tool-input-available",
@@ -297,33 +280,39 @@ mod tests {
             "tool-approval-request",
             "finish-step",
         ];
-        assert_eq!(told, [&["start"][..], &call, &call].concat());
+        assert_eq!(sent, [&["start"][..], &call, &call].concat());
     }
 
     #[test]
     fn page_has_seen_what_led_to_the_questions_that_it_answers() {
         let transcript = [
-            request("a"),
-            request("b"),
+            asked("a"),
+            asked("b"),
             PARK,
             output("a"),
             PARK,
-            request("c"),
+            asked("c"),
             PARK,
         ];
         let gate = |call: &str| approval(Gate::Approval(format!("gate of {call}")));
-        assert_eq!(seen(&transcript, &[gate("c")]), 7);
-        assert_eq!(seen(&transcript, &[gate("b")]), 3);
-        assert_eq!(seen(&transcript, &[gate("c"), gate("a")]), 3);
-        assert_eq!(seen(&transcript, &[approval(Gate::Call("b".into()))]), 3);
+        assert_eq!(legacy_client_position(&transcript, &[gate("c")]), 7);
+        assert_eq!(legacy_client_position(&transcript, &[gate("b")]), 3);
+        assert_eq!(
+            legacy_client_position(&transcript, &[gate("c"), gate("a")]),
+            3
+        );
+        assert_eq!(
+            legacy_client_position(&transcript, &[approval(Gate::Call("b".into()))]),
+            3
+        );
         let given = Answer::Output {
             tool_call_id: "b".into(),
             tool_name: None,
             output: Ok(json!({})),
         };
-        assert_eq!(seen(&transcript, &[given]), 3);
-        // A message that is sent again answers nothing, and is told all of it.
-        assert_eq!(seen(&transcript, &[]), 0);
-        assert_eq!(seen(&transcript, &[gate("nobody")]), 0);
+        assert_eq!(legacy_client_position(&transcript, &[given]), 3);
+        // A message that is sent again answers nothing, and is sent all of it.
+        assert_eq!(legacy_client_position(&transcript, &[]), 0);
+        assert_eq!(legacy_client_position(&transcript, &[gate("nobody")]), 0);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use turn::agent::{AgentEvent, Past, Said};
+use turn::agent::{AgentEvent, CompactEvent, HistoryItem};
 use turn::message::Part;
 use turn::{At, CallId, Chat, Entry, Input, Output, Turn, TurnId};
 use wire::Message;
@@ -62,19 +62,19 @@ impl ShownChat {
         let input = match input {
             Input::Agent {
                 event: event @ (AgentEvent::Text { .. } | AgentEvent::Reasoning { .. }),
-                ruling,
+                policy,
             } => {
                 // Nearly all that an agent says is more of what is being said.
-                let mut said = std::iter::once(event.into()).peekable();
-                self.hear(&mut said);
-                let Some(first) = said.next() else {
+                let mut events = std::iter::once(event.into()).peekable();
+                self.push_deltas(&mut events);
+                let Some(first) = events.next() else {
                     return Output {
                         at: now,
                         ..Output::default()
                     };
                 };
                 let event = first.into();
-                Input::Agent { event, ruling }
+                Input::Agent { event, policy }
             }
             input => input,
         };
@@ -83,13 +83,14 @@ impl ShownChat {
         output
     }
 
-    /// Takes in more words of what is being said: see [`Chat::hear`].
-    pub fn hear(&mut self, said: &mut Peekable<impl Iterator<Item = Said>>) {
+    /// Takes in more words of what is being said: see [`Chat::push_deltas`].
+    pub fn push_deltas(&mut self, events: &mut Peekable<impl Iterator<Item = CompactEvent>>) {
         let Some(transcript) = self.transcripts.last_mut() else {
             return;
         };
-        transcript.reserve(said.size_hint().0);
-        self.chat.hear(said, |words| transcript.words(words));
+        transcript.reserve(events.size_hint().0);
+        self.chat
+            .push_deltas(events, |delta| transcript.push_delta(delta));
     }
 
     /// Notes that what was decided is in the journal: see [`Chat::appended`].
@@ -98,7 +99,7 @@ impl ShownChat {
     }
 
     /// What was said before the model speaks next: see [`Chat::shared_history`].
-    pub fn shared_history(&mut self) -> Arc<Vec<Past>> {
+    pub fn shared_history(&mut self) -> Arc<Vec<HistoryItem>> {
         self.chat.shared_history()
     }
 
@@ -120,15 +121,15 @@ impl ShownChat {
     }
 
     /// How many bytes the chat takes, by estimate: what was said is there twice, as facts and as what
-    /// clients are told.
+    /// clients are sent.
     pub fn weight(&self) -> usize {
         let asked = self.chat.turns().filter_map(Turn::user_message);
         let asked: usize = asked.map(weight_of).sum();
         let said: usize = self.transcripts.iter().map(Transcript::weight).sum();
-        FIXED + 2 * asked + 2 * said
+        FIXED + 2 * asked + 2 * said + self.chat.page_tools_weight()
     }
 
-    /// Draws together what the current turn has said, once it is over: whoever reads along must have
+    /// Draws together what the current turn has said, once it is over: open windows must have
     /// been shown all of it. Says whether there was anything to do.
     pub fn compact(&mut self) -> bool {
         self.transcripts.last_mut().is_some_and(Transcript::compact)
@@ -177,7 +178,7 @@ impl ShownChat {
     /// Takes in what was said since.
     fn follow(&mut self) {
         let Self { chat, transcripts } = self;
-        chat.take_said(|place, item| {
+        chat.take_items(|place, item| {
             if transcripts.is_empty() {
                 // Most chats that are open have one turn, and a transcript is large.
                 transcripts.reserve_exact(1);
@@ -244,8 +245,8 @@ impl<'a> ShownTurn<'a> {
     }
 
     /// Whether clients run a proxy in the place of a call.
-    pub(crate) fn is_left_behind(self, call: &CallId) -> bool {
-        self.transcript.is_left_behind(call)
+    pub(crate) fn is_superseded(self, call: &CallId) -> bool {
+        self.transcript.is_superseded(call)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::io::{Result, Write};
 
-/// What a value takes beside its own bytes, where others stand beside it.
+/// What a value takes beside its own bytes, where others are beside it.
 const VALUE: usize = 70;
 
 /// What was written, as a weight in bytes.

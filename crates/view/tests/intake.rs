@@ -10,8 +10,8 @@ use turn::call::{Outcome, Place};
 use turn::event::Finish;
 use turn::gate::Decision;
 use turn::input::Ids;
-use turn::live::{Ruling, Verdict};
 use turn::message::Part;
+use turn::policy::{PolicyDecision, Verdict};
 use turn::{At, Input, Principal};
 use wire::{Message, Trigger};
 
@@ -35,6 +35,7 @@ fn chat() -> ShownChat {
             message,
             principal,
             after,
+            page_tools: Vec::new(),
             ids,
         },
     );
@@ -52,15 +53,15 @@ fn chat() -> ShownChat {
             input: json!({"amount": 5.0}),
             provider_metadata: None,
         };
-        let ruling = Some(Ruling {
+        let policy = Some(PolicyDecision {
             place,
             verdict,
             timeout: None,
         });
-        handle(&mut chat, Input::Agent { event, ruling });
+        handle(&mut chat, Input::Agent { event, policy });
     }
-    let (event, ruling) = (AgentEvent::Ended(Finish::Stop), None);
-    handle(&mut chat, Input::Agent { event, ruling });
+    let (event, policy) = (AgentEvent::Ended(Finish::Stop), None);
+    handle(&mut chat, Input::Agent { event, policy });
     chat
 }
 
@@ -72,7 +73,7 @@ fn take(chat: &ShownChat, last: Message) -> Result<Intake, &'static str> {
     let user = message("user", "u1", json!([{"type": "text", "text": "pay"}]));
     let id = last.id.clone();
     let taken = chat.take(Trigger::SubmitMessage, id.as_deref(), &[user, last], At(1));
-    taken.map_err(|refusal| refusal.code)
+    taken.map_err(|refusal| refusal.code.name())
 }
 
 fn answers(chat: &ShownChat, parts: Value) -> Result<Vec<(String, Decision)>, &'static str> {
@@ -166,7 +167,37 @@ fn output_for_a_call_that_is_not_open_is_refused() {
 }
 
 #[test]
-fn invented_call_anywhere_in_the_history_is_refused() {
+fn settled_calls_of_another_chat_are_history_and_open_ones_are_refused() {
+    let chat = chat();
+    let take = |state: &str| {
+        let mut part = json!({"type": "tool-process_payment", "toolCallId": "call_x", "state": state,
+                              "input": {"amount": 900}});
+        match state {
+            "output-available" => part["output"] = json!({"success": true}),
+            "output-error" => part["errorText"] = "no".into(),
+            "output-denied" => part["approval"] = json!({"id": "gate_x", "approved": false}),
+            "approval-responded" => part["approval"] = json!({"id": "gate_x", "approved": true}),
+            _ => {}
+        }
+        let text = json!([{"type": "text", "text": "And now?"}]);
+        let messages = [
+            message("assistant", "other", json!([part])),
+            message("user", "u9", text),
+        ];
+        chat.take(Trigger::SubmitMessage, None, &messages, At(0))
+            .map(|intake| matches!(intake, Intake::Open { .. }))
+            .map_err(|refusal| refusal.code.name())
+    };
+    for state in ["output-available", "output-error", "output-denied"] {
+        assert_eq!(take(state), Ok(true), "{state}");
+    }
+    for state in ["input-available", "approval-responded"] {
+        assert_eq!(take(state), Err("unknown_call"), "{state}");
+    }
+}
+
+#[test]
+fn invented_call_in_an_answer_is_refused() {
     let chat = chat();
     let part = json!({"type": "tool-process_payment", "toolCallId": "call_x", "state": "output-available",
                       "input": {"amount": 900}, "output": {"success": true}});
@@ -186,7 +217,7 @@ fn page_gives_its_output_and_an_approval_may_stand_beside_it() {
         Ok(vec![("gate_t_1".to_owned(), output)])
     );
 
-    // The seeds send the approval and the output that it allowed in one message.
+    // The legacy bridge sends the approval and the output that it allowed in one message.
     let parts = json!([
         {"type": "tool-get_location", "toolCallId": "call_t_2", "state": "approval-responded",
          "input": {"amount": 5}, "approval": {"id": "gate_t_2", "approved": true}},
@@ -297,7 +328,7 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
     let taken = chat.take(Trigger::RegenerateMessage, None, &[unheard], At(1));
     assert!(matches!(taken, Ok(Intake::Open { .. })), "{taken:?}");
     let taken = chat.take(Trigger::RegenerateMessage, Some("nobody"), &[], At(1));
-    assert_eq!(taken.unwrap_err().code, "unknown_message");
+    assert_eq!(taken.unwrap_err().code.name(), "unknown_message");
 }
 
 #[test]
@@ -309,6 +340,7 @@ fn message_that_comes_late_once_more_is_no_edit() {
             message: turn::Message::new("u2", vec![Part::text("wait")]),
             principal: Principal::from("ann"),
             after: Some("t".into()),
+            page_tools: Vec::new(),
             ids: Ids {
                 turn: "t2".into(),
                 message: "m2".to_owned(),
@@ -355,12 +387,13 @@ fn say(chat: &mut ShownChat, messages: &[Message], n: u64) {
         message,
         principal,
         after,
+        page_tools: Vec::new(),
         ids,
     };
     chat.handle(input, now);
     let agent = |event| Input::Agent {
         event,
-        ruling: None,
+        policy: None,
     };
     let text = AgentEvent::Text {
         delta: format!("answer {n}"),
@@ -477,6 +510,7 @@ fn answer_to_a_turn_that_was_cut_off_is_told_what_became_of_it_under_its_own_id(
         message,
         principal,
         after,
+        page_tools: Vec::new(),
         ids,
     };
     chat.handle(input, At(1));

@@ -1,6 +1,6 @@
 //! What a client's message answers: approvals and outputs, whatever shape they came in.
 //!
-//! An [`Answer`] is what a client *says*. Whether the gate is open, whether it is this principal's,
+//! An [`Answer`] is what a client *claims*. Whether the gate is open, whether it is this principal's,
 //! and whether the call is one that a page may run, is for `turn` to decide.
 
 use serde_json::Value;
@@ -23,16 +23,16 @@ pub enum Answer {
         reason: Option<String>,
         /// The input that the client believes the call has: an attempt to change it shows here.
         input: Option<Value>,
-        /// The digest of what the client was shown, where it says so.
+        /// The digest of what the client was shown, where it sends one.
         digest: Option<String>,
     },
     /// A page ran a call.
     Output {
         /// The call.
         tool_call_id: String,
-        /// The tool that the client believes it ran, where it says so.
+        /// The tool that the client assumes it ran, where it names it.
         tool_name: Option<String>,
-        /// What came of it.
+        /// The outcome.
         output: Result<Value, String>,
     },
 }
@@ -49,7 +49,7 @@ pub enum Gate {
 impl Message {
     /// What the message answers, in its order.
     ///
-    /// A page sends its whole history, so most of these are old news.
+    /// A page sends its whole history, so most of these are known already.
     pub fn answers(&self) -> Vec<Answer> {
         let answers = self.parts.iter().map(|part| match part {
             Part::Tool(part) => tool_answers(part),
@@ -95,8 +95,8 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
     answers
 }
 
-/// The digest that an answer brings: beside it, or in the descriptor that came with the question, which
-/// newer clients send back. Whatever else stands in its place is no digest of ours.
+/// The digest of an answer: beside it, or in the descriptor that came with the question, which
+/// newer clients send back. Anything else in its place is no digest of ours.
 fn digest(approval: &Approval) -> Option<String> {
     let beside = approval.extra.get("digest");
     let described = || approval.descriptor.as_deref()?.get("digest");

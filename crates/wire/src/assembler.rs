@@ -1,7 +1,7 @@
 //! Folds chunks into a message exactly as the client does.
 //!
-//! This is `processUIMessageStream` of the AI SDK, told again: where it looks a call up, what it
-//! overwrites, and at what it throws, with the words that it throws. The checker of
+//! This is `processUIMessageStream` of the AI SDK, reimplemented: where it looks a call up, what it
+//! overwrites, and at what it throws, with its own error messages. The checker of
 //! `testkit` judges streams by it, and the UI message of a turn is made by the same fold that the page
 //! uses.
 
@@ -26,7 +26,7 @@ pub enum Sdk {
     V7,
 }
 
-/// Why the client throws, in its own words.
+/// Why the client throws, with its own message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamError(pub String);
 
@@ -41,7 +41,7 @@ impl std::error::Error for StreamError {}
 /// What a chunk did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
-    /// Nothing that the page is told of: a step's start shows only with what follows it.
+    /// Nothing that the page sees: a step's start shows only with what follows it.
     Quiet,
     /// The page sees the message as it now is.
     Written,
@@ -54,7 +54,7 @@ pub enum Applied {
 pub struct Assembler {
     sdk: Sdk,
     message: Message,
-    /// How many parts the page has been told of.
+    /// How many parts the page has seen.
     visible: usize,
     texts: HashMap<String, usize>,
     reasonings: HashMap<String, usize>,
@@ -74,7 +74,7 @@ struct StreamingInput {
 }
 
 impl Assembler {
-    /// A new message, with the id that it has until a `start` says another.
+    /// A new message, with the id that it has until a `start` gives another.
     pub fn new(sdk: Sdk, id: impl Into<String>) -> Self {
         Self::continuing(sdk, Message::new(id, Role::Assistant, Vec::new()))
     }
@@ -101,7 +101,7 @@ impl Assembler {
         assembler
     }
 
-    /// The message, with the parts that the page has not been told of yet.
+    /// The message, with the parts that the page has not seen yet.
     pub fn message(&self) -> &Message {
         &self.message
     }
@@ -148,11 +148,12 @@ impl Assembler {
     fn fold(&mut self, chunk: &Chunk) -> Result<Applied, StreamError> {
         match chunk {
             Chunk::Start(start) => {
-                let told = start.message_id.is_some() | self.merge(start.message_metadata.as_ref());
+                let changed =
+                    start.message_id.is_some() | self.merge(start.message_metadata.as_ref());
                 if let Some(id) = &start.message_id {
                     self.message.id = Some(id.clone());
                 }
-                return Ok(if told {
+                return Ok(if changed {
                     Applied::Written
                 } else {
                     Applied::Quiet
@@ -160,16 +161,16 @@ impl Assembler {
             }
             Chunk::Finish(finish) => {
                 self.finish_reason = finish.finish_reason.or(self.finish_reason);
-                let told = self.merge(finish.message_metadata.as_ref());
-                return Ok(if told {
+                let changed = self.merge(finish.message_metadata.as_ref());
+                return Ok(if changed {
                     Applied::Written
                 } else {
                     Applied::Quiet
                 });
             }
             Chunk::MessageMetadata(metadata) => {
-                let told = self.merge(Some(&metadata.message_metadata));
-                return Ok(if told {
+                let changed = self.merge(Some(&metadata.message_metadata));
+                return Ok(if changed {
                     Applied::Written
                 } else {
                     Applied::Quiet

@@ -2,7 +2,7 @@
 //!
 //! A chunk is decoded as strictly as the strictest release of the SDK does: what this module reads,
 //! every client that knows the type reads too. Which chunks and fields may be *sent* to which client
-//! is for [`crate::profile`] to say.
+//! is decided by [`crate::profile`].
 
 mod block_id;
 mod content;
@@ -29,7 +29,7 @@ use crate::decode::{self, DecodeError, Fields, Nulls, Path};
 
 /// One chunk of a UI message stream.
 ///
-/// A stream is nearly all words, and a server keeps thousands of streams: what is larger than a word
+/// A stream is nearly all deltas, and a server keeps thousands of streams: what is larger than a delta
 /// is boxed, and made by [`From`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
@@ -84,7 +84,7 @@ pub enum Chunk {
     ToolInputError(Box<ToolInputError>),
     /// Asks for an approval.
     ToolApprovalRequest(Box<ToolApprovalRequest>),
-    /// Tells an approval's answer (7 only).
+    /// Reports an approval's answer (7 only).
     ToolApprovalResponse(Box<ToolApprovalResponse>),
     /// A call's output.
     ToolOutputAvailable(Box<ToolOutputAvailable>),
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// A turn keeps every word as a chunk, and a server thousands of turns.
+    /// A turn keeps every delta as a chunk, and a server thousands of turns.
     #[test]
     fn a_chunk_is_not_large() {
         let bytes = size_of::<Chunk>();

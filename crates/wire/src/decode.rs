@@ -28,7 +28,7 @@ pub struct DecodeError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The bytes are not JSON (or not UTF-8); the parser's own words.
+    /// The bytes are not JSON (or not UTF-8); the parser's own message.
     NotJson(String),
     /// More bytes than the limit.
     TooLarge {
@@ -61,8 +61,10 @@ pub enum Problem {
     },
     /// A field that the strict releases of the SDK refuse.
     UnknownField,
-    /// An object that names a key twice; the parser's own words, with the key.
+    /// An object that names a key twice; the parser's own message, with the key.
     DuplicateKey(String),
+    /// A number that is to run as it is written, and would be rounded; the number, cut short.
+    RoundedNumber(String),
     /// An id that is empty, too long, or holds a control character.
     BadId(&'static str),
     /// The same of a chat's id, which has a code of its own.
@@ -82,6 +84,7 @@ impl Problem {
             Self::UnknownValue { .. } => "unknown_value",
             Self::UnknownField => "unknown_field",
             Self::DuplicateKey(_) => "duplicate_key",
+            Self::RoundedNumber(_) => "rounded_number",
             Self::BadId(_) => "bad_id",
             Self::BadChatId(_) => "invalid_chat_id",
         }
@@ -102,6 +105,10 @@ impl fmt::Display for Problem {
             }
             Self::UnknownField => out.write_str("unknown field"),
             Self::DuplicateKey(what) => out.write_str(what),
+            Self::RoundedNumber(number) => write!(
+                out,
+                "{number} would be rounded: write fewer digits, or a text where one is taken"
+            ),
             Self::BadId(why) => write!(out, "not a usable id: {why}"),
             Self::BadChatId(why) => write!(out, "not a usable chat id: {why}"),
         }
@@ -232,7 +239,7 @@ pub(crate) trait Field: Sized {
     /// What a value of this type is called in an error.
     const EXPECTED: &'static str;
 
-    /// Whether `null` stands for itself, as it does where the SDK's schema says `unknown`.
+    /// Whether `null` is a value, as it is where the SDK's schema has `unknown`.
     const NULL_IS_A_VALUE: bool = false;
 
     fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError>;
@@ -242,7 +249,7 @@ pub(crate) trait Field: Sized {
         false
     }
 
-    /// Reads the field, or says what it is when it is not there.
+    /// Reads the field, or returns its default when it is not there.
     fn read(value: Option<Value>, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
         match value {
             Some(value) => Self::from_value(value, path, nulls),
@@ -402,8 +409,11 @@ mod tests {
         ] {
             let error = strict_json(text.as_bytes(), 64).unwrap_err();
             assert_eq!(error.problem.code(), "duplicate_key", "{text}");
-            let told = error.to_string();
-            assert!(told.starts_with(r#"duplicate key "approved""#), "{told}");
+            let message = error.to_string();
+            assert!(
+                message.starts_with(r#"duplicate key "approved""#),
+                "{message}"
+            );
         }
     }
 

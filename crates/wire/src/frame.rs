@@ -1,4 +1,4 @@
-//! The AI SDK's WebSocket frames, which v7's `WebSocketChatTransport` speaks: JSON text, many
+//! The AI SDK's WebSocket frames, which v7's `WebSocketChatTransport` uses: JSON text, many
 //! requests on one socket.
 //!
 //! A frame of a wrong shape makes that client fail *all* its requests, so a [`ServerFrame`] can only
@@ -25,6 +25,9 @@ pub enum ClientFrame {
     Abort {
         /// The request.
         request_id: String,
+        /// Whether the turn is to be stopped, too. The official client does not say so.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        stop: bool,
     },
 }
 
@@ -41,7 +44,7 @@ pub struct Send {
     /// As in [`crate::ChatRequest`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The whole history, as the client believes it to be.
+    /// The whole history, as the client has it.
     pub messages: Vec<Message>,
     /// Headers of the application, since a WebSocket has none per request.
     pub headers: Map<String, Value>,
@@ -108,9 +111,15 @@ pub enum ServerFrame {
     Error {
         /// The request.
         request_id: String,
-        /// What to tell the user.
+        /// The message for the user.
         #[serde(skip_serializing_if = "Option::is_none")]
         error_text: Option<String>,
+        /// A stable code, for programs. The official client does not read it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+        /// When to try again, where that is known. The official client does not read it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_after_ms: Option<u64>,
     },
 }
 
@@ -148,7 +157,10 @@ impl ClientFrame {
                 body: take_map(&mut fields, "body")?,
                 metadata: fields.take("metadata")?,
             }),
-            "abort" => Self::Abort { request_id },
+            "abort" => Self::Abort {
+                request_id,
+                stop: fields.take::<Option<bool>>("stop")?.unwrap_or_default(),
+            },
             _ => {
                 let expected = "\"send\", \"resume\" or \"abort\"";
                 return Err(Path::Root.key("type").unknown(&kind, expected));
@@ -161,7 +173,7 @@ impl ClientFrame {
         match self {
             Self::Send(send) => &send.request_id,
             Self::Resume(resume) => &resume.request_id,
-            Self::Abort { request_id } => request_id,
+            Self::Abort { request_id, .. } => request_id,
         }
     }
 }
@@ -218,6 +230,8 @@ impl ServerFrame {
             "error" => Self::Error {
                 request_id,
                 error_text: fields.take("errorText")?,
+                code: fields.take("code")?,
+                retry_after_ms: fields.take("retryAfterMs")?,
             },
             _ => return Err(Path::Root.key("type").unknown(&kind, "a server frame")),
         })
@@ -268,8 +282,14 @@ mod tests {
                 ..
             }))
         ));
-        let frame = read(r#"{"type":"abort","requestId":"r"}"#).unwrap();
-        assert_eq!(frame.request_id(), "r");
+        for text in [
+            r#"{"type":"abort","requestId":"r"}"#,
+            r#"{"type":"abort","requestId":"r","stop":true}"#,
+        ] {
+            let frame = read(text).unwrap();
+            assert_eq!(frame.request_id(), "r");
+            assert_eq!(serde_json::to_string(&frame).unwrap(), text);
+        }
     }
 
     #[test]
@@ -307,7 +327,12 @@ mod tests {
         let error = ServerFrame::Error {
             request_id: "r1".into(),
             error_text: None,
+            code: None,
+            retry_after_ms: None,
         };
         assert_eq!(error.to_json(), r#"{"type":"error","requestId":"r1"}"#);
+        let text = r#"{"type":"error","requestId":"r1","errorText":"too_many_requests: Wait.","code":"too_many_requests","retryAfterMs":1500}"#;
+        let error = ServerFrame::from_slice(text.as_bytes(), &limits).unwrap();
+        assert_eq!(error.to_json(), text);
     }
 }

@@ -25,7 +25,7 @@ use crate::sse;
 pub enum ClientFrame {
     /// A new message, answers to approvals, or outputs; later ones may hold only the answer.
     Message {
-        /// The chat, where the page says it.
+        /// The chat, where the page names it.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// The messages.
@@ -50,13 +50,13 @@ pub enum ClientFrame {
     },
     /// Stops what is being generated.
     Interrupt {
-        /// `user_abort`, `timeout`, `error`, or words of the page's own.
+        /// `user_abort`, `timeout`, `error`, or a text of the page's own.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// The microphone was opened or closed.
     AudioControl {
-        /// The chat, where the page says it.
+        /// The chat, where the page names it.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// Which.
@@ -64,7 +64,7 @@ pub enum ClientFrame {
     },
     /// Speech.
     AudioChunk {
-        /// The chat, where the page says it.
+        /// The chat, where the page names it.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// PCM, signed 16 bits, little-endian, in base64.
@@ -79,7 +79,7 @@ pub enum ClientFrame {
 }
 
 names! {
-    /// What became of the microphone.
+    /// The state of the microphone.
     AudioAction, "\"start\" or \"stop\"" {
         /// It was opened.
         Start = "start",

@@ -1,10 +1,35 @@
 //! What travels between adk-stream and a page built on the AI SDK, as types. No I/O, serde only.
 //!
+//! A request is read within limits, and a stream is written chunk by chunk:
+//!
+//! ```
+//! use adk_stream_wire::{ChatRequest, Chunk, Limits, sse};
+//!
+//! let body = br#"{"id":"c","trigger":"submit-message","messages":[
+//!     {"id":"m","role":"user","parts":[{"type":"text","text":"Hello"}]}]}"#;
+//! let request = ChatRequest::from_slice(body, &Limits::default())?;
+//! assert_eq!(request.id, "c");
+//!
+//! let mut stream = Vec::new();
+//! for chunk in [
+//!     r#"{"type":"start","messageId":"m2"}"#,
+//!     r#"{"type":"text-start","id":"0"}"#,
+//!     r#"{"type":"text-delta","id":"0","delta":"Hi"}"#,
+//!     r#"{"type":"text-end","id":"0"}"#,
+//!     r#"{"type":"finish"}"#,
+//! ] {
+//!     sse::write_chunk(&mut stream, &Chunk::from_slice(chunk.as_bytes())?);
+//! }
+//! sse::write_done(&mut stream);
+//! assert!(stream.starts_with(b"data: {\"type\":\"start\""));
+//! # Ok::<(), adk_stream_wire::DecodeError>(())
+//! ```
+//!
 //! **Owns** bytes: every chunk of the UI message stream, every UI message part, the request body,
 //! the SSE framing and the WebSocket frames of both dialects, and what the client folds them into.
 //!
-//! **Does not own** decisions. That an approval was asked, answered or forged is for `turn` to say;
-//! this crate reports what a client sent and writes what it is told.
+//! **Does not own** decisions. Whether an approval was asked, answered or forged is decided in `turn`;
+//! this crate decodes what a client sent and encodes what it is given.
 //!
 //! # Layout
 //!
@@ -15,6 +40,7 @@
 //! - [`request`]: the body of `POST {api}`, and the [`Limits`] that guard every decoder.
 //! - [`sse`]: server-sent events; [`frame`]: the AI SDK's WebSocket frames; [`socket`]: whose frames
 //!   a client sends, those or the legacy bridge's.
+//! - [`ag_ui`]: AG-UI, the protocol of other agents and applications.
 //! - [`legacy`]: the legacy bridge: its frames, and older shapes of messages, read as today's.
 //! - [`assembler`]: folds chunks into a message exactly as the client does.
 //! - [`prototype`]: keys that no client can parse.
@@ -24,6 +50,7 @@
 //! kept), and strict where a mistake would be dangerous (roles, ids, sizes, nesting). Writing never
 //! emits `null` for something that is not there.
 
+pub mod ag_ui;
 pub mod answer;
 pub mod assembler;
 pub mod chunk;
@@ -32,6 +59,7 @@ pub mod frame;
 pub mod legacy;
 pub mod message;
 pub mod metadata;
+mod number;
 pub mod part;
 mod partial_json;
 pub mod profile;

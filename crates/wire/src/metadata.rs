@@ -1,4 +1,4 @@
-//! Provider metadata and citations: what a model's provider says beside its content.
+//! Provider metadata and citations: what a model's provider adds to its content.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use crate::decode::{DecodeError, Field, Fields, Nulls, Path};
 
 /// Metadata by provider, such as `{"google": {"thoughtSignature": "…"}}`: a record of records.
 ///
-/// The client refuses any other shape, so none can be made. What stands in a record is kept as it
+/// The client refuses any other shape, so none can be made. What is in a record is kept as it
 /// came. Boxed, since nearly every chunk has a place for it and few have it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(transparent)]
@@ -58,7 +58,7 @@ pub struct Citation {
     /// Where the supported text ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_index: Option<u64>,
-    /// The words cited.
+    /// The cited text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cited_text: Option<String>,
 }
@@ -84,7 +84,7 @@ pub struct CitedUrl {
     /// Its title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the provider says of it.
+    /// The provider's metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
@@ -102,7 +102,7 @@ pub struct CitedDocument {
     /// Its file name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
-    /// What the provider says of it.
+    /// The provider's metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }

@@ -60,13 +60,13 @@ names! {
 record! {
     /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String = "text",
         /// What supports the text (7 only).
         citations: Option<Vec<Citation>> = "citations",
         /// Whether it is whole.
         state: Option<BlockState> = "state",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -77,11 +77,11 @@ record! {
     Reasoning {
         /// The block's id in the stream; newer clients keep it.
         id: Option<String> = "id",
-        /// The words.
+        /// The text.
         text: String = "text",
         /// Whether it is whole.
         state: Option<BlockState> = "state",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -96,7 +96,7 @@ record! {
         url: String = "url",
         /// Its title.
         title: Option<String> = "title",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -113,7 +113,7 @@ record! {
         title: String = "title",
         /// Its file name.
         filename: Option<String> = "filename",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -130,7 +130,7 @@ record! {
         url: String = "url",
         /// The file's name at each provider that has it (7 only).
         provider_reference: Option<Map<String, Value>> = "providerReference",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -143,7 +143,7 @@ record! {
         media_type: String = "mediaType",
         /// Where it is, often a data URL.
         url: String = "url",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -154,7 +154,7 @@ record! {
     Custom {
         /// `provider.type`.
         kind: String = "kind",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
         ..
     }
@@ -197,7 +197,7 @@ pub struct Data {
 pub struct ToolResult {
     /// The call.
     pub tool_call_id: String,
-    /// The tool, where the client says it.
+    /// The tool, where the client names it.
     pub tool_name: Option<String>,
     /// The output, or `{approved, user_message}` where the call waits for an approval.
     pub result: Value,

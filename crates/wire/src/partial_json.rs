@@ -34,7 +34,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A value, or `None` where the text ends before one can be told.
+    /// A value, or `None` where the text ends before one is known.
     fn value(&mut self) -> Result<Option<Value>, NotJson> {
         self.skip_space();
         let Some(first) = self.rest.chars().next() else {
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
     fn array(&mut self) -> Result<Value, NotJson> {
         let mut items = Vec::new();
         self.take('[');
-        // 6 takes whatever stands first in an array for a value, and then fails at it.
+        // 6 takes anything first in an array for a value, and then fails at it.
         if self.sdk == Sdk::V6 && self.rest == "-" {
             return Err(NotJson);
         }
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.rest = "";
-        // The cut may stand inside an escape of up to twelve characters (a pair of surrogates).
+        // The cut may be inside an escape of up to twelve characters (a pair of surrogates).
         let ends = body.char_indices().map(|(index, _)| index).rev();
         let ends = std::iter::once(body.len()).chain(ends).take(13);
         for end in ends {

@@ -2,7 +2,7 @@
 //!
 //! The early releases (6.0.0 to 6.0.230, 7.0.0 to 7.0.31) validate chunks with strict objects: one
 //! field that they do not know ends the stream. Pages that were built and cached then are still in
-//! browsers, so the default says only what all of them accept.
+//! browsers, so the default sends only what all of them accept.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The chunk as this profile says it: fields that some release would refuse are left out, and a
+    /// The chunk as this profile sends it: fields that some release would refuse are left out, and a
     /// chunk whose type some release does not know is not said at all.
     ///
     /// What is lost is decoration, with one exception: a [`Chunk::ResetStep`] that is not said

@@ -1,7 +1,7 @@
 //! Keys that the client's JSON parser refuses, since they reach JavaScript prototypes.
 //!
 //! One `__proto__` anywhere in a chunk ends the stream, and a model's input or a tool's output may
-//! well hold one. Whoever sends such a value takes the keys out first.
+//! well hold one. The sender of such a value takes the keys out first.
 
 use serde_json::Value;
 

@@ -5,7 +5,11 @@
 use serde_json::Value;
 
 use crate::decode::{ChatId, DecodeError, Fields, Nulls, Path, Problem};
+use crate::number::first_rounded;
 use crate::request::Limits;
+
+/// How much of a number an error quotes.
+const MAX_QUOTED: usize = 40;
 
 /// The body of `POST /api/approvals/{id}`.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +35,15 @@ impl ApprovalReply {
             digest: fields.take("digest")?,
         };
         fields.nothing_left()?;
+        // What the person wrote is what they consent to.
+        if reply.input.is_some()
+            && let Some(number) = first_rounded(bytes)
+        {
+            let number = number.chars().take(MAX_QUOTED).collect();
+            return Err(Path::Root
+                .key("input")
+                .error(Problem::RoundedNumber(number)));
+        }
         Ok(reply)
     }
 }
@@ -38,7 +51,7 @@ impl ApprovalReply {
 /// The body of `POST /api/calls/{id}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputReply {
-    /// What came of the call, or why nothing did.
+    /// The outcome of the call.
     pub output: Result<Value, String>,
     /// The chat, where a worker names the call as the agent does.
     pub chat: Option<String>,
@@ -103,6 +116,10 @@ mod tests {
             (r#"{"approved":1}"#, "wrong_type"),
             (r#"{"approved":true,"aproved":false}"#, "unknown_field"),
             (r#"{"approved":true,"digest":7}"#, "wrong_type"),
+            (
+                r#"{"approved":true,"input":{"a":[0.10000000000000000001]}}"#,
+                "rounded_number",
+            ),
             ("{}", "missing_field"),
         ] {
             assert_eq!(reply(text).unwrap_err().problem.code(), code, "{text}");

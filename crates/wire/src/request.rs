@@ -74,7 +74,8 @@ names! {
 pub struct ChatRequest {
     /// The chat.
     pub id: String,
-    /// The whole history, as the client believes it to be.
+    /// The whole history, as the client has it; or the last message alone, where the application sends
+    /// no more.
     pub messages: Vec<Message>,
     /// Why it is sent.
     pub trigger: Trigger,
@@ -90,18 +91,62 @@ pub struct ChatRequest {
 impl ChatRequest {
     /// Decodes a body.
     pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        Self::from_slice_or(bytes, limits, |_| None)
+    }
+
+    /// Decodes a body that need not name its chat, where the server has a name for a page by the messages
+    /// that it sends.
+    pub fn from_slice_or(
+        bytes: &[u8],
+        limits: &Limits,
+        name: impl FnOnce(&[Message]) -> Option<String>,
+    ) -> Result<Self, DecodeError> {
         let value = limits.json(bytes)?;
         let mut fields = Fields::of(value, Path::Root, Nulls::Absent)?;
+        let id = match fields.has("id") {
+            true => Some(fields.take::<ChatId>("id")?.0),
+            false => None,
+        };
+        // Hand-written clients leave it out, and mean the ordinary thing.
+        let trigger = fields
+            .take::<Option<Trigger>>("trigger")?
+            .unwrap_or(Trigger::SubmitMessage);
+        let path = fields.path();
+        let missing = || path.key("id").error(Problem::Missing);
+        let messages = match &id {
+            Some(_) => take_history(limits, trigger, &mut fields)?,
+            // Nothing else is wrong with a body that has neither.
+            None => take_history(limits, trigger, &mut fields).map_err(|_| missing())?,
+        };
         Ok(Self {
-            id: fields.take::<ChatId>("id")?.0,
-            messages: limits.take_messages(&mut fields)?,
-            // Hand-written clients leave it out, and mean the ordinary thing.
-            trigger: fields
-                .take::<Option<Trigger>>("trigger")?
-                .unwrap_or(Trigger::SubmitMessage),
+            id: id.or_else(|| name(&messages)).ok_or_else(missing)?,
+            messages,
+            trigger,
             message_id: fields.take::<Option<Id>>("messageId")?.map(|id| id.0),
             extra: fields.rest(),
         })
+    }
+}
+
+/// Takes `messages`; or `message`, which applications send that leave the history to the server; or
+/// nothing, where the answer to a message that the server has is to be given again.
+fn take_history(
+    limits: &Limits,
+    trigger: Trigger,
+    fields: &mut Fields<'_>,
+) -> Result<Vec<Message>, DecodeError> {
+    if fields.has("messages") {
+        return limits.take_messages(fields);
+    }
+    let path = fields.path();
+    match fields.take::<Option<Message>>("message")? {
+        // Without its place in a history, an id is all that tells a new message from one sent again.
+        Some(message) if message.id.is_none() => {
+            Err(path.key("message").key("id").error(Problem::Missing))
+        }
+        Some(message) => Ok(vec![message]),
+        None if trigger == Trigger::RegenerateMessage => Ok(Vec::new()),
+        None => limits.take_messages(fields),
     }
 }
 
@@ -123,6 +168,28 @@ mod tests {
         assert_eq!(request.extra["tenant"], "acme");
         let again = serde_json::to_string(&request).unwrap();
         assert_eq!(read(&again).unwrap(), request);
+    }
+
+    #[test]
+    fn last_message_alone_is_a_history_of_one() {
+        let request = read(r#"{"id":"c","message":{"id":"u1","role":"user","parts":[]}}"#).unwrap();
+        assert_eq!(request.messages.len(), 1);
+        assert_eq!(request.messages[0].id.as_deref(), Some("u1"));
+        let body = r#"{"id":"c","trigger":"regenerate-message","messageId":"a1"}"#;
+        assert_eq!(read(body).unwrap().messages, []);
+        let error = |text: &str| {
+            let error = read(text).unwrap_err();
+            (error.path, error.problem.code())
+        };
+        let without_id = r#"{"id":"c","message":{"role":"user","parts":[]}}"#;
+        assert_eq!(
+            error(without_id),
+            ("message.id".to_owned(), "missing_field")
+        );
+        assert_eq!(
+            error(r#"{"id":"c"}"#),
+            ("messages".to_owned(), "missing_field")
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which of the two dialects a client speaks on a WebSocket: each frame's `type` tells.
+//! Which of the two dialects a client uses on a WebSocket, by each frame's `type`.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_missing_types_are_told_apart_from_bad_json() {
+    fn unknown_and_missing_types_are_distinct_from_bad_json() {
         assert_eq!(read(r#"{"type":"dance"}"#).unwrap_err().path, "type");
         assert_eq!(read("{}").unwrap_err().path, "type");
         assert_eq!(read("{").unwrap_err().problem.code(), "not_json");

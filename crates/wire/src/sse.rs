@@ -12,7 +12,7 @@ pub const HEADERS: [(&str, &str); 5] = [
     ("x-accel-buffering", "no"),
 ];
 
-/// What stands in the last event of a stream. Clients skip it: the end of the body is what counts.
+/// The last event of a stream. Clients skip it: the end of the body is what counts.
 pub const DONE: &str = "[DONE]";
 
 /// Appends `data: {chunk}` and the blank line, without which clients lose the event.

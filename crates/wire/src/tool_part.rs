@@ -45,7 +45,7 @@ pub struct ToolPart {
     pub state: ToolState,
     /// What to show.
     pub title: Option<String>,
-    /// What the tool says of itself.
+    /// The tool's metadata.
     pub tool_metadata: Option<Box<Map<String, Value>>>,
     /// Whether the provider runs it.
     pub provider_executed: Option<bool>,
@@ -61,9 +61,9 @@ pub struct ToolPart {
     pub error_text: Option<String>,
     /// Whether more output is to come.
     pub preliminary: Option<bool>,
-    /// What the provider says of the call.
+    /// The provider's metadata of the call.
     pub call_provider_metadata: Option<ProviderMetadata>,
-    /// What the provider says of the output.
+    /// The provider's metadata of the output.
     pub result_provider_metadata: Option<ProviderMetadata>,
     /// The question and its answer.
     pub approval: Option<Approval>,
@@ -142,7 +142,7 @@ impl ToolPart {
     }
 
     /// Makes the part one that every release of the SDK accepts: `null` where a key is wanted and
-    /// there is nothing to say (JSON has no `undefined`), and no approval where none may be.
+    /// there is no value (JSON has no `undefined`), and no approval where none may be.
     pub fn complete(&mut self) {
         // The first release wants the input of a failed call too.
         if self.needs_input() || self.state == ToolState::OutputError {
@@ -169,7 +169,7 @@ impl ToolPart {
         Ok(part)
     }
 
-    /// The tool's name stands in the part's type. A `toolName` beside it is kept as it came: older
+    /// The tool's name is in the part's type. A `toolName` beside it is kept as it came: older
     /// pages send one, and it may name another tool.
     pub(crate) fn take_static(name: String, mut fields: Fields<'_>) -> Result<Self, DecodeError> {
         let path = fields.path();

@@ -1,7 +1,7 @@
 //! An agent in forty lines. It answers "refund 25 for order 7" with a call, and then says what came of it.
 
 use adk_stream::agents::{Agent, AgentStream};
-use adk_stream::turn::agent::{AgentEvent, Past, StepRequest};
+use adk_stream::turn::agent::{AgentEvent, HistoryItem, StepRequest};
 use adk_stream::turn::event::Finish;
 use futures_util::stream;
 use serde_json::json;
@@ -17,8 +17,8 @@ impl Agent for ShopAgent {
     /// them approved and run, and asks for the next step with their results at the end of the history.
     fn step(&self, request: StepRequest) -> AgentStream {
         let answer = match request.history.last() {
-            Some(Past::Message(message)) => answer(&message.text()),
-            Some(Past::Step { results, .. }) => {
+            Some(HistoryItem::Message(message)) => answer(&message.text()),
+            Some(HistoryItem::Step { results, .. }) => {
                 let outcomes = results.iter().map(|result| &result.outcome);
                 say(format!(
                     "That is what came of it: {}",

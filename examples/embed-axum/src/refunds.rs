@@ -3,7 +3,7 @@
 use adk_stream::engine::{self, Context, Tool, ToolError, Verdict};
 use serde_json::json;
 
-/// What the model has to give. The schema that it is told is made of this.
+/// What the model has to give. Its schema is made of this.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub struct Refund {
     /// The number of the order.

@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import time
+from collections.abc import Callable
+from typing import Any
 
 from google.adk.tools import FunctionTool, LongRunningFunctionTool, ToolContext
 from google.genai import types
@@ -27,7 +29,7 @@ async def pay(to: str, tool_context: ToolContext, seconds: float = 0.1) -> dict:
 
 
 def look(at: str, tool_context: ToolContext) -> dict:
-    """A plain tool, which tells what it is given."""
+    """A plain tool, which returns its input."""
     note(
         "look",
         tool_context,
@@ -40,7 +42,7 @@ def look(at: str, tool_context: ToolContext) -> dict:
 
 
 async def doze(seconds: float, tool_context: ToolContext) -> dict:
-    """A tool that takes its time, and lets the loop go on."""
+    """A tool that takes its time, and lets the loop continue."""
     note("doze", tool_context)
     try:
         await asyncio.sleep(seconds)
@@ -120,11 +122,12 @@ async def page(tool_context: ToolContext) -> dict:
 
 
 def tools(non_blocking=False):
-    plain = [look, doze, block, break_down, keep, ask, hurry, send, page]
+    plain: list[Callable[..., Any]] = [look, doze, block, break_down, keep, ask, hurry, send, page]
+    long: list[Callable[..., Any]] = [play, order, locate]
     found = [
-        *map(FunctionTool, plain),
+        *(FunctionTool(function) for function in plain),
         FunctionTool(pay, require_confirmation=True),
-        *map(LongRunningFunctionTool, [play, order, locate]),
+        *(LongRunningFunctionTool(function) for function in long),
     ]
     for tool in found:
         tool.behavior = types.Behavior.NON_BLOCKING if non_blocking else None

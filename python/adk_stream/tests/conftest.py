@@ -1,19 +1,19 @@
-"""An adk-stream that does what a test tells it to, and what ADK gives to a tool."""
+"""An adk-stream that a test scripts, and what ADK gives to a tool."""
 
 from dataclasses import dataclass, field
 
 import pytest
 
-from desk import KEY, Desk
+from fake_adk_stream import KEY, FakeAdkStream
 
 
 @pytest.fixture
-def desk(monkeypatch):
-    desk = Desk()
-    monkeypatch.setenv("ADK_STREAM_URL", desk.url)
+def fake(monkeypatch):
+    fake = FakeAdkStream()
+    monkeypatch.setenv("ADK_STREAM_URL", fake.url)
     monkeypatch.setenv("ADK_STREAM_AGENT_KEY", KEY)
-    yield desk
-    desk.close()
+    yield fake
+    fake.close()
 
 
 @dataclass

@@ -16,15 +16,15 @@ from adk_stream import (
     on_page,
 )
 from conftest import Context
-from desk import KEY, Desk
+from fake_adk_stream import KEY, FakeAdkStream
 
 OPEN = {"decision": None}
 YES = {"decision": "approved"}
 
 
-async def test_an_approval_is_asked_for_with_the_chat_the_call_and_the_key(desk, context):
+async def test_an_approval_is_asked_for_with_the_chat_the_call_and_the_key(fake, context):
     await approve(context, "Send $20 to Sam?", timeout=30)
-    (ask,) = desk.asked
+    (ask,) = fake.asked
     assert ask.path == "/api/agent/asks"
     assert ask.headers["Authorization"] == f"Bearer {KEY}"
     assert ask.body == {
@@ -36,23 +36,31 @@ async def test_an_approval_is_asked_for_with_the_chat_the_call_and_the_key(desk,
     }
 
 
-async def test_a_page_is_asked_for_its_tool_and_its_output_comes_back(desk, context):
-    desk.says({"decision": "output", "output": {"playing": 2}})
+async def test_a_page_is_asked_for_its_tool_and_its_output_comes_back(fake, context):
+    fake.says({"decision": "output", "output": {"playing": 2}})
     assert await on_page(context, "change_bgm", {"track": 2}) == {"playing": 2}
-    (ask,) = desk.asked
+    (ask,) = fake.asked
     assert ask.body["ask"] == {"clientCall": {"tool": "change_bgm", "input": {"track": 2}}}
     assert ask.body["timeoutMs"] is None
 
 
-async def test_an_output_may_be_nothing(desk, context):
-    desk.says({"decision": "output", "output": None})
+async def test_the_example_of_the_documents(fake, context):
+    fake.says(YES, {"decision": "output", "output": "playing"})
+    tool_context = context
+    await approve(tool_context, "Send 50 USD to Bob?")
+    music = await on_page(tool_context, "change_bgm", {"track": 2})
+    assert music == "playing"
+
+
+async def test_an_output_may_be_nothing(fake, context):
+    fake.says({"decision": "output", "output": None})
     assert await on_page(context, "change_bgm") is None
 
 
-async def test_an_open_question_is_asked_again_in_the_same_words(desk, context):
-    desk.says(OPEN, OPEN, YES)
+async def test_an_open_question_is_asked_again_in_the_same_words(fake, context):
+    fake.says(OPEN, OPEN, YES)
     await approve(context, "Sure?")
-    assert [ask.body for ask in desk.asked] == [desk.asked[0].body] * 3
+    assert [ask.body for ask in fake.asked] == [fake.asked[0].body] * 3
 
 
 @pytest.mark.parametrize(
@@ -66,15 +74,15 @@ async def test_an_open_question_is_asked_again_in_the_same_words(desk, context):
         ({"decision": "output", "output": 1}, Refused, "adk-stream decided 'output', which"),
     ],
 )
-async def test_what_is_no_yes_is_an_exception(desk, context, decision, error, text):
-    desk.says(decision)
+async def test_what_is_no_yes_is_an_exception(fake, context, decision, error, text):
+    fake.says(decision)
     with pytest.raises(error) as raised:
         await approve(context, "Sure?")
     assert str(raised.value).startswith(text)
 
 
-async def test_reasons_can_be_read(desk, context):
-    desk.says(
+async def test_reasons_can_be_read(fake, context):
+    fake.says(
         {"decision": "denied", "reason": "too much"}, {"decision": "cancelled", "reason": "stopped"}
     )
     with pytest.raises(Denied) as denied:
@@ -84,61 +92,61 @@ async def test_reasons_can_be_read(desk, context):
     assert (denied.value.reason, cancelled.value.reason) == ("too much", "stopped")
 
 
-async def test_a_tool_that_fails_on_the_page_is_an_exception(desk, context):
-    desk.says({"decision": "failed", "error": "no signal"})
+async def test_a_tool_that_fails_on_the_page_is_an_exception(fake, context):
+    fake.says({"decision": "failed", "error": "no signal"})
     with pytest.raises(Failed, match="no signal"):
         await on_page(context, "get_location")
 
 
-async def test_asks_of_a_run_are_numbered_and_a_new_run_begins_again(desk, context):
-    desk.says(YES, {"decision": "output", "output": 1}, YES)
+async def test_asks_of_a_run_are_numbered_and_a_new_run_begins_again(fake, context):
+    fake.says(YES, {"decision": "output", "output": 1}, YES)
     await approve(context, "Sure?")
     await on_page(context, "change_bgm")
     await approve(Context(), "Sure?")
-    assert [ask.body["nth"] for ask in desk.asked] == [0, 1, 0]
+    assert [ask.body["nth"] for ask in fake.asked] == [0, 1, 0]
 
 
-async def test_a_session_without_a_mark_is_known_by_its_id(desk):
+async def test_a_session_without_a_mark_is_known_by_its_id(fake):
     for state in ({}, {"adk_stream": "?"}, {"adk_stream": {}}):
         await approve(Context(state=state), "Sure?")
-    assert [ask.body["chat"] for ask in desk.asked] == ["session-1"] * 3
+    assert [ask.body["chat"] for ask in fake.asked] == ["session-1"] * 3
 
 
-async def test_outside_of_a_call_nothing_can_be_asked(desk):
+async def test_outside_of_a_call_nothing_can_be_asked(fake):
     with pytest.raises(NotConnected, match="from inside a tool"):
         await approve(Context(function_call_id=None), "Sure?")
-    assert desk.asked == []
+    assert fake.asked == []
 
 
-async def test_a_server_that_is_busy_is_asked_again_when_it_says_so(desk, context):
+async def test_a_server_that_is_busy_is_asked_again_when_it_says_so(fake, context):
     busy = (503, {"error": {"message": "the store is away"}}, {"Retry-After": "0"})
-    desk.says(busy, (502, b"<html>", {}), YES)
+    fake.says(busy, (502, b"<html>", {}), YES)
     await approve(context, "Sure?")
-    assert len(desk.asked) == 3
+    assert len(fake.asked) == 3
 
 
-async def test_an_answer_that_breaks_off_is_asked_for_again(desk, context):
-    desk.says(desk.cut(), YES)
+async def test_an_answer_that_breaks_off_is_asked_for_again(fake, context):
+    fake.says(fake.cut(), YES)
     await approve(context, "Sure?")
-    assert [ask.body["nth"] for ask in desk.asked] == [0, 0]
+    assert [ask.body["nth"] for ask in fake.asked] == [0, 0]
 
 
-async def test_a_server_that_restarts_is_waited_for(desk, context):
-    desk.says(desk.cut())
-    port = desk.server.server_address[1]
+async def test_a_server_that_restarts_is_waited_for(fake, context):
+    fake.says(fake.cut())
+    port = fake.server.server_address[1]
     waiting = asyncio.create_task(approve(context, "Sure?"))
-    while not desk.asked:
+    while not fake.asked:
         await asyncio.sleep(0.01)
-    await asyncio.to_thread(desk.close)
+    await asyncio.to_thread(fake.close)
     await asyncio.sleep(0.2)
     assert not waiting.done()
-    again = Desk(port)
+    again = FakeAdkStream(port)
     await asyncio.wait_for(waiting, 10)
     assert len(again.asked) == 1
     again.close()
 
 
-async def test_a_server_that_does_not_come_back_is_given_up(desk, context, monkeypatch):
+async def test_a_server_that_does_not_come_back_is_given_up(fake, context, monkeypatch):
     monkeypatch.setenv("ADK_STREAM_URL", "http://127.0.0.1:1")
     with pytest.raises(NotConnected, match=r"adk-stream is not there at http://127\.0\.0\.1:1: "):
         await asyncio.wait_for(approve(context, "Sure?", timeout=0.3), 5)
@@ -152,16 +160,16 @@ async def test_a_server_that_does_not_come_back_is_given_up(desk, context, monke
         (422, Refused, r"does not take the ask \(422\): no such key"),
     ],
 )
-async def test_what_the_server_refuses_is_said_with_its_words(desk, context, status, error, text):
-    desk.says((status, {"error": {"code": "x", "message": "no such key"}}))
+async def test_what_the_server_refuses_is_said_with_its_words(fake, context, status, error, text):
+    fake.says((status, {"error": {"code": "x", "message": "no such key"}}))
     with pytest.raises(error, match=text):
         await approve(context, "Sure?")
-    assert len(desk.asked) == 1
+    assert len(fake.asked) == 1
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}"])
-async def test_an_answer_that_is_not_understood_is_said(desk, context, body):
-    desk.says((200, body))
+async def test_an_answer_that_is_not_understood_is_said(fake, context, body):
+    fake.says((200, body))
     with pytest.raises(Refused, match="not understood"):
         await approve(context, "Sure?")
 
@@ -174,28 +182,28 @@ async def test_an_answer_that_is_not_understood_is_said(desk, context, body):
         ("ADK_STREAM_URL", "ftp://x", "ADK_STREAM_URL is no address"),
     ],
 )
-async def test_bad_settings_are_said_at_once(desk, context, monkeypatch, name, value, text):
+async def test_bad_settings_are_said_at_once(fake, context, monkeypatch, name, value, text):
     monkeypatch.setenv(name, value)
     with pytest.raises(NotConnected, match=text):
         await asyncio.wait_for(approve(context, "Sure?"), 5)
 
 
-async def test_a_tool_that_is_cancelled_lets_go_of_the_server(desk, context):
-    desk.says(desk.wait_for_the_client_to_leave())
+async def test_a_tool_that_is_cancelled_lets_go_of_the_server(fake, context):
+    fake.says(fake.wait_for_the_client_to_leave())
     waiting = asyncio.create_task(approve(context, "Sure?"))
-    while not desk.asked:
+    while not fake.asked:
         await asyncio.sleep(0.01)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(waiting, 5)
-    assert await asyncio.to_thread(desk.gone.wait, 5)
+    assert await asyncio.to_thread(fake.gone.wait, 5)
 
 
-async def test_two_asks_do_not_wait_for_each_other(desk):
+async def test_two_asks_do_not_wait_for_each_other(fake):
     first = threading.Event()
-    desk.says(desk.hold(first, YES))
+    fake.says(fake.hold(first, YES))
     slow = asyncio.create_task(approve(Context(), "Sure?"))
-    while not desk.asked:
+    while not fake.asked:
         await asyncio.sleep(0.01)
     await asyncio.wait_for(approve(Context(function_call_id="call-2"), "Sure?"), 5)
     assert not slow.done()
@@ -203,11 +211,11 @@ async def test_two_asks_do_not_wait_for_each_other(desk):
     await asyncio.wait_for(slow, 5)
 
 
-async def test_the_event_loop_goes_on_while_a_person_thinks(desk, context):
+async def test_the_event_loop_goes_on_while_a_person_thinks(fake, context):
     answered = threading.Event()
-    desk.says(desk.hold(answered, YES))
+    fake.says(fake.hold(answered, YES))
     waiting = asyncio.create_task(approve(context, "Sure?"))
-    while not desk.asked:
+    while not fake.asked:
         await asyncio.sleep(0)
     for _ in range(1000):
         await asyncio.sleep(0)

@@ -45,40 +45,40 @@ def payment(request):
     return paid, tools[request.param]
 
 
-async def test_an_approved_tool_runs_once(desk, context, payment):
+async def test_an_approved_tool_runs_once(fake, context, payment):
     paid, pay = payment
     assert await pay(amount=20, recipient="Sam", tool_context=context) == {"success": True}
     assert paid == [(20, "Sam", "USD")]
-    (ask,) = desk.asked
+    (ask,) = fake.asked
     assert ask.body["ask"] == {"approval": {"question": "Send 20 USD to Sam?"}}
     assert ask.body["timeoutMs"] == 5000
 
 
 @pytest.mark.parametrize(
-    ("decision", "told"),
+    ("decision", "error"),
     [
         (NO, "Denied: too much"),
         ({"decision": "timed-out"}, "Approval request timed out"),
         ({"decision": "cancelled", "reason": "stopped"}, "Cancelled: stopped"),
     ],
 )
-async def test_without_a_yes_it_does_not_run_and_the_model_is_told(
-    desk, context, payment, decision, told
+async def test_without_an_approval_it_does_not_run_and_the_model_gets_the_reason(
+    fake, context, payment, decision, error
 ):
     paid, pay = payment
-    desk.says(decision)
-    assert await pay(amount=20, recipient="Sam", tool_context=context) == {"error": told}
+    fake.says(decision)
+    assert await pay(amount=20, recipient="Sam", tool_context=context) == {"error": error}
     assert paid == []
 
 
-async def test_the_model_hears_no_address_of_a_server_that_could_not_be_asked(
-    desk, context, payment, caplog
+async def test_the_model_gets_no_address_of_a_server_that_could_not_be_asked(
+    fake, context, payment, caplog
 ):
     paid, pay = payment
-    desk.says((401, {"error": {"message": "no such key"}}))
+    fake.says((401, {"error": {"message": "no such key"}}))
     with caplog.at_level(logging.ERROR):
-        told = await pay(amount=20, recipient="Sam", tool_context=context)
-    assert told == {"error": "adk-stream could not be asked"}
+        error = await pay(amount=20, recipient="Sam", tool_context=context)
+    assert error == {"error": "adk-stream could not be asked"}
     assert "no such key" in caplog.text
     assert paid == []
 
@@ -92,25 +92,38 @@ async def test_the_tool_looks_as_it_did_but_for_the_context(payment):
     assert parameters["currency"].default == "USD"
 
 
-async def test_a_question_may_be_a_function_of_the_arguments(desk, context):
+async def test_a_question_may_be_a_function_of_the_arguments(fake, context):
     @requires_approval(lambda amount, **_: f"{amount:.2f}?")
     def pay(amount: float, recipient: str):
         return amount
 
     assert await pay(amount=1, recipient="Sam", tool_context=context) == 1
-    assert desk.asked[0].body["ask"]["approval"]["question"] == "1.00?"
+    assert fake.asked[0].body["ask"]["approval"]["question"] == "1.00?"
 
 
-async def test_without_a_question_the_tool_is_named(desk, context):
+async def test_without_a_question_the_tool_is_named(fake, context):
     @requires_approval()
     def pay():
         return "paid"
 
     assert await pay(tool_context=context) == "paid"
-    assert desk.asked[0].body["ask"]["approval"]["question"] == "Run pay?"
+    assert fake.asked[0].body["ask"]["approval"]["question"] == "Run pay?"
 
 
-async def test_the_context_is_known_by_its_type_too(desk, context):
+async def test_without_a_question_the_arguments_are_part_of_it(fake, context):
+    @requires_approval()
+    def pay(recipient: str, amount: Decimal = Decimal(20)):
+        return "paid"
+
+    await pay(recipient="Zoë", tool_context=context)
+    await pay(recipient="Z" * 1000, tool_context=context)
+    first, second = (ask.body["ask"]["approval"]["question"] for ask in fake.asked)
+    assert first == 'Run pay with {"recipient":"Zoë","amount":"20"}?'
+    assert second.endswith("ZZZ…?")
+    assert len(second) < 350
+
+
+async def test_the_context_is_known_by_its_type_too(fake, context):
     @requires_approval("Sure?")
     def pay(ctx: Context):
         return ctx.function_call_id
@@ -119,7 +132,7 @@ async def test_the_context_is_known_by_its_type_too(desk, context):
     assert "tool_context" not in inspect.signature(pay).parameters
 
 
-async def test_other_arguments_are_passed_on(desk, context):
+async def test_other_arguments_are_passed_on(fake, context):
     @requires_approval("Sure?")
     def pay(*amounts, **more):
         return amounts, more
@@ -127,23 +140,23 @@ async def test_other_arguments_are_passed_on(desk, context):
     assert await pay(1, 2, tag="x", tool_context=context) == ((1, 2), {"tag": "x"})
 
 
-async def test_a_tool_may_ask_more_by_itself(desk, context):
+async def test_a_tool_may_ask_more_by_itself(fake, context):
     @requires_approval("Book?")
     async def book(tool_context: Context):
         await approve(tool_context, "Pay?")
         return await on_page(tool_context, "change_bgm", {"track": 1})
 
-    desk.says(
+    fake.says(
         {"decision": "approved"}, {"decision": "approved"}, {"decision": "output", "output": 1}
     )
     assert await book(tool_context=context) == 1
-    assert [ask.body["nth"] for ask in desk.asked] == [0, 1, 2]
+    assert [ask.body["nth"] for ask in fake.asked] == [0, 1, 2]
 
-    desk.says({"decision": "approved"}, NO)
+    fake.says({"decision": "approved"}, NO)
     assert await book(tool_context=Context()) == {"error": "Denied: too much"}
 
 
-async def test_other_exceptions_of_a_tool_are_its_own(desk, context):
+async def test_other_exceptions_of_a_tool_are_its_own(fake, context):
     @requires_approval("Sure?")
     def pay(tool_context: Context):
         raise ValueError("no wallet")
@@ -152,14 +165,14 @@ async def test_other_exceptions_of_a_tool_are_its_own(desk, context):
         await pay(tool_context=context)
 
 
-async def test_a_tool_without_its_context_does_not_run(desk):
+async def test_a_tool_without_its_context_does_not_run(fake):
     @requires_approval("Sure?")
     def pay(tool_context: Context = None):
         raise AssertionError("it ran")
 
     with pytest.raises(TypeError, match="pay was called without a tool_context"):
         await pay()
-    assert desk.asked == []
+    assert fake.asked == []
 
 
 def test_generators_are_refused():

@@ -83,4 +83,56 @@ const locate = new LongRunningFunctionTool({
   },
 });
 
-export const tools = [pay, look, doze, breakDown, play, order, locate];
+/** Asks a person or a page, as docs/adk.md describes, and waits for the decision. */
+async function decision(ask: object, context?: Context) {
+  const chat = context?.state.get<{ chat: string }>('adk_stream')?.chat;
+  const body = JSON.stringify({ chat, call: context?.functionCallId, nth: 0, ask });
+  for (;;) {
+    const response = await fetch(`${process.env.ADK_STREAM_URL}/api/agent/asks`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${process.env.ADK_STREAM_AGENT_KEY}`,
+        'Content-Type': 'application/json',
+      },
+      body,
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(JSON.stringify(answer));
+    if (answer.decision) return answer;
+  }
+}
+
+const ask = new FunctionTool({
+  name: 'ask',
+  description: 'Asks through adk-stream.',
+  parameters: z.object({ question: z.string() }),
+  execute: async ({ question }, context) => {
+    const answer = await decision({ approval: { question } }, context);
+    return { answer: answer.decision === 'approved' ? 'yes' : 'no' };
+  },
+});
+
+const send = new FunctionTool({
+  name: 'send',
+  description: 'Sends money.',
+  parameters: z.object({ amount: z.number(), recipient: z.string() }),
+  execute: async ({ amount, recipient }, context) => {
+    const question = `Send ${amount} to ${recipient}?`;
+    const { decision: decided, reason } = await decision({ approval: { question } }, context);
+    if (decided !== 'approved') return { error: reason ? `Denied: ${reason}` : 'Denied' };
+    note('send', context);
+    return { sent: amount, currency: 'USD' };
+  },
+});
+
+const page = new FunctionTool({
+  name: 'page',
+  description: 'Has the page play.',
+  parameters: z.object({}),
+  execute: async (_, context) => {
+    const clientCall = { tool: 'play', input: { track: 1 } };
+    return { page: (await decision({ clientCall }, context)).output };
+  },
+});
+
+export const tools = [pay, look, doze, breakDown, play, order, locate, ask, send, page];

@@ -1,28 +1,36 @@
 /** A request that the server answered with a refusal. */
+import { AdkStreamError, readDetails } from './adk-stream-error.ts';
 import { isRecord } from './chunk.ts';
 
-export class ApiError extends Error {
+export class ApiError extends AdkStreamError {
   override readonly name = 'ApiError';
   readonly status: number;
-  /** The server's own code, which never changes its meaning; empty where it gave none. */
-  readonly code: string;
   /** All that the server said. */
   readonly body: unknown;
 
-  constructor(status: number, body: unknown) {
-    const error = isRecord(body) && isRecord(body.error) ? body.error : {};
-    super(typeof error.message === 'string' ? error.message : `the server answered ${status}`);
+  constructor(status: number, body: unknown, retryAfterMs?: number) {
+    const details = readDetails(isRecord(body) ? body.error : undefined);
+    super({
+      code: details?.code ?? '',
+      message: details?.message || `the server answered ${status}`,
+      retryAfterMs: details?.retryAfterMs ?? retryAfterMs,
+    });
     this.status = status;
-    this.code = typeof error.code === 'string' ? error.code : '';
     this.body = body;
   }
 }
 
 /** The body of a response as JSON; throws an {@link ApiError} where it is a refusal. */
 export async function readJson(response: Response): Promise<unknown> {
-  const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) {
-    throw new ApiError(response.status, body);
+    throw await readRefusal(response);
   }
-  return body;
+  return response.json().catch(() => undefined);
+}
+
+/** A response that is a refusal, as an error. */
+export async function readRefusal(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new ApiError(response.status, body, Number.isFinite(seconds) ? seconds * 1000 : undefined);
 }

@@ -13,7 +13,7 @@ export type Approval = {
   /** The input as the server wrote it, in JSON: with numbers that JavaScript would round. */
   inputText?: string;
   question: string;
-  /** Stands for what is asked, question and input; an answer that brings it is given to that alone. */
+  /** A digest of the question and the input; an answer that brings it is given to these alone. */
   digest?: string;
   /** Whether the tool itself asks, in the middle of its work. */
   within?: boolean;
@@ -28,11 +28,11 @@ export type Approval = {
 
 export type ApprovalAnswer = {
   approved: boolean;
-  /** Told to the model. */
+  /** Sent to the model. */
   reason?: string;
   /** What to run the tool with in place of what was asked; only with a yes. */
   input?: unknown;
-  /** The same in JSON, sent as it stands: for numbers that JavaScript would round. */
+  /** The same in JSON, sent as it is: for numbers that JavaScript would round. */
   inputText?: string;
   /** What was shown; if nothing is said, what was read last of this approval. */
   digest?: string;
@@ -41,7 +41,7 @@ export type ApprovalAnswer = {
 /** What was decided, by whom and when. */
 export type ApprovalDecision = {
   approvalId: string;
-  /** Missing where nobody answered: then `decision` says what became of it. */
+  /** Missing where nobody answered: then `decision` says the outcome of it. */
   approved?: boolean;
   decision?: 'timed-out' | 'superseded' | 'cancelled';
   reason?: string;
@@ -58,7 +58,7 @@ export class ApprovalChangedError extends ApiError {
   constructor(
     status: number,
     body: unknown,
-    /** What is asked now, to be shown anew. */
+    /** What is asked now, to be shown again. */
     readonly approval: Approval | undefined,
   ) {
     super(status, body);
@@ -135,7 +135,7 @@ export function approvalOf<T extends Approval>(
   return { ...body, ...(inputText !== undefined && { inputText }) } as T;
 }
 
-/** An input that was given as text is sent as it stands. */
+/** An input that was given as text is sent as it is. */
 export function bodyOf({ inputText, ...answer }: ApprovalAnswer): string {
   const body = JSON.stringify(answer);
   return inputText === undefined ? body : `${body.slice(0, -1)},"input":${inputText}}`;

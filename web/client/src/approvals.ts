@@ -46,11 +46,11 @@ export type Approvals = Readable<ApprovalsState> & {
    * ApprovalChangedError} where it was given to something else than what is asked now.
    */
   answer: (approvalId: string, answer: ApprovalAnswer) => Promise<Answered>;
-  /** What was read last of an approval, for `withDigests` and `WebSocketChatTransport`. */
+  /** What was read last of an approval, for `withDigests` and `AdkStreamChatTransport`. */
   digestOf: (approvalId: string) => string | undefined;
 };
 
-/** Digests are remembered of so many approvals. */
+/** For how many approvals digests are remembered. */
 const MAX_DIGESTS = 1_000;
 
 /** Reads while it has subscribers, when they come back to the page, and after every answer. */
@@ -119,7 +119,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
 
   const answer = async (approvalId: string, given: ApprovalAnswer): Promise<Answered> => {
     const digest = given.digest ?? digests.get(approvalId);
-    const told = await decided(() =>
+    const result = await decided(() =>
       request(`/${encodeURIComponent(approvalId)}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -136,7 +136,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     const left = state.approvals.filter(open => open.approvalId !== approvalId);
     store.set({ ...state, approvals: left });
     void refresh();
-    return told;
+    return result;
   };
 
   const read = async (approvalId: string): Promise<ApprovalRecord | undefined> => {
@@ -183,7 +183,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
   };
 }
 
-/** An answer that came too late is not an error: it is told what was decided. */
+/** An answer that came too late is not an error: it gets the decision. */
 async function decided(request: () => Promise<Served>): Promise<Answered> {
   try {
     return { isOurs: true, decision: (await request()).body as ApprovalDecision };

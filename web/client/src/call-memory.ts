@@ -1,5 +1,5 @@
 /**
- * What became of the calls that this page ran: a call that is announced again, by a chat that was
+ * The outcomes of the calls that this page ran: a call that is announced again, by a chat that was
  * mounted twice or a page that was reloaded, is not run again.
  */
 import { isRecord } from './chunk.ts';

@@ -1,4 +1,5 @@
 /** What a transport asks of the server besides streams. */
+import { type ErrorDetails, readDetails } from './adk-stream-error.ts';
 import { ApiError, readJson } from './api-error.ts';
 import { isRecord } from './chunk.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
@@ -9,6 +10,8 @@ export type ServedChat = {
   messages: Record<string, unknown>[];
   /** The place in its journal up to which this is true; older servers do not say it. */
   seq: number | undefined;
+  /** Why its last turn failed, if it did. */
+  error: ErrorDetails | undefined;
 };
 
 export type ChatApiOptions = {
@@ -28,11 +31,12 @@ export class ChatApi {
   async view(chatId: string, signal?: AbortSignal): Promise<ServedChat | undefined> {
     try {
       const view = await this.#ask('GET', chatId, '', signal);
-      const { status, messages, seq } = isRecord(view) ? view : {};
+      const { status, messages, seq, error } = isRecord(view) ? view : {};
       return {
         status: typeof status === 'string' ? status : '',
         messages: Array.isArray(messages) ? messages.filter(isRecord) : [],
         seq: typeof seq === 'number' ? seq : undefined,
+        error: readDetails(error),
       };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {
@@ -42,7 +46,7 @@ export class ChatApi {
     }
   }
 
-  /** Stops the turn, and says whether there was one to stop. */
+  /** Stops the turn, and returns whether there was one to stop. */
   async stop(chatId: string, signal?: AbortSignal): Promise<boolean> {
     try {
       const answer = await this.#ask('POST', chatId, '/stop', signal);

@@ -2,16 +2,17 @@
  * One stream that a chat reads, over as many sockets as it takes.
  *
  * The chat sees one stream that begins once and ends once. Behind it, the window asks, and asks again
- * after the socket was lost: in the same words as long as nothing shows that it was heard, and for
+ * after the socket was lost: unchanged as long as nothing shows that it was received, and for
  * the rest of the answer once it was.
  */
+import { AdkStreamError } from './adk-stream-error.ts';
 import type { ChatApi, ServedChat } from './chat-api.ts';
 import { type Chunk, isRecord, text } from './chunk.ts';
 import { Delivered } from './delivered.ts';
 import type { ServerFrame } from './frame.ts';
+import { messageToChunks } from './message-chunks.ts';
 import { Diverged, OtherMessage, Replay } from './replay.ts';
 import { retry } from './retry.ts';
-import { tellMessage } from './told-message.ts';
 
 /** What the chat asked for. */
 export type Question =
@@ -20,7 +21,7 @@ export type Question =
       trigger: 'submit-message' | 'regenerate-message';
       messageId: string | undefined;
       messages: unknown[];
-      /** The message that the chat goes on with, and whose parts it keeps; nothing for a new one. */
+      /** The message that the chat continues with, and whose parts it keeps; nothing for a new one. */
       base: unknown;
     }
   | { kind: 'resume' };
@@ -40,19 +41,19 @@ export type WindowHost = {
 };
 
 /**
- * `waiting` until it is first on the wire, `asked` until the server has shown that it heard,
+ * `waiting` until it is first on the wire, `asked` until the server has shown that it received it,
  * `started` while it answers.
  */
 type Phase = 'waiting' | 'asked' | 'started' | 'over';
 
 /**
- * How often a question is asked that the server never seems to hear. One that is too large for it, or
+ * How often a request is sent that the server never acknowledges. One that is too large for it, or
  * that it dies of, is lost with every socket.
  */
-const unheardLimit = 6;
+const unacknowledgedLimit = 6;
 
 /**
- * The answer that was being told is not the answer any more: the server had to begin a step anew.
+ * The answer that was being sent is not the answer any more: the server had to begin a step again.
  *
  * A chat can't be made to forget what it shows. `resumeStream()` makes it read the answer from its
  * start.
@@ -61,8 +62,8 @@ export class AnswerChangedError extends TypeError {
   override readonly name = 'AnswerChangedError';
 
   constructor() {
-    // Clients look for "network" to tell a lost connection from a fault.
-    super('The network connection was lost, and the answer was begun anew: resume the stream.');
+    // Clients look for "network" to distinguish a lost connection from a fault.
+    super('The network connection was lost, and the answer was begun again: resume the stream.');
   }
 }
 
@@ -80,7 +81,7 @@ export class ChatWindow {
   readonly #settling = new AbortController();
   #phase: Phase = 'waiting';
   #sequence = -1;
-  #unheard = 0;
+  #unacknowledged = 0;
   #isSettling = false;
   #replay: Replay | undefined;
   #controller!: ReadableStreamDefaultController<Chunk>;
@@ -104,12 +105,12 @@ export class ChatWindow {
     this.isThere.catch(() => {});
   }
 
-  /** Whether it has something to ask, or to hear, over a socket. */
+  /** Whether it has something to send, or to receive, over a socket. */
   get needsSocket(): boolean {
     return this.#phase !== 'over' && !this.#isSettling;
   }
 
-  /** Whether the server may have heard of it and has not shown so. */
+  /** Whether the server may have received it and has not shown so. */
   get isUnanswered(): boolean {
     return this.#phase === 'asked';
   }
@@ -123,7 +124,7 @@ export class ChatWindow {
     if (this.#phase === 'started') {
       return 'resume';
     }
-    if (this.#unheard >= unheardLimit) {
+    if (this.#unacknowledged >= unacknowledgedLimit) {
       throw new TypeError('The network connection is lost whenever the request is sent.');
     }
     if (this.#phase === 'asked' && !isRepeatable(this.question) && (await this.#wasHeard())) {
@@ -143,7 +144,7 @@ export class ChatWindow {
     if (this.#phase === 'waiting') {
       this.#phase = 'asked';
     }
-    this.#unheard++;
+    this.#unacknowledged++;
   }
 
   /** The socket is lost. */
@@ -158,12 +159,12 @@ export class ChatWindow {
   take(frame: ServerFrame): boolean {
     switch (frame.type) {
       case 'start':
-        this.#heard();
+        this.#acknowledged();
         return true;
       case 'chunk':
         return this.#takeChunk(frame.sequence, frame.chunk);
       case 'end':
-        this.#heard();
+        this.#acknowledged();
         this.end();
         return true;
       case 'no-active':
@@ -175,7 +176,7 @@ export class ChatWindow {
         }
         return true;
       case 'error':
-        this.fail(new Error(frame.errorText ?? 'The chat server reported an error.'));
+        this.fail(new AdkStreamError(frame.details));
         return true;
     }
   }
@@ -200,16 +201,16 @@ export class ChatWindow {
     try {
       how();
     } catch {
-      // Whoever read it has left already.
+      // The reader is gone already.
     }
     this.#host.onOver(this);
   }
 
-  #heard(): void {
+  #acknowledged(): void {
     if (this.#phase === 'asked') {
       this.#phase = 'started';
     }
-    this.#unheard = 0;
+    this.#unacknowledged = 0;
     this.#known.resolve(true);
   }
 
@@ -221,20 +222,20 @@ export class ChatWindow {
       return false;
     }
     this.#sequence = sequence;
-    this.#heard();
+    this.#acknowledged();
     this.#give(chunk);
     return true;
   }
 
   #give(chunk: Chunk): void {
     try {
-      for (const news of this.#news(chunk)) {
+      for (const fresh of this.#newChunks(chunk)) {
         this.#host.onProgress(this);
-        this.#controller.enqueue(news);
+        this.#controller.enqueue(fresh);
       }
     } catch (error) {
       if (error instanceof OtherMessage) {
-        // Somebody else went on with the chat: what this window was about is over.
+        // Somebody else continued with the chat: what this window was about is over.
         if (this.requestId !== undefined) {
           this.#host.onAbandoned(this.requestId);
         }
@@ -251,7 +252,7 @@ export class ChatWindow {
     return this.#delivered.messageId;
   }
 
-  #news(chunk: Chunk): Chunk[] {
+  #newChunks(chunk: Chunk): Chunk[] {
     if (this.#replay !== undefined) {
       return this.#replay.take(chunk);
     }
@@ -268,13 +269,13 @@ export class ChatWindow {
       if (chat === undefined) {
         throw new Error('The chat is no longer there.');
       }
-      this.#tellRest(chat);
+      this.#emitRemaining(chat);
     } catch (error) {
       this.fail(error as Error);
     }
   }
 
-  #tellRest(chat: ServedChat): void {
+  #emitRemaining(chat: ServedChat): void {
     const { messageId } = this.#delivered;
     const message =
       messageId === undefined ? lastAnswer(chat) : chat.messages.find(({ id }) => id === messageId);
@@ -286,11 +287,10 @@ export class ChatWindow {
       rest = this.#delivered.endings();
     } else {
       this.#replay = new Replay(this.#delivered, { canReset: this.#host.canReset });
-      rest = tellMessage(message, this.#delivered);
+      rest = messageToChunks(message, this.#delivered);
     }
     if (chat.status === 'failed' && isLast) {
-      // The chat does not say why.
-      rest.push({ type: 'error', errorText: 'The turn failed.' });
+      rest.push(...failure(chat));
     } else if (message !== undefined) {
       rest.push(finish(message));
     }
@@ -300,7 +300,7 @@ export class ChatWindow {
     this.end();
   }
 
-  /** Whether a question that must not be asked twice has been heard. */
+  /** Whether a request that must not be sent twice has been received. */
   async #wasHeard(): Promise<boolean> {
     const chat = await this.#view();
     if (chat === undefined || this.question.kind === 'resume') {
@@ -315,7 +315,7 @@ export class ChatWindow {
     // An answer that is given again takes the place of those from there on.
     const replaced = this.#host.lastMessageId(this.chatId) ?? messageId;
     if (replaced === undefined) {
-      throw new TypeError('The network connection was lost, maybe after the request was heard.');
+      throw new TypeError('The network connection was lost, maybe after the request was received.');
     }
     return !chat.messages.some(({ id }) => id === replaced);
   }
@@ -342,6 +342,16 @@ function isRepeatable(question: Question): boolean {
 function lastAnswer({ messages }: ServedChat): Record<string, unknown> | undefined {
   const last = messages.at(-1);
   return last?.role === 'assistant' ? last : undefined;
+}
+
+/** How the server streams the failure of a turn. */
+function failure({ error }: ServedChat): Chunk[] {
+  const { code, message } = error ?? { code: '', message: 'The turn failed.' };
+  const errorText = code === '' ? message : `${code}: ${message}`;
+  return [
+    { type: 'data-error', data: error, transient: true },
+    { type: 'error', errorText },
+  ];
 }
 
 function finish({ metadata }: Record<string, unknown>): Chunk {

@@ -7,7 +7,7 @@ export type ClientToolContext = {
   toolCallId: string;
 };
 
-/** Runs a call; what it throws is told to the model. */
+/** Runs a call; what it throws is sent to the model. */
 export type RunClientTool = (input: never, context: ClientToolContext) => unknown;
 
 export type ClientTool =
@@ -15,7 +15,7 @@ export type ClientTool =
   | {
       run: RunClientTool;
       /**
-       * Whether it may run again when the page was reloaded while it ran. If not, the model is told
+       * Whether it may run again when the page was reloaded while it ran. If not, the model gets an error
        * that the outcome is unknown.
        */
       isIdempotent?: boolean;
@@ -35,7 +35,7 @@ export type ClientToolsOptions = {
 /** The part of a chat that takes outputs; what `useChat` returns, or a `Chat`. */
 export type OutputTaker = { addToolOutput: (output: never) => unknown };
 
-/** A call, as `onToolCall` is told of it. */
+/** A call, as `onToolCall` gets it. */
 export type AnnouncedCall = { toolCallId: string; toolName: string; input?: unknown };
 
 export type ClientTools = {
@@ -107,7 +107,7 @@ export function clientTools(
       if (remembered === undefined || (remembered === 'started' && tool.isIdempotent === true)) {
         void start(toolCall, tool);
       } else {
-        // The chat has begun the message anew, and forgot what it was given.
+        // The chat has begun the message again, and forgot what it was given.
         const run = remembered === 'started' ? { errorText: interrupted } : remembered;
         memory.set(toolCallId, run);
         give(toolCall, run);

@@ -1,6 +1,9 @@
 /** One socket that is opened when it is needed, and again when it is lost while it is needed. */
+
+import type { ApiError } from './api-error.ts';
 import { Backoff, type BackoffOptions } from './backoff.ts';
 import type { ClientFrame } from './frame.ts';
+import { isPassing } from './retry.ts';
 import type { SpeechFrame } from './speech.ts';
 import { type Readable, Store } from './store.ts';
 import type { WebSocketLike } from './web-socket.ts';
@@ -11,8 +14,10 @@ import type { WebSocketLike } from './web-socket.ts';
 export type ConnectionState = 'connecting' | 'open' | 'closed';
 
 export type ConnectionOptions = {
-  /** Makes a socket. A `TypeError` is a fault of the network, and tried again; others are final. */
+  /** Makes a socket. What may pass by itself is tried again; other errors are final. */
   open: () => Promise<WebSocketLike>;
+  /** Asks why a socket did not open; nothing, where that is not known. */
+  whyRefused: () => Promise<ApiError | undefined>;
   backoff: BackoffOptions | undefined;
   /** How long it may be silent until it is asked for a sign of life; 0 is for ever. */
   heartbeatMs: number;
@@ -29,7 +34,15 @@ export type ConnectionUser = {
 };
 
 /** How long a socket may take to open. */
-const patienceMs = 15_000;
+const openTimeoutMs = 15_000;
+
+/**
+ * How often a socket may fail to open while plain requests to its address are served. Once, the server
+ * may have been restarted in between; after that, something on the way does not pass WebSockets on.
+ */
+const unopenedLimit = 3;
+
+const upgradeRequired = 426;
 
 /** A connection that has held for so long was a good one: what failed before it is forgotten. */
 const stableMs = 10_000;
@@ -45,8 +58,10 @@ export class Connection {
   /** Counts the sockets, so that what comes late from an old one is known as such. */
   #generation = 0;
   #openedAt = 0;
-  #heardAt = 0;
+  #lastMessageAt = 0;
   #isProbing = false;
+  /** Sockets that did not open, one after the other, while the server could be reached. */
+  #unopened = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopWaiting: (() => void) | undefined;
 
@@ -79,7 +94,7 @@ export class Connection {
     }
   }
 
-  /** Sends a frame, and says whether it could be sent. */
+  /** Sends a frame, and returns whether it could be sent. */
   send(frame: ClientFrame | SpeechFrame): boolean {
     if (this.#socket?.readyState !== open) {
       return false;
@@ -123,10 +138,10 @@ export class Connection {
       return;
     }
     this.#socket = socket;
-    this.#timer = setTimeout(() => this.#lost(undefined, 'it did not open'), patienceMs);
+    this.#timer = setTimeout(() => this.#lost(undefined, 'it did not open'), openTimeoutMs);
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
-      this.#heardAt = Date.now();
+      this.#lastMessageAt = Date.now();
       this.#isProbing = false;
       this.#user.onData(data);
     };
@@ -140,8 +155,9 @@ export class Connection {
 
   #opened(): void {
     clearTimeout(this.#timer);
+    this.#unopened = 0;
     this.#openedAt = Date.now();
-    this.#heardAt = this.#openedAt;
+    this.#lastMessageAt = this.#openedAt;
     this.#isProbing = false;
     this.#listen();
     this.#state.set('open');
@@ -157,9 +173,9 @@ export class Connection {
     if (heartbeatMs <= 0) {
       return;
     }
-    const silence = Date.now() - this.#heardAt;
-    if (silence < heartbeatMs || !this.#user.isWaiting) {
-      const rest = silence < heartbeatMs ? heartbeatMs - silence : heartbeatMs;
+    const idleMs = Date.now() - this.#lastMessageAt;
+    if (idleMs < heartbeatMs || !this.#user.isWaiting) {
+      const rest = idleMs < heartbeatMs ? heartbeatMs - idleMs : heartbeatMs;
       this.#timer = setTimeout(() => this.#listen(), rest);
     } else if (this.#isProbing) {
       this.#lost(undefined, 'it gave no sign of life');
@@ -176,15 +192,36 @@ export class Connection {
       this.#backoff.reset();
     }
     this.#drop(reason);
-    // Set first: whoever is told may look.
+    // Set first: listeners may read it.
     this.#state.set('connecting');
     if (wasOpen) {
       this.#user.onLost(code, reason);
     }
-    const why = [code, reason].filter(word => word !== undefined && word !== '').join(' ');
-    // Clients look for "network" to tell a lost connection from a fault.
-    const message = `The network connection to the chat was lost${why === '' ? '' : ` (${why})`}.`;
-    this.#failed(new TypeError(message));
+    const error = lostError(code, reason);
+    if (wasOpen || !this.#user.isWaiting) {
+      this.#failed(error);
+    } else {
+      void this.#notOpened(error);
+    }
+  }
+
+  /** A socket did not open: what can't get better is not tried again. */
+  async #notOpened(error: TypeError): Promise<void> {
+    const generation = this.#generation;
+    // What goes wrong with the question is no answer to it.
+    const refusal = await this.#options.whyRefused().catch(() => undefined);
+    if (generation !== this.#generation) {
+      return;
+    }
+    if (refusal?.status !== upgradeRequired) {
+      this.#unopened = 0;
+      this.#failed(refusal ?? error);
+    } else if (++this.#unopened < unopenedLimit) {
+      this.#failed(error);
+    } else {
+      this.#unopened = 0;
+      this.#failed(new WebSocketBlockedError());
+    }
   }
 
   #failed(error: unknown): void {
@@ -192,7 +229,7 @@ export class Connection {
       this.#state.set('closed');
       return;
     }
-    const delay = error instanceof TypeError ? this.#backoff.next() : undefined;
+    const delay = isPassing(error) ? this.#backoff.next() : undefined;
     if (delay === undefined) {
       this.#state.set('closed');
       this.#user.onGivenUp(error instanceof Error ? error : new Error(String(error)));
@@ -216,7 +253,7 @@ export class Connection {
       }
     };
     const timer = setTimeout(again, delay);
-    // Whoever comes back to the page, or to the network, is not kept waiting.
+    // When the page becomes visible again, or the network is back, reconnect at once.
     globalThis.addEventListener?.('online', again);
     globalThis.document?.addEventListener('visibilitychange', whenSeen);
     this.#stopWaiting = () => {
@@ -238,7 +275,7 @@ export class Connection {
       socket.onopen = null;
       socket.onmessage = null;
       socket.onclose = null;
-      // Not null: some implementations throw an error that nobody hears.
+      // Not null: some implementations throw an error that nothing catches.
       socket.onerror = () => {};
       try {
         socket.close(1000, reason.slice(0, 100));
@@ -247,4 +284,21 @@ export class Connection {
       }
     }
   }
+}
+
+/** The server can be reached, and not by a WebSocket: something on the way does not pass them on. */
+export class WebSocketBlockedError extends Error {
+  override readonly name = 'WebSocketBlockedError';
+
+  constructor() {
+    super('The server can be reached, but not by WebSocket: does a proxy pass the upgrade on?');
+  }
+}
+
+function lostError(code: number | undefined, reason: string): TypeError {
+  const why = [code, reason].filter(word => word !== undefined && word !== '').join(' ');
+  // Clients look for "network" to distinguish a lost connection from a fault.
+  return new TypeError(
+    `The network connection to the chat was lost${why === '' ? '' : ` (${why})`}.`,
+  );
 }

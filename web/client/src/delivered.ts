@@ -1,5 +1,5 @@
 /**
- * What a chat has been given of a message: enough to tell, when the message is told again from its
+ * What a chat has been given of a message: enough to know, when the message is replayed from its
  * start, what of it is new.
  *
  * The chat itself can't be asked. So every chunk that goes to it is noted here, on top of the parts
@@ -20,7 +20,7 @@ export type Block = {
 export type Step = {
   readonly blocks: Block[];
   /** Files, sources and data, each by what identifies it. */
-  readonly others: string[];
+  readonly otherParts: string[];
   isFinished: boolean;
 };
 
@@ -30,14 +30,14 @@ export type Call = {
   readonly step: number;
   state: CallState;
   inputText: string;
-  /** Whether the page was told that it may run it. */
+  /** Whether the page was allowed to run it. */
   wasAnnounced: boolean;
   readonly approvals: Set<string>;
   approved: boolean | undefined;
   /** The outputs that it had before its last, as far as they are known. */
   readonly progress: string[];
-  /** Its outcome as the page believes it to be, until the server says so. */
-  belief: string | undefined;
+  /** Its outcome as the page assumes it, until the server reports it. */
+  optimisticOutcome: string | undefined;
 };
 
 export class Delivered {
@@ -49,7 +49,7 @@ export class Delivered {
   steps: Step[] = [step()];
   calls = new Map<string, Call>();
 
-  /** With the message that the chat goes on with, if it goes on with one. */
+  /** With the message that the chat continues with, if it continues with one. */
   constructor(message?: unknown) {
     if (isRecord(message) && Array.isArray(message.parts)) {
       this.messageId = text(message.id);
@@ -179,7 +179,7 @@ export class Delivered {
         break;
       default:
         if (isOther(chunk.type)) {
-          this.#last.others.push(keyOf(chunk));
+          this.#last.otherParts.push(keyOf(chunk));
         }
     }
   }
@@ -192,7 +192,7 @@ export class Delivered {
   #start({ messageId }: Chunk): void {
     this.isStarted = true;
     if (typeof messageId === 'string' && messageId !== this.messageId) {
-      // The chat goes on under another name, and what it had before is not of this message.
+      // The chat continues under another name, and what it had before is not of this message.
       this.messageId = messageId;
       this.steps = [step()];
       this.calls.clear();
@@ -223,7 +223,7 @@ export class Delivered {
       approvals: new Set(),
       approved: undefined,
       progress: [],
-      belief: undefined,
+      optimisticOutcome: undefined,
     };
     this.calls.set(id, call);
     return call;
@@ -239,7 +239,7 @@ export class Delivered {
     } else if (type === 'dynamic-tool' || type.startsWith('tool-')) {
       this.#keepCall(part);
     } else {
-      this.#last.others.push(keyOf({ ...part, type }));
+      this.#last.otherParts.push(keyOf({ ...part, type }));
     }
   }
 
@@ -258,7 +258,7 @@ export class Delivered {
         typeof part.approval.approved === 'boolean' ? part.approval.approved : undefined;
     }
     if (call.state === 'settled') {
-      call.belief = outcomeOf(part.state, part.output, part.errorText);
+      call.optimisticOutcome = outcomeOf(part.state, part.output, part.errorText);
     }
   }
 }
@@ -279,7 +279,7 @@ export function isOther(type: string): boolean {
   );
 }
 
-/** What identifies such a part: a source is the same under whichever id it is told. */
+/** What identifies such a part: a source is the same under whichever id it comes. */
 export function keyOf({ sourceId: _, providerMetadata: __, ...chunk }: Chunk): string {
   const fields = Object.entries(chunk).filter(([, value]) => value !== undefined);
   return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -291,13 +291,13 @@ export function outcomeOf(state: unknown, output: unknown, errorText: unknown): 
 }
 
 function step(): Step {
-  return { blocks: [], others: [], isFinished: false };
+  return { blocks: [], otherParts: [], isFinished: false };
 }
 
 function settle(call: Call | undefined): void {
   if (call !== undefined) {
     call.state = 'settled';
-    call.belief = undefined;
+    call.optimisticOutcome = undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { isRecord } from './chunk.ts';
 
 /**
  * The messages with the digest of each approval that they answer, `approval.digest`: the server
- * refuses an answer to another question or another input than the ones that the digest stands for.
+ * refuses an answer to another question or another input than the ones of the digest.
  *
  * `digestOf` knows what the page has shown, as `approvals().digestOf` does; without it, the digest is
  * taken from the descriptor that newer streams bring.
@@ -30,7 +30,7 @@ function withDigest<PART extends object>(
     return part;
   }
   const { id, descriptor } = approval;
-  const told = isRecord(descriptor) ? descriptor.digest : undefined;
-  const digest = (typeof id === 'string' ? digestOf(id) : undefined) ?? told;
+  const described = isRecord(descriptor) ? descriptor.digest : undefined;
+  const digest = (typeof id === 'string' ? digestOf(id) : undefined) ?? described;
   return typeof digest === 'string' ? { ...part, approval: { ...approval, digest } } : part;
 }

@@ -139,7 +139,7 @@ class Reader {
   }
 }
 
-/** Whether an odd number of backslashes stands before a place. */
+/** Whether an odd number of backslashes is before a place. */
 function isEscaped(text: string, at: number): boolean {
   let before = at;
   while (text[before - 1] === '\\') {

@@ -1,4 +1,5 @@
 /** The frames of the AI SDK's own WebSocket protocol, which version 7's transport speaks. */
+import { type ErrorDetails, readErrorText } from './adk-stream-error.ts';
 import { type Chunk, isChunk, isRecord } from './chunk.ts';
 
 export type SendFrame = {
@@ -22,17 +23,24 @@ export type ResumeFrame = {
   metadata: unknown;
 };
 
-export type AbortFrame = { type: 'abort'; requestId: string };
+/** With `stop`, the turn is stopped, too. */
+export type AbortFrame = { type: 'abort'; requestId: string; stop?: true };
+
+/** Answered with a `pong`: pages can't send the pings that WebSockets have. */
+export type PingFrame = { type: 'ping'; timestamp: number };
 
 /** What is answered. */
 export type RequestFrame = SendFrame | ResumeFrame;
 
-export type ClientFrame = RequestFrame | AbortFrame;
+export type ClientFrame = RequestFrame | AbortFrame | PingFrame;
 
 export type ServerFrame =
   | { type: 'start' | 'end' | 'no-active'; requestId: string }
   | { type: 'chunk'; requestId: string; sequence: number; chunk: Chunk }
-  | { type: 'error'; requestId: string; errorText: string | undefined };
+  | { type: 'error'; requestId: string; details: ErrorDetails };
+
+/** The answer to a ping, when all frames before that were received. */
+export type PongFrame = { type: 'pong'; timestamp: unknown };
 
 /**
  * What a frame is to us.
@@ -40,14 +48,17 @@ export type ServerFrame =
  * `foreign` is of a kind that we do not know and that is nobody's answer: a newer server may send
  * such. `garbage` may have been the answer to something, so that its socket can't be relied on.
  */
-export type Received = ServerFrame | 'foreign' | 'garbage';
+export type Received = ServerFrame | PongFrame | 'foreign' | 'garbage';
 
 export function readFrame(data: unknown): Received {
   const frame = parse(data);
   if (!isRecord(frame) || typeof frame.type !== 'string') {
     return 'garbage';
   }
-  const { type, requestId, sequence, chunk, errorText } = frame;
+  const { type, requestId, sequence, chunk, timestamp } = frame;
+  if (type === 'pong') {
+    return { type, timestamp };
+  }
   if (typeof requestId !== 'string') {
     return isKnown(type) ? 'garbage' : 'foreign';
   }
@@ -61,14 +72,21 @@ export function readFrame(data: unknown): Received {
         ? { type, requestId, sequence: sequence as number, chunk }
         : 'garbage';
     case 'error':
-      return {
-        type,
-        requestId,
-        errorText: typeof errorText === 'string' ? errorText : undefined,
-      };
+      return { type, requestId, details: errorDetails(frame) };
     default:
       return 'garbage';
   }
+}
+
+/** The code is in the text, too, which is all that older servers send. */
+function errorDetails({ code, errorText, retryAfterMs }: Record<string, unknown>): ErrorDetails {
+  const text = typeof errorText === 'string' ? errorText : 'The chat server reported an error.';
+  const read = readErrorText(text);
+  return {
+    code: typeof code === 'string' ? code : read.code,
+    message: read.message,
+    ...(typeof retryAfterMs === 'number' && { retryAfterMs }),
+  };
 }
 
 function isKnown(type: string): boolean {

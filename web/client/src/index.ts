@@ -1,4 +1,10 @@
 /** The client of adk-stream, for AI SDK 6 and 7. */
+export {
+  AdkStreamError,
+  type ErrorDetails,
+  toAdkStreamError,
+  withErrors,
+} from './adk-stream-error.ts';
 export { ApiError } from './api-error.ts';
 export {
   type Approval,
@@ -27,9 +33,10 @@ export {
   clientTools,
   type OutputTaker,
 } from './client-tools.ts';
-export type { ConnectionState } from './connection.ts';
+export { type ConnectionState, WebSocketBlockedError } from './connection.ts';
 export { withDigests } from './digests.ts';
 export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
+export type { AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
 export { withoutRepeats } from './repeated.ts';
 export { sendAutomaticallyWhen } from './send-automatically.ts';
 export type { Speech } from './speech.ts';
@@ -41,6 +48,6 @@ export {
   storedChats,
 } from './stored-chats.ts';
 export { type TicketOptions, ticketFrom } from './ticket.ts';
-export { WebSocketChatTransport } from './transport.ts';
-export type { WebSocketChatTransportOptions } from './transport-options.ts';
+export { AdkStreamChatTransport } from './transport.ts';
+export type { AdkStreamChatTransportOptions } from './transport-options.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';

@@ -1,10 +1,10 @@
 /**
- * A message that is told again from its start, to a chat that has some of it.
+ * A message that is replayed from its start, to a chat that has some of it.
  *
  * Steps and blocks are matched by their places, calls by their ids; what the chat lacks is passed
- * on, under the ids that the chat has open. The telling need not be word by word the first one:
- * deltas may be merged, blocks may have other ids, and a call that is over is told as history, its
- * question left out. And it goes on when it has caught up, so that what follows live comes through
+ * on, under the ids that the chat has open. The replay need not be the first stream word by word:
+ * deltas may be merged, blocks may have other ids, and a call that is over comes as history, its
+ * question left out. And it continues when it has caught up, so that what follows live comes through
  * the same way.
  */
 import { type Chunk, text } from './chunk.ts';
@@ -18,26 +18,26 @@ import {
   outcomeOf,
 } from './delivered.ts';
 
-/** The server tells something else than what the chat was given before. */
+/** The server replays something else than what the chat was given before. */
 export class Diverged extends Error {}
 
 /** It is another message than the chat's: the chat's own is over. */
 export class OtherMessage extends Error {}
 
-/** A block of the telling: its counterpart in the chat, and how much of that was told again. */
-type Twin = { block: Block; told: number };
+/** A replayed block: its counterpart in the chat, and how much of that was matched. */
+type MatchedBlock = { block: Block; matched: number };
 
 export class Replay {
   readonly #delivered: Delivered;
   readonly #canReset: boolean;
   #out: Chunk[] = [];
   #step = 0;
-  /** The chunks of the step that is told. */
+  /** The chunks of the step that is replayed. */
   #log: Chunk[] = [];
-  #twins = new Map<string, Twin>();
+  #matchedBlocks = new Map<string, MatchedBlock>();
   #counts = new Map<string, number>();
   #unmatched: string[];
-  /** Calls of steps that the telling has finished. */
+  /** Calls of steps that the replay has finished. */
   #past = new Set<string>();
   #present = new Set<string>();
   #inputs = new Map<string, number>();
@@ -45,25 +45,25 @@ export class Replay {
 
   /**
    * `canReset` is whether the chat understands `reset-step`, and so can be made to forget a step that
-   * the server began anew.
+   * the server began again.
    */
   constructor(delivered: Delivered, { canReset = false }: { canReset?: boolean } = {}) {
     this.#delivered = delivered;
     this.#canReset = canReset;
-    this.#unmatched = [...(delivered.steps[0]?.others ?? [])];
+    this.#unmatched = [...(delivered.steps[0]?.otherParts ?? [])];
   }
 
   /** What the chat is to be given of a chunk, which it counts as given. */
   take(chunk: Chunk): Chunk[] {
     this.#out = [];
     try {
-      this.#tell(chunk);
+      this.#match(chunk);
     } catch (error) {
       if (!(error instanceof Diverged) || !this.#canReset || !this.#isLast) {
         throw error;
       }
       this.#beginAnew();
-      this.#tell(chunk);
+      this.#match(chunk);
     }
     if (chunk.type !== 'start-step') {
       this.#log.push(chunk);
@@ -76,7 +76,7 @@ export class Replay {
     this.#out.push(chunk);
   }
 
-  /** Whether the step that is told is the one that the chat is in. */
+  /** Whether the step that is replayed is the one that the chat is in. */
   get #isLast(): boolean {
     return this.#step === this.#delivered.lastStep;
   }
@@ -85,7 +85,7 @@ export class Replay {
     const log = this.#log;
     this.#resetStep();
     for (const chunk of log) {
-      this.#tell(chunk);
+      this.#match(chunk);
     }
     this.#log = log;
   }
@@ -101,13 +101,13 @@ export class Replay {
 
   #enter(unmatched: string[]): void {
     this.#log = [];
-    this.#twins.clear();
+    this.#matchedBlocks.clear();
     this.#counts.clear();
     this.#present.clear();
     this.#unmatched = unmatched;
   }
 
-  #tell(chunk: Chunk): void {
+  #match(chunk: Chunk): void {
     switch (chunk.type) {
       case 'start':
         this.#start(chunk);
@@ -136,9 +136,9 @@ export class Replay {
         break;
       default:
         if (chunk.type.startsWith('tool-')) {
-          this.#tellCall(chunk);
+          this.#matchCall(chunk);
         } else if (isOther(chunk.type)) {
-          this.#tellOther(chunk);
+          this.#matchOther(chunk);
         } else {
           this.#emit(chunk);
         }
@@ -161,7 +161,7 @@ export class Replay {
 
   #startStep(chunk: Chunk): void {
     this.#step++;
-    this.#enter([...(this.#delivered.steps[this.#step]?.others ?? [])]);
+    this.#enter([...(this.#delivered.steps[this.#step]?.otherParts ?? [])]);
     if (this.#step > this.#delivered.lastStep) {
       this.#emit(chunk);
     }
@@ -186,7 +186,7 @@ export class Replay {
     }
     const block = this.#delivered.block(this.#step, kind, ordinal);
     if (block !== undefined) {
-      this.#twins.set(`${kind} ${text(chunk.id)}`, { block, told: 0 });
+      this.#matchedBlocks.set(`${kind} ${text(chunk.id)}`, { block, matched: 0 });
     }
   }
 
@@ -196,11 +196,11 @@ export class Replay {
   }
 
   #growBlock(chunk: Chunk): void {
-    const twin = this.#twin(chunk);
+    const match = this.#matchedBlock(chunk);
     const delta = text(chunk.delta);
-    const { block, told } = twin;
-    const known = block.text.slice(told, told + delta.length);
-    twin.told += delta.length;
+    const { block, matched } = match;
+    const known = block.text.slice(matched, matched + delta.length);
+    match.matched += delta.length;
     if (!delta.startsWith(known)) {
       throw new Diverged();
     }
@@ -213,8 +213,8 @@ export class Replay {
   }
 
   #endBlock(chunk: Chunk): void {
-    const { block, told } = this.#twin(chunk);
-    if (told < block.text.length) {
+    const { block, matched } = this.#matchedBlock(chunk);
+    if (matched < block.text.length) {
       throw new Diverged();
     }
     if (block.isOpen) {
@@ -222,16 +222,16 @@ export class Replay {
     }
   }
 
-  #twin(chunk: Chunk): Twin {
-    const twin = this.#twins.get(`${kindOf(chunk)} ${text(chunk.id)}`);
-    if (twin === undefined) {
+  #matchedBlock(chunk: Chunk): MatchedBlock {
+    const match = this.#matchedBlocks.get(`${kindOf(chunk)} ${text(chunk.id)}`);
+    if (match === undefined) {
       throw new Diverged();
     }
-    return twin;
+    return match;
   }
 
-  #tellOther(chunk: Chunk): void {
-    // Data with an id replaces what was told under it before: the last one has to come last.
+  #matchOther(chunk: Chunk): void {
+    // Data with an id replaces the data with that id: the last one has to come last.
     const isReplaced = chunk.type.startsWith('data-') && chunk.id !== undefined;
     if (isReplaced && chunk.transient !== true) {
       this.#emit(chunk);
@@ -247,7 +247,7 @@ export class Replay {
     // In a step that the chat has left, it can only be something transient that it did not keep.
   }
 
-  #tellCall(chunk: Chunk): void {
+  #matchCall(chunk: Chunk): void {
     const id = text(chunk.toolCallId);
     const call = this.#delivered.calls.get(id);
     switch (chunk.type) {
@@ -292,14 +292,14 @@ export class Replay {
       }
       default:
         if (call !== undefined) {
-          this.#tellOutcome(id, call, chunk);
+          this.#matchOutcome(id, call, chunk);
         }
     }
   }
 
   /**
-   * Whether a page that hears of a call now is to run it, if it is a page's: it was not told before,
-   * or the call was held by a question and is let go. Such a call is announced after its step.
+   * Whether a page that gets a call now is to run it, if it is a page's: it was not announced before,
+   * or the call was held by a question and is released. Such a call is announced after its step.
    */
   #isNewsToPage(id: string, call: Call): boolean {
     switch (call.state) {
@@ -314,10 +314,10 @@ export class Replay {
   }
 
   #growInput(id: string, call: Call, chunk: Chunk): void {
-    const told = this.#inputs.get(id) ?? 0;
+    const matched = this.#inputs.get(id) ?? 0;
     const delta = text(chunk.inputTextDelta);
-    this.#inputs.set(id, told + delta.length);
-    const known = call.inputText.slice(told, told + delta.length);
+    this.#inputs.set(id, matched + delta.length);
+    const known = call.inputText.slice(matched, matched + delta.length);
     if (!delta.startsWith(known)) {
       throw new Diverged();
     }
@@ -326,38 +326,38 @@ export class Replay {
     }
   }
 
-  #tellOutcome(id: string, call: Call, told: Chunk): void {
-    if (told.type === 'tool-output-available' && told.preliminary === true) {
-      this.#tellProgress(id, call, told);
+  #matchOutcome(id: string, call: Call, replayed: Chunk): void {
+    if (replayed.type === 'tool-output-available' && replayed.preliminary === true) {
+      this.#matchProgress(id, call, replayed);
       return;
     }
-    // To a client that has seen nothing, a denial is told as an error; no client accepts one behind
-    // a no of its own.
+    // A client that has seen nothing gets a denial as an error; no client accepts one after its own
+    // denial.
     const chunk: Chunk =
-      told.type === 'tool-output-error' && call.approved === false
+      replayed.type === 'tool-output-error' && call.approved === false
         ? { type: 'tool-output-denied', toolCallId: id }
-        : told;
+        : replayed;
     if (call.state !== 'settled') {
       this.#emit(chunk);
-    } else if (call.belief !== undefined) {
+    } else if (call.optimisticOutcome !== undefined) {
       // What the page did itself and the server may know better.
       const outcome = outcomeOf(chunk.type.slice('tool-'.length), chunk.output, chunk.errorText);
-      const isDenied = call.belief.startsWith('["output-denied"');
-      if (!isDenied && outcome !== call.belief) {
+      const isDenied = call.optimisticOutcome.startsWith('["output-denied"');
+      if (!isDenied && outcome !== call.optimisticOutcome) {
         this.#emit(chunk);
       }
     }
   }
 
   /** Of a message that the chat had before, only the last output is known: those before it are old. */
-  #tellProgress(id: string, call: Call, told: Chunk): void {
+  #matchProgress(id: string, call: Call, replayed: Chunk): void {
     const matched = this.#progress.get(id) ?? 0;
     if (matched === call.progress.length) {
       if (call.state !== 'settled') {
-        this.#emit(told);
+        this.#emit(replayed);
         this.#progress.set(id, call.progress.length);
       }
-    } else if (call.progress[matched] === JSON.stringify(told.output)) {
+    } else if (call.progress[matched] === JSON.stringify(replayed.output)) {
       this.#progress.set(id, matched + 1);
     }
   }

@@ -1,4 +1,4 @@
-/** A value, a promise of it, or a function that gives either: asked anew each time it is needed. */
+/** A value, a promise of it, or a function that gives either: asked again each time it is needed. */
 export type Resolvable<T> = T | PromiseLike<T> | (() => T | PromiseLike<T>);
 
 export async function resolve<T>(value: Resolvable<T>): Promise<T> {

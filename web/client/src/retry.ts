@@ -18,7 +18,8 @@ export async function retry<T>(request: () => Promise<T>, signal: AbortSignal): 
   }
 }
 
-function isPassing(error: unknown): boolean {
+/** Whether an error may be gone a moment later: one of the network, or of a server that is busy. */
+export function isPassing(error: unknown): boolean {
   return error instanceof ApiError
     ? error.status >= 500 || error.status === 429
     : error instanceof TypeError;

@@ -7,9 +7,9 @@ import {
 
 /**
  * How often the same answers are sent: once, and again where a person or a page gives them again
- * after a failure. A server that takes them and asks for them anew would be sent them for ever.
+ * after a failure. A server that takes them and asks for them again would be sent them for ever.
  */
-const patience = 3;
+const maxRepeats = 3;
 
 /** The answers of the messages that were sent last, and how often they were. */
 const sent = new Map<string, { answers: string; times: number }>();
@@ -45,5 +45,5 @@ function isWorthSending({ id, parts }: UIMessage): boolean {
   if (sent.size > limit && oldest.done !== true) {
     sent.delete(oldest.value);
   }
-  return times <= patience;
+  return times <= maxRepeats;
 }

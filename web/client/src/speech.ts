@@ -42,7 +42,7 @@ export class Speech {
     return this.#waiting !== undefined;
   }
 
-  /** Says some more, 20 to 100 ms at a time, and says whether it is heard or will be. */
+  /** Sends some more, 20 to 100 ms at a time, and returns whether it is sent or will be. */
   write(pcm: Int16Array): boolean {
     return this.#put({
       type: 'audio_chunk',

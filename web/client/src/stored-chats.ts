@@ -1,5 +1,6 @@
 /** Chats as the server keeps them, and up to where a page has loaded each. */
 import type { UIMessage } from 'ai';
+import type { ErrorDetails } from './adk-stream-error.ts';
 import { ChatApi } from './chat-api.ts';
 import type { HeadersLike, Resolvable } from './resolvable.ts';
 
@@ -17,6 +18,8 @@ export type StoredChat<UI_MESSAGE extends UIMessage = UIMessage> = {
   messages: UI_MESSAGE[];
   /** The place in the chat's journal up to which this is true. */
   seq: number | undefined;
+  /** Why its last turn failed, if it did. */
+  error: ErrorDetails | undefined;
 };
 
 export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {
@@ -31,7 +34,7 @@ export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {
 };
 
 /**
- * Loads chats, and remembers up to where, so that a stream which is resumed tells what happened since:
+ * Loads chats, and remembers up to where, so that a resumed stream includes what happened since:
  * also the end of a turn that was being said when its chat was loaded.
  */
 export function storedChats<UI_MESSAGE extends UIMessage = UIMessage>(

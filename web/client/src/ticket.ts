@@ -6,7 +6,7 @@ import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './reso
 export type TicketOptions = {
   /** Where tickets are given: `/api/ticket` if nothing is said. */
   api?: string;
-  /** What tells the server who asks, such as `authorization`. */
+  /** Headers by which the server identifies the caller, such as `authorization`. */
   headers?: Resolvable<HeadersLike>;
   fetch?: typeof globalThis.fetch;
 };

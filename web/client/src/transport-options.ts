@@ -4,7 +4,7 @@ import type { BackoffOptions } from './backoff.ts';
 import type { HeadersLike, Resolvable } from './resolvable.ts';
 import type { WebSocketConstructor } from './web-socket.ts';
 
-export type WebSocketChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
+export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
   /** Where the chats are served, `/api/chat` if nothing is said. */
   api?: string;
   /** Where the socket is served, `{api}/live` if nothing is said; `http` is taken for `ws`. */
@@ -20,13 +20,13 @@ export type WebSocketChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   protocols?: string | string[];
   /**
    * `v7` asks the server for chunks that only version 7 knows (7.0.70 or newer); only such a chat
-   * can be made to forget an answer that was begun anew.
+   * can be made to forget an answer that was begun again.
    */
   profile?: 'shared' | 'v7';
   /**
-   * Whether a chat that is stopped also stops the turn on the server. Version 7's `useChat` stops its
-   * chat when it unmounts, too: say `false` there, and let the button call {@link
-   * WebSocketChatTransport.stop}.
+   * Whether a chat that is aborted also stops the turn on the server; `false` if nothing is said.
+   * Version 7's `useChat` aborts when it unmounts, too, which is no reason to stop a turn: let the
+   * button call {@link AdkStreamChatTransport.stop}.
    */
   stopOnAbort?: boolean;
   /** How a lost connection is tried again. */
@@ -37,12 +37,12 @@ export type WebSocketChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   maxWaiting?: number;
   /**
    * What was shown of an approval, as `approvals().digestOf` knows it: sent with the answer. If nothing
-   * is said, what the stream brought with the question.
+   * is given, what came with the question in the stream.
    */
   digestOf?: (approvalId: string) => string | undefined;
   /**
    * Up to where a chat was loaded, as `storedChats().seqOf` knows it: sent when a stream is resumed, so
-   * that a turn which ended since is told to its end.
+   * that a turn which ended since is streamed to its end.
    */
   seqOf?: (chatId: string) => number | undefined;
   /** The socket to use, where there is none in the environment. */

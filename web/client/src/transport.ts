@@ -1,15 +1,18 @@
 /** A chat's transport over one WebSocket that may be lost at any time. */
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { throwErrors } from './adk-stream-error.ts';
+import type { ApiError } from './api-error.ts';
 import { ChatApi } from './chat-api.ts';
 import { ChatWindow, type Question } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
 import { withDigests } from './digests.ts';
 import { type RequestFrame, readFrame } from './frame.ts';
 import { type HeadersLike, mergeHeaders, resolve } from './resolvable.ts';
+import { probeSocket } from './socket-probe.ts';
 import { Speech } from './speech.ts';
 import { Stops } from './stops.ts';
 import type { Readable } from './store.ts';
-import type { WebSocketChatTransportOptions } from './transport-options.ts';
+import type { AdkStreamChatTransportOptions } from './transport-options.ts';
 import { socketUrl } from './web-socket.ts';
 
 type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
@@ -18,16 +21,16 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
 
-/** What stands around a question, asked for anew each time it is put on the wire. */
+/** The envelope of a request, computed again each time it is put on the wire. */
 type Envelope = { headers: Record<string, string>; body: object; metadata: unknown };
 
-export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
+export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
 {
-  /** A resumed stream tells the whole message: chats begin it anew. */
+  /** A resumed stream contains the whole message: chats begin it again. */
   readonly resumeStreamIsReplay = true;
 
-  readonly #options: WebSocketChatTransportOptions<UI_MESSAGE>;
+  readonly #options: AdkStreamChatTransportOptions<UI_MESSAGE>;
   readonly #api: string;
   readonly #chats: ChatApi;
   readonly #stops: Stops;
@@ -35,9 +38,12 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   readonly #windows = new Map<ChatWindow, () => Promise<Envelope>>();
   readonly #lastMessageIds = new Map<string, string>();
   readonly #speeches = new Set<Speech>();
+  /** Chats whose turns the server was asked to stop, by the pings that confirm it. */
+  readonly #unconfirmedStops = new Map<unknown, string>();
   #requests = 0;
+  #pings = 0;
 
-  constructor(options: WebSocketChatTransportOptions<UI_MESSAGE> = {}) {
+  constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
     this.#options = options;
     this.#api = options.api ?? '/api/chat';
     this.#chats = new ChatApi({
@@ -46,15 +52,14 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       fetch: options.fetch,
     });
     this.#stops = new Stops(this.#chats);
-    const isWaiting = () => this.#stops.isListening || this.#waiting.length > 0;
+    const isWaiting = () => this.#unconfirmedStops.size > 0 || this.#waiting.length > 0;
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
+        whyRefused: () => this.#whyRefused(),
         backoff: options.reconnect,
         heartbeatMs: options.heartbeatMs ?? 25_000,
-        // There is no chat of this name, which every server says at once.
-        probe: () =>
-          this.#resumeFrame('~heartbeat', { headers: {}, body: {}, metadata: undefined }),
+        probe: () => ({ type: 'ping', timestamp: Date.now() }),
       },
       {
         get isWaiting() {
@@ -76,7 +81,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     );
   }
 
-  /** How the connection stands, for a light in the page. */
+  /** The state of the connection, for a light in the page. */
   get connection(): Readable<ConnectionState> {
     return this.#connection.state;
   }
@@ -89,13 +94,12 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     const prepared = await this.#prepare(options);
     abortSignal?.throwIfAborted();
     const envelope = async () => ({ ...(await this.#envelope(options)), ...prepared.envelope });
-    // As they are now: the chat goes on with its own while these may have to be sent again.
+    // As they are now: the chat continues with its own while these may have to be sent again.
     const { messages, base } = JSON.parse(
       JSON.stringify({ messages: prepared.messages, base: baseOf(options) }),
     );
     const question: Question = { kind: 'send', trigger, messageId, messages, base };
-    return this.#open(chatId, question, envelope, abortSignal)
-      .stream as ReadableStream<UIMessageChunk>;
+    return streamOf(this.#open(chatId, question, envelope, abortSignal));
   }
 
   async reconnectToStream(
@@ -103,7 +107,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   ): Promise<ReadableStream<UIMessageChunk> | null> {
     const { chatId, abortSignal } = options;
     abortSignal?.throwIfAborted();
-    // As it is now: what is loaded later is not what this stream is to go on from.
+    // As it is now: what is loaded later is not what this stream is to continue from.
     const after = this.#options.seqOf?.(chatId);
     const envelope = async () => {
       const { body, ...rest } = await this.#envelope(options);
@@ -111,11 +115,11 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     };
     const window = this.#open(chatId, { kind: 'resume' }, envelope, abortSignal);
     const isThere = await window.isThere;
-    return isThere ? (window.stream as ReadableStream<UIMessageChunk>) : null;
+    return isThere ? streamOf(window) : null;
   }
 
   /**
-   * Stops the turn of a chat on the server, and says whether there was one to stop. Its windows end
+   * Stops the turn of a chat on the server, and returns whether there was one to stop. Its windows end
    * with what the server says of it.
    */
   stop(chatId: string): Promise<boolean> {
@@ -123,7 +127,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   }
 
   /**
-   * Speaks in a chat, where its agent hears: PCM samples of 16 bits, one channel. Call it before the
+   * Sends audio to a chat whose agent takes it: PCM samples of 16 bits, one channel. Call it before the
    * message that it belongs to is sent, as in `sendMessage({ parts: [{ type: 'data-speech', data: {
    * sampleRate } }] })`; what is written follows that message on the same socket.
    */
@@ -144,7 +148,7 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     for (const window of [...this.#windows.keys()]) {
       window.fail(new Error('The chat transport was closed.'));
     }
-    this.#stops.lost();
+    this.#unconfirmedStops.clear();
     this.#connection.close();
   }
 
@@ -233,20 +237,12 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     as: 'send' | 'resume',
     envelope: Envelope,
   ): RequestFrame {
+    const requestId = `request-${++this.#requests}`;
     if (as === 'resume' || question.kind === 'resume') {
-      return this.#resumeFrame(chatId, envelope);
+      return { type: 'resume', requestId, id: chatId, ...envelope };
     }
     const { trigger, messageId, messages } = question;
-    const requestId = this.#newRequestId();
     return { type: 'send', requestId, id: chatId, trigger, messageId, messages, ...envelope };
-  }
-
-  #resumeFrame(id: string, envelope: Envelope): RequestFrame {
-    return { type: 'resume', requestId: this.#newRequestId(), id, ...envelope };
-  }
-
-  #newRequestId(): string {
-    return `request-${++this.#requests}`;
   }
 
   #receive(data: unknown): void {
@@ -258,7 +254,10 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       this.#connection.cut('a frame that can not be read');
       return;
     }
-    this.#stops.heard(frame.requestId);
+    if (frame.type === 'pong') {
+      this.#unconfirmedStops.delete(frame.timestamp);
+      return;
+    }
     const window = this.#waiting.find(({ requestId }) => requestId === frame.requestId);
     if (window?.take(frame) === false) {
       this.#connection.cut('a frame that is missing');
@@ -266,9 +265,16 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   }
 
   #lost(code: number | undefined, reason: string): void {
-    this.#stops.lost();
     for (const speech of this.#speeches) {
       speech.lost();
+    }
+    const unstopped = new Set(this.#unconfirmedStops.values());
+    this.#unconfirmedStops.clear();
+    for (const chatId of unstopped) {
+      // What was said since ends the turn as well, and is not to be stopped.
+      if (!this.#waiting.some(window => window.chatId === chatId)) {
+        this.#stops.begin(chatId);
+      }
     }
     for (const window of this.#waiting) {
       if (code === messageTooBig && window.isUnanswered) {
@@ -282,18 +288,16 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   /** The chat was stopped. */
   #abort(window: ChatWindow, signal: AbortSignal | undefined): void {
     const { chatId, requestId, isStarted, isUnanswered } = window;
-    const stopsTurn = this.#options.stopOnAbort ?? true;
-    const isHeardSoon = isUnanswered && window.question.kind === 'send';
-    if (stopsTurn && isHeardSoon && requestId !== undefined) {
-      this.#stops.beginWhenHeard(chatId, requestId, () => this.#leave(requestId));
-    } else {
-      this.#leave(window.requestId);
-      // Who gives up a resumed stream before it came has seen nothing that could be stopped.
-      if (stopsTurn && (isStarted || isHeardSoon)) {
-        this.#stops.begin(chatId);
-      }
+    // Who gives up a resumed stream before it came has seen nothing that could be stopped.
+    const isAsked = isStarted || (isUnanswered && window.question.kind === 'send');
+    const stopsTurn = (this.#options.stopOnAbort ?? false) && isAsked;
+    const isSent = this.#leave(requestId, stopsTurn);
+    if (stopsTurn && isSent) {
+      this.#confirmStop(chatId);
+    } else if (stopsTurn) {
+      this.#stops.begin(chatId);
     }
-    // Who waits for it is told the reason; who reads it sees its end.
+    // Callers that wait for it get the reason; its reader sees its end.
     if (window.question.kind === 'resume' && !isStarted) {
       window.fail(abortError(signal));
     } else {
@@ -301,22 +305,43 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     }
   }
 
-  /** Nobody reads the answer any more. */
-  #leave(requestId: string | undefined): void {
-    if (requestId !== undefined) {
-      this.#connection.send({ type: 'abort', requestId });
+  /** The socket may be lost before the server reads what was sent: a ping behind it shows that. */
+  #confirmStop(chatId: string): void {
+    const timestamp = ++this.#pings;
+    this.#unconfirmedStops.set(timestamp, chatId);
+    this.#connection.send({ type: 'ping', timestamp });
+  }
+
+  /** Nobody reads the answer any more. Returns whether that was sent. */
+  #leave(requestId: string | undefined, stop = false): boolean {
+    if (requestId === undefined) {
+      return false;
     }
+    return this.#connection.send({ type: 'abort', requestId, ...(stop && { stop }) });
   }
 
   async #openSocket() {
-    const { url = `${this.#api}/live`, ticket, params, protocols, webSocket } = this.#options;
+    const { protocols, webSocket } = this.#options;
     const Socket = webSocket ?? globalThis.WebSocket;
     if (Socket === undefined) {
       throw new Error('There is no WebSocket here: name one in the option `webSocket`.');
     }
+    return new Socket(await this.#socketUrl(), protocols);
+  }
+
+  /** The address of the next socket: a ticket opens one only. */
+  async #socketUrl(): Promise<string> {
+    const { url = `${this.#api}/live`, ticket, params } = this.#options;
     const pass = await ticket?.();
-    const query = { ...(await resolve(params)), ...(pass && { ticket: pass }) };
-    return new Socket(socketUrl(url, query), protocols);
+    return socketUrl(url, { ...(await resolve(params)), ...(pass && { ticket: pass }) });
+  }
+
+  async #whyRefused(): Promise<ApiError | undefined> {
+    const url = (await this.#socketUrl()).replace(/^ws/, 'http');
+    const { protocols, fetch = globalThis.fetch } = this.#options;
+    const refusal = await probeSocket(url, fetch);
+    // What the subprotocols say of the caller, a plain request can't.
+    return refusal?.status === 401 && protocols !== undefined ? undefined : refusal;
   }
 
   async #envelope(options: {
@@ -353,7 +378,12 @@ export class WebSocketChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   }
 }
 
-/** The message that a chat goes on with, as chats decide it. */
+function streamOf({ stream }: ChatWindow): ReadableStream<UIMessageChunk> {
+  // The server's word for it: what it sends are chunks of the SDK.
+  return (stream as ReadableStream<UIMessageChunk>).pipeThrough(throwErrors());
+}
+
+/** The message that a chat continues with, as chats decide it. */
 function baseOf<UI_MESSAGE extends UIMessage>({
   trigger,
   messageId,

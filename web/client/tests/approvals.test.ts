@@ -1,4 +1,4 @@
-/** The list of what waits: when it is read, and what becomes of an answer. */
+/** The list of open approvals: when it is read, and the outcome of an answer. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError } from '../src/api-error.ts';
 import { type Approval, ApprovalChangedError } from '../src/approval.ts';
@@ -79,7 +79,7 @@ describe('the list', () => {
     expect(reads()).toBe(3);
   });
 
-  test('tells only of changes', async () => {
+  test('notifies of changes only', async () => {
     const store = approvals({ fetch, pollMs: 1000 });
     const listener = vi.fn();
     const leave = store.subscribe(listener);
@@ -161,8 +161,12 @@ describe('an answer', () => {
   test('takes the question off the list at once', async () => {
     const store = approvals({ fetch, pollMs: 0, api: '/there' });
     await store.refresh();
-    const told = await store.answer('a', { approved: true, reason: 'fine', input: { amount: 1 } });
-    expect(told).toMatchObject({ isOurs: true, decision: { approved: true, decidedBy: 'me' } });
+    const result = await store.answer('a', {
+      approved: true,
+      reason: 'fine',
+      input: { amount: 1 },
+    });
+    expect(result).toMatchObject({ isOurs: true, decision: { approved: true, decidedBy: 'me' } });
     expect(fetch).toHaveBeenCalledWith('/there/a', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -174,7 +178,7 @@ describe('an answer', () => {
     expect(store.get().approvals).toEqual([approval('b')]);
   });
 
-  test('that comes too late is told what was decided', async () => {
+  test('that comes too late gets the decision', async () => {
     const store = approvals({ fetch, pollMs: 0 });
     await store.refresh();
     const decision = {
@@ -209,7 +213,7 @@ describe('an answer', () => {
     expect(store.get().approvals).toEqual(open);
   });
 
-  test('can be given as text, which is sent as it stands', async () => {
+  test('can be given as text, which is sent verbatim', async () => {
     const store = approvals({ fetch, pollMs: 0 });
     await store.answer('x', { approved: true, inputText: '{"n":9007199254740993}', digest: 'd' });
     const { body } = fetch.mock.calls[0]?.[1] ?? {};

@@ -88,12 +88,12 @@ test.each([
   ]);
 });
 
-test('a tool that takes too long is reported and told, and heard no more', async () => {
+test('a tool that takes too long is reported, and its late output is dropped', async () => {
   const chat = taker();
-  let told: AbortSignal | undefined;
+  let given: AbortSignal | undefined;
   let late: ((output: string) => void) | undefined;
   const run = (_input: unknown, { signal }: { signal: AbortSignal }) => {
-    told = signal;
+    given = signal;
     return new Promise<string>(resolve => {
       late = resolve;
     });
@@ -104,7 +104,7 @@ test('a tool that takes too long is reported and told, and heard no more', async
   await vi.advanceTimersByTimeAsync(499);
   expect(chat.addToolOutput).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
-  expect(told?.aborted).toBe(true);
+  expect(given?.aborted).toBe(true);
   late?.('too late');
   await settle();
   expect(chat.addToolOutput.mock.calls).toEqual([

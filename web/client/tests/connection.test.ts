@@ -1,13 +1,18 @@
 /** How a connection is opened, held, given up and closed. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { AdkStreamError } from '../src/adk-stream-error.ts';
 import { ApiError } from '../src/api-error.ts';
-import type { ClientFrame } from '../src/frame.ts';
+import { WebSocketBlockedError } from '../src/connection.ts';
+import type { AbortFrame, PingFrame, RequestFrame } from '../src/frame.ts';
 import { ticketFrom } from '../src/ticket.ts';
-import { WebSocketChatTransport } from '../src/transport.ts';
+import { AdkStreamChatTransport } from '../src/transport.ts';
 import type { WebSocketLike } from '../src/web-socket.ts';
 import { plainText } from './support/flows.ts';
 import { MemoryChat } from './support/memory-chat.ts';
 import { atOnce, open, play } from './support/play.ts';
+
+/** Any frame of a client, with a request or without. */
+type SentFrame = (RequestFrame | AbortFrame) | (PingFrame & { requestId?: undefined });
 
 /** A socket in the hands of the test. */
 class ManualSocket implements WebSocketLike {
@@ -19,7 +24,7 @@ class ManualSocket implements WebSocketLike {
   onclose: ((event: never) => void) | null = null;
   readonly url: string;
   readonly protocols: string | string[] | undefined;
-  readonly sent: ClientFrame[] = [];
+  readonly sent: SentFrame[] = [];
 
   constructor(url: string, protocols?: string | string[]) {
     this.url = url;
@@ -28,7 +33,7 @@ class ManualSocket implements WebSocketLike {
   }
 
   send(data: string): void {
-    this.sent.push(JSON.parse(data) as ClientFrame);
+    this.sent.push(JSON.parse(data) as SentFrame);
   }
 
   close(): void {
@@ -49,8 +54,8 @@ class ManualSocket implements WebSocketLike {
     this.onmessage?.({ data: JSON.stringify(frame) } as never);
   }
 
-  get last(): ClientFrame {
-    return this.sent.at(-1) ?? ({ type: 'abort', requestId: 'nothing was sent' } as ClientFrame);
+  get last(): SentFrame {
+    return this.sent.at(-1) ?? { type: 'abort', requestId: 'nothing was sent' };
   }
 }
 
@@ -62,7 +67,12 @@ const socket = (index = -1): ManualSocket => {
   return found;
 };
 
-const base = { api: 'http://fake/api/chat', webSocket: ManualSocket };
+/** Nobody who could say why a socket does not open. */
+const unreachable: typeof globalThis.fetch = async () => {
+  throw new TypeError('fetch failed');
+};
+
+const base = { api: 'http://fake/api/chat', webSocket: ManualSocket, fetch: unreachable };
 
 const request = {
   chatId: 'chat',
@@ -92,7 +102,7 @@ describe('the address', () => {
     [{ api: 'http://here/api', params: { b: '2' } }, 'ws://here/api/live?b=2'],
     [{ api: 'http://here/api', ticket: () => 'a b' }, 'ws://here/api/live?ticket=a+b'],
   ])('%o is %s', async (options, url) => {
-    const transport = new WebSocketChatTransport({ ...options, webSocket: ManualSocket });
+    const transport = new AdkStreamChatTransport({ ...options, webSocket: ManualSocket });
     await transport.sendMessages(request);
     await settle();
     expect(socket().url).toBe(url);
@@ -101,7 +111,7 @@ describe('the address', () => {
 
   test('is the page’s own where nothing is said', async () => {
     vi.stubGlobal('location', { href: 'https://page.example/chat?x#y' });
-    const transport = new WebSocketChatTransport({ webSocket: ManualSocket });
+    const transport = new AdkStreamChatTransport({ webSocket: ManualSocket });
     await transport.sendMessages(request);
     await settle();
     expect(socket().url).toBe('wss://page.example/api/chat/live');
@@ -110,7 +120,7 @@ describe('the address', () => {
   });
 
   test('has to be absolute where there is no page', async () => {
-    const transport = new WebSocketChatTransport({ webSocket: ManualSocket });
+    const transport = new AdkStreamChatTransport({ webSocket: ManualSocket });
     const stream = await transport.sendMessages(request);
     await expect(stream.getReader().read()).rejects.toThrow(/absolute/);
   });
@@ -118,7 +128,7 @@ describe('the address', () => {
 
 describe('what is sent', () => {
   test('has the fields of the official frames', async () => {
-    const transport = new WebSocketChatTransport({
+    const transport = new AdkStreamChatTransport({
       ...base,
       headers: async () => ({ 'x-one': '1', 'x-two': '1' }),
       body: { a: 1, b: 1 },
@@ -151,7 +161,7 @@ describe('what is sent', () => {
   });
 
   test('can be prepared, as in the SDK’s own transports', async () => {
-    const transport = new WebSocketChatTransport({
+    const transport = new AdkStreamChatTransport({
       ...base,
       prepareSendMessagesRequest: ({ id, messages, body }) => ({
         messages: messages.slice(-1),
@@ -177,7 +187,7 @@ describe('what is sent', () => {
 
 describe('the light', () => {
   test('goes on, off and on again', async () => {
-    const transport = new WebSocketChatTransport({ ...base, reconnect: { minDelayMs: 100 } });
+    const transport = new AdkStreamChatTransport({ ...base, reconnect: { minDelayMs: 100 } });
     const seen: string[] = [];
     const leave = transport.connection.subscribe(() => seen.push(transport.connection.get()));
     expect(transport.connection.get()).toBe('closed');
@@ -213,7 +223,7 @@ async function playedInRealTime() {
 describe('a connection that is lost', () => {
   test('is tried again after longer and longer pauses, which chance shortens', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    const transport = new WebSocketChatTransport({
+    const transport = new AdkStreamChatTransport({
       ...base,
       reconnect: { minDelayMs: 100, maxDelayMs: 400, attempts: 5 },
     });
@@ -240,7 +250,7 @@ describe('a connection that is lost', () => {
     const target = new EventTarget();
     vi.stubGlobal('addEventListener', target.addEventListener.bind(target));
     vi.stubGlobal('removeEventListener', target.removeEventListener.bind(target));
-    const transport = new WebSocketChatTransport({ ...base, reconnect: { minDelayMs: 60_000 } });
+    const transport = new AdkStreamChatTransport({ ...base, reconnect: { minDelayMs: 60_000 } });
     await transport.sendMessages(request);
     await settle();
     socket().lose();
@@ -257,7 +267,7 @@ describe('a connection that is lost', () => {
   });
 
   test('that does not open is lost', async () => {
-    const transport = new WebSocketChatTransport({ ...base, reconnect: atOnce });
+    const transport = new AdkStreamChatTransport({ ...base, reconnect: atOnce });
     await transport.sendMessages(request);
     await vi.advanceTimersByTimeAsync(15_100);
     expect(ManualSocket.all).toHaveLength(2);
@@ -266,7 +276,7 @@ describe('a connection that is lost', () => {
   });
 
   test('keeps no more requests than it may', async () => {
-    const transport = new WebSocketChatTransport({ ...base, maxWaiting: 2 });
+    const transport = new AdkStreamChatTransport({ ...base, maxWaiting: 2 });
     await transport.sendMessages(request);
     await transport.sendMessages(request);
     await expect(transport.sendMessages(request)).rejects.toThrow(/Too many requests/);
@@ -282,7 +292,7 @@ describe('a connection that is lost', () => {
 
 describe('a connection that is silent', () => {
   async function silent() {
-    const transport = new WebSocketChatTransport({
+    const transport = new AdkStreamChatTransport({
       ...base,
       heartbeatMs: 1000,
       reconnect: atOnce,
@@ -299,8 +309,8 @@ describe('a connection that is silent', () => {
     const transport = await silent();
     expect(socket().sent).toHaveLength(2);
     const probe = socket().last;
-    expect(probe).toMatchObject({ type: 'resume', headers: {}, body: {} });
-    socket().receive({ type: 'no-active', requestId: probe.requestId });
+    expect(probe).toEqual({ type: 'ping', timestamp: expect.any(Number) });
+    socket().receive({ ...probe, type: 'pong' });
     await vi.advanceTimersByTimeAsync(999);
     expect(ManualSocket.all).toHaveLength(1);
     expect(transport.connection.get()).toBe('open');
@@ -316,7 +326,7 @@ describe('a connection that is silent', () => {
   });
 
   test('is left alone while nobody waits', async () => {
-    const transport = new WebSocketChatTransport({ ...base, heartbeatMs: 1000 });
+    const transport = new AdkStreamChatTransport({ ...base, heartbeatMs: 1000 });
     await transport.sendMessages(request);
     await settle();
     socket().open();
@@ -333,7 +343,7 @@ describe('a ticket', () => {
     const fetch = async () =>
       Response.json({ error: { code: 'unauthorized', message: 'no' } }, { status: 401 });
     const ticket = ticketFrom({ api: 'http://fake/api/ticket', fetch });
-    const transport = new WebSocketChatTransport({ ...base, ticket });
+    const transport = new AdkStreamChatTransport({ ...base, ticket });
     const stream = await transport.sendMessages(request);
     const read = stream.getReader().read();
     await expect(read).rejects.toThrow(ApiError);
@@ -341,13 +351,30 @@ describe('a ticket', () => {
     expect(ManualSocket.all).toEqual([]);
   });
 
-  test('is asked for anew with every socket, and again where the network failed', async () => {
+  test('that a busy server refuses is requested again', async () => {
+    const ticket = ticketFrom({
+      api: 'http://fake/api/ticket',
+      fetch: vi
+        .fn<typeof globalThis.fetch>()
+        .mockResolvedValueOnce(Response.json({}, { status: 503 }))
+        .mockResolvedValueOnce(Response.json({ ticket: 'one' })),
+    });
+    const transport = new AdkStreamChatTransport({ ...base, ticket, reconnect: atOnce });
+    await transport.sendMessages(request);
+    await vi.advanceTimersByTimeAsync(5);
+    expect(socket().url).toMatch(/\?ticket=one$/);
+    transport.close();
+  });
+
+  test('is requested again with every socket, and again where the network failed', async () => {
     const ticket = vi
       .fn<() => Promise<string>>()
       .mockRejectedValueOnce(new TypeError('fetch failed'))
       .mockResolvedValueOnce('one')
+      // For the question why it did not open.
+      .mockResolvedValueOnce('asked')
       .mockResolvedValueOnce('two');
-    const transport = new WebSocketChatTransport({ ...base, ticket, reconnect: atOnce });
+    const transport = new AdkStreamChatTransport({ ...base, ticket, reconnect: atOnce });
     await transport.sendMessages(request);
     await vi.advanceTimersByTimeAsync(5);
     expect(socket().url).toMatch(/\?ticket=one$/);
@@ -359,7 +386,7 @@ describe('a ticket', () => {
 });
 
 test('a request that is too large is not sent again', async () => {
-  const transport = new WebSocketChatTransport({ ...base, reconnect: atOnce });
+  const transport = new AdkStreamChatTransport({ ...base, reconnect: atOnce });
   const stream = await transport.sendMessages(request);
   await settle();
   socket().open();
@@ -370,8 +397,8 @@ test('a request that is too large is not sent again', async () => {
   expect(transport.connection.get()).toBe('closed');
 });
 
-test('a request that the server never hears is not sent for ever', async () => {
-  const transport = new WebSocketChatTransport({ ...base, reconnect: atOnce });
+test('a request that the server never acknowledges is not sent for ever', async () => {
+  const transport = new AdkStreamChatTransport({ ...base, reconnect: atOnce });
   const stream = await transport.sendMessages(request);
   const read = expect(stream.getReader().read()).rejects.toThrow(/whenever the request is sent/);
   for (let lost = 0; lost < 6; lost++) {
@@ -390,22 +417,33 @@ test('a request that the server never hears is not sent for ever', async () => {
 });
 
 test('an error of one request is that of no other', async () => {
-  const transport = new WebSocketChatTransport(base);
+  const transport = new AdkStreamChatTransport(base);
   const [one, two] = [await transport.sendMessages(request), await transport.sendMessages(request)];
   await settle();
   socket().open();
   await settle();
   const [first, second] = socket().sent;
-  socket().receive({ type: 'error', requestId: first?.requestId, errorText: 'refused: no' });
+  socket().receive({
+    type: 'error',
+    requestId: first?.requestId,
+    errorText: 'too_many_requests: Wait. [r-1]',
+    code: 'too_many_requests',
+    retryAfterMs: 1500,
+  });
   socket().receive({ type: 'start', requestId: second?.requestId });
   socket().receive({ type: 'end', requestId: second?.requestId });
-  await expect(one.getReader().read()).rejects.toThrow('refused: no');
+  await expect(one.getReader().read()).rejects.toMatchObject({
+    name: 'AdkStreamError',
+    code: 'too_many_requests',
+    message: 'Wait. [r-1]',
+    retryAfterMs: 1500,
+  });
   expect(await two.getReader().read()).toEqual({ done: true, value: undefined });
   transport.close();
 });
 
 test('closing it ends every stream, and a later request opens another', async () => {
-  const transport = new WebSocketChatTransport(base);
+  const transport = new AdkStreamChatTransport(base);
   const stream = await transport.sendMessages(request);
   const resumed = expect(transport.reconnectToStream({ chatId: 'chat' })).rejects.toThrow(/closed/);
   await settle();
@@ -423,7 +461,7 @@ test('closing it ends every stream, and a later request opens another', async ()
 });
 
 test('a stream that nobody reads any more is aborted', async () => {
-  const transport = new WebSocketChatTransport(base);
+  const transport = new AdkStreamChatTransport(base);
   const stream = await transport.sendMessages(request);
   await settle();
   socket().open();
@@ -468,8 +506,83 @@ test('a turn that failed meanwhile is an error', async () => {
   expect(played.chat.error?.message).toMatch(/failed/);
 });
 
+test('a turn that failed meanwhile is an error with all that the server says of it', async () => {
+  vi.useRealTimers();
+  const error = { code: 'rate_limited', message: 'Too many requests.', retryAfterMs: 18_000 };
+  const played = open(plainText, { cutsAt: [5], endsMeanwhile: true });
+  Object.assign(played.server, { status: 'failed', error });
+  await played.chat.say('hi');
+  expect(played.chat.error).toBeInstanceOf(AdkStreamError);
+  expect(played.chat.error).toMatchObject(error);
+});
+
+describe('a socket that does not open', () => {
+  const refuse = (status: number, code: string) =>
+    vi.fn<typeof globalThis.fetch>(async () =>
+      Response.json({ error: { code, message: 'no' } }, { status }),
+    );
+
+  test.each([
+    [401, 'unauthorized'],
+    [403, 'foreign_origin'],
+  ])('because of %i is the end of it', async (status, code) => {
+    const fetch = refuse(status, code);
+    const transport = new AdkStreamChatTransport({ ...base, fetch });
+    const stream = await transport.sendMessages(request);
+    const failed = expect(stream.getReader().read()).rejects.toMatchObject({ status, code });
+    await settle();
+    socket().lose();
+    await failed;
+    expect(String(fetch.mock.calls[0]?.[0])).toBe('http://fake/api/chat/live');
+    expect(ManualSocket.all).toHaveLength(1);
+    expect(transport.connection.get()).toBe('closed');
+  });
+
+  test('while plain requests are served is the end of it after some tries', async () => {
+    const fetch = refuse(426, 'upgrade_required');
+    const transport = new AdkStreamChatTransport({ ...base, fetch, reconnect: atOnce });
+    const stream = await transport.sendMessages(request);
+    const failed = expect(stream.getReader().read()).rejects.toThrow(WebSocketBlockedError);
+    for (let tried = 1; tried <= 3; tried++) {
+      await vi.advanceTimersByTimeAsync(5);
+      expect(ManualSocket.all).toHaveLength(tried);
+      socket().lose();
+    }
+    await failed;
+    expect(transport.connection.get()).toBe('closed');
+  });
+
+  test('once, as when the server was restarted in between, is tried again', async () => {
+    const fetch = refuse(426, 'upgrade_required');
+    const transport = new AdkStreamChatTransport({ ...base, fetch, reconnect: atOnce });
+    await transport.sendMessages(request);
+    for (let tried = 1; tried <= 4; tried++) {
+      await vi.advanceTimersByTimeAsync(5);
+      socket().lose();
+      await vi.advanceTimersByTimeAsync(5);
+      socket().open();
+      socket().lose();
+    }
+    await vi.advanceTimersByTimeAsync(5);
+    expect(transport.connection.get()).toBe('connecting');
+    transport.close();
+  });
+
+  test.each([429, 502, 503])('because of %i is tried again', async status => {
+    const fetch = refuse(status, '');
+    const transport = new AdkStreamChatTransport({ ...base, fetch, reconnect: atOnce });
+    await transport.sendMessages(request);
+    for (let tried = 1; tried <= 6; tried++) {
+      await vi.advanceTimersByTimeAsync(5);
+      expect(ManualSocket.all).toHaveLength(tried);
+      socket().lose();
+    }
+    transport.close();
+  });
+});
+
 test('a chat of the major is served by it', () => {
   // Only the types are of interest here.
-  const transport = new WebSocketChatTransport();
+  const transport = new AdkStreamChatTransport();
   expect(new MemoryChat({ transport }).status).toBe('ready');
 });

@@ -1,4 +1,4 @@
-/** The server begins a step anew, and says something else in it than it did before. */
+/** The server begins a step again, and says something else in it than it did before. */
 import { describe, expect, test } from 'vitest';
 import { AnswerChangedError } from '../src/chat-window.ts';
 import type { Chunk } from '../src/chunk.ts';
@@ -22,7 +22,7 @@ const first: Flow = {
 };
 
 /** Cuts the connection in the middle of the text, and has the server say something else after it. */
-async function toldAnew(words: string[], profile: 'shared' | 'v7'): Promise<Played> {
+async function replayed(words: string[], profile: 'shared' | 'v7'): Promise<Played> {
   const cut = 6;
   const played = open(first, { cutsAt: [cut] }, { profile });
   played.server.intruder = (frame, count) => {
@@ -35,15 +35,15 @@ async function toldAnew(words: string[], profile: 'shared' | 'v7'): Promise<Play
   return played;
 }
 
-const tellings = {
+const replays = {
   'another text': ['Good', ' evening', ' Ben'],
   'a shorter one': ['Good'],
   'none at all': [],
 };
 
-describe.each(Object.entries(tellings))('%s', (_, words) => {
-  test('a chat that can not forget is told to begin anew', async () => {
-    const { chat, server } = await toldAnew(words, 'shared');
+describe.each(Object.entries(replays))('%s', (_, words) => {
+  test('a chat that can not forget has to begin again', async () => {
+    const { chat, server } = await replayed(words, 'shared');
     expect(chat.error).toBeInstanceOf(AnswerChangedError);
     expect(server.sockets).toHaveLength(2);
 
@@ -55,8 +55,8 @@ describe.each(Object.entries(tellings))('%s', (_, words) => {
   });
 });
 
-test('what goes on where it was is no reason to begin anew', async () => {
-  const { chat } = await toldAnew(['Good morning', ' to you'], 'shared');
+test('what continues where it was is no reason to begin again', async () => {
+  const { chat } = await replayed(['Good morning', ' to you'], 'shared');
   expect(chat.error).toBeUndefined();
   expect(chat.text).toBe('Good morning to you');
 });

@@ -9,13 +9,13 @@ import { until } from '../../conformance/src/server/until.ts';
 import type { Approval } from '../src/approval.ts';
 import { useApprovals, useClientTools, useConnection } from '../src/react.ts';
 import { sendAutomaticallyWhen } from '../src/send-automatically.ts';
-import { WebSocketChatTransport } from '../src/transport.ts';
-import type { WebSocketChatTransportOptions } from '../src/transport-options.ts';
+import { AdkStreamChatTransport } from '../src/transport.ts';
+import type { AdkStreamChatTransportOptions } from '../src/transport-options.ts';
 import { FakeServer } from './support/fake-server.ts';
 import { FakeTurn } from './support/fake-turn.ts';
 import { flowNamed } from './support/flows.ts';
 
-const stopsOnUnmount = 'WebSocketChatTransport' in ai;
+const stopsOnUnmount = 'AdkStreamChatTransport' in ai;
 
 let root: Root;
 let page: HTMLElement;
@@ -44,9 +44,9 @@ const click = async (name: string) => {
 describe('a chat', () => {
   let turns = 0;
 
-  function setUp(flow: string, options: WebSocketChatTransportOptions = {}) {
+  function setUp(flow: string, options: AdkStreamChatTransportOptions = {}) {
     const server = new FakeServer(new FakeTurn(`react-${++turns}`, [...flowNamed(flow).windows]));
-    const transport = new WebSocketChatTransport({
+    const transport = new AdkStreamChatTransport({
       api: 'http://fake/api/chat',
       webSocket: server.WebSocket,
       fetch: server.fetch,
@@ -62,7 +62,7 @@ describe('a chat', () => {
     resume = false,
   }: ReturnType<typeof setUp> & { resume?: boolean }) {
     const light = useConnection(transport);
-    // Made anew with every render, as pages do.
+    // Made again with every render, as pages do.
     const tools = useClientTools({
       change_bgm: (input: unknown) => run(input),
       get_location: (input: unknown) => run(input),
@@ -122,7 +122,7 @@ describe('a chat', () => {
     await shows('All is done.');
     await shows('open, ready');
     expect(chat.run).toHaveBeenCalledTimes(1);
-    expect(chat.server.heard.map(({ type }) => type)).toEqual(['send', 'send']);
+    expect(chat.server.received.map(({ type }) => type)).toEqual(['send', 'send']);
   });
 
   test('runs a tool of the page behind an approval once', async () => {
@@ -147,12 +147,12 @@ describe('a chat', () => {
   test('after a reload gives the output again that it had, and does not run again', async () => {
     const chat = setUp('a tool of the page');
     chat.server.turn.opened = 1;
-    // The tool had run, and the page was left before anybody was told.
+    // The tool had run, and the page was left before the output was sent.
     sessionStorage.setItem('adk-stream.calls', JSON.stringify([['a', { output: { ran: {} } }]]));
     render({ ...chat, resume: true });
     await shows('All is done.');
     expect(chat.run).not.toHaveBeenCalled();
-    const sent = chat.server.heard.find(({ type }) => type === 'send');
+    const sent = chat.server.received.find(({ type }) => type === 'send');
     expect(JSON.stringify(sent)).toContain('"output":{"ran":{}}');
   });
 
@@ -165,7 +165,7 @@ describe('a chat', () => {
     await shows('open, submitted');
     root.unmount();
     if (stopsOnUnmount) {
-      await until('it is aborted', () => chat.server.heard.some(({ type }) => type === 'abort'));
+      await until('it is aborted', () => chat.server.received.some(({ type }) => type === 'abort'));
     }
     const stops = stopsOnUnmount && stopOnAbort ? ['POST http://fake/api/chat/chat/stop'] : [];
     await until('it is stopped', () => chat.server.posts.length === stops.length);

@@ -19,7 +19,7 @@ const shown = (...parts: object[]) =>
 
 const g = { id: 'g' };
 
-test('a question that stands at its call is shown there', () => {
+test('a question that is at its call is shown there', () => {
   const asked = call('a', 'approval-requested', g);
   expect(shown(asked, call('g~1', 'approval-requested', g))).toEqual(['a']);
   const yes = { ...g, approved: true };

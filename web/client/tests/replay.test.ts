@@ -1,9 +1,9 @@
-/** What a chat is given of a message that is told again: no more and no less than it lacks. */
+/** What a chat is given of a message that is replayed: no more and no less than it lacks. */
 import { describe, expect, test } from 'vitest';
 import type { Chunk } from '../src/chunk.ts';
 import { Delivered } from '../src/delivered.ts';
+import { messageToChunks } from '../src/message-chunks.ts';
 import { OtherMessage, Replay } from '../src/replay.ts';
-import { tellMessage } from '../src/told-message.ts';
 
 const start: Chunk = { type: 'start', messageId: 'm' };
 const startStep: Chunk = { type: 'start-step' };
@@ -29,8 +29,11 @@ const output = (value: unknown, preliminary?: true): Chunk => ({
   ...(preliminary && { preliminary }),
 });
 
-/** What is new in a telling to a chat that has a message, and was given some chunks on top. */
-function news({ base, given = [] }: { base?: object[]; given?: Chunk[] }, told: Chunk[]): Chunk[] {
+/** What is new in a replay to a chat that has a message, and was given some chunks on top. */
+function newChunks(
+  { base, given = [] }: { base?: object[]; given?: Chunk[] },
+  replayed: Chunk[],
+): Chunk[] {
   const delivered = new Delivered(
     base && { id: 'm', role: 'assistant', parts: [{ type: 'step-start' }, ...base] },
   );
@@ -38,7 +41,7 @@ function news({ base, given = [] }: { base?: object[]; given?: Chunk[] }, told: 
     delivered.note(chunk);
   }
   const replay = new Replay(delivered);
-  return told.flatMap(chunk => replay.take(chunk));
+  return replayed.flatMap(chunk => replay.take(chunk));
 }
 
 const part = (state: string, rest: object = {}) => ({
@@ -50,23 +53,23 @@ const part = (state: string, rest: object = {}) => ({
 });
 
 test('all of it, to a chat that has nothing', () => {
-  const told = [start, startStep, inputStart, available, finishStep, finish];
-  expect(news({}, told)).toEqual(told);
+  const replayed = [start, startStep, inputStart, available, finishStep, finish];
+  expect(newChunks({}, replayed)).toEqual(replayed);
 });
 
 test('nothing but the end, to a chat that has all', () => {
-  const told = [start, startStep, inputStart, available, ask('g'), finishStep];
-  expect(news({ given: told }, [...told, finish])).toEqual([finish]);
+  const replayed = [start, startStep, inputStart, available, ask('g'), finishStep];
+  expect(newChunks({ given: replayed }, [...replayed, finish])).toEqual([finish]);
 });
 
 test('nothing of another message', () => {
-  expect(() => news({ given: [start] }, [{ type: 'start', messageId: 'other' }])).toThrow(
+  expect(() => newChunks({ given: [start] }, [{ type: 'start', messageId: 'other' }])).toThrow(
     OtherMessage,
   );
 });
 
 test('the metadata of a start that it had', () => {
-  expect(news({ given: [start] }, [{ ...start, messageMetadata: { a: 1 } }])).toEqual([
+  expect(newChunks({ given: [start] }, [{ ...start, messageMetadata: { a: 1 } }])).toEqual([
     { type: 'message-metadata', messageMetadata: { a: 1 } },
   ]);
 });
@@ -77,10 +80,10 @@ describe('blocks', () => {
     { type: 'text-delta', id, delta },
   ];
 
-  test('go on under the ids that the chat has open', () => {
+  test('continue under the ids that the chat has open', () => {
     const given = [start, startStep, ...block('1', 'Hel')];
-    const told = [start, startStep, ...block('7', 'Hello'), { type: 'text-end', id: '7' }];
-    expect(news({ given }, told)).toEqual([
+    const replayed = [start, startStep, ...block('7', 'Hello'), { type: 'text-end', id: '7' }];
+    expect(newChunks({ given }, replayed)).toEqual([
       { type: 'text-delta', id: '1', delta: 'lo' },
       { type: 'text-end', id: '1' },
     ]);
@@ -88,30 +91,30 @@ describe('blocks', () => {
 
   test('never get an id that is open', () => {
     const given = [start, startStep, ...block('1', 'One')];
-    const told = [start, startStep, ...block('7', 'One'), ...block('1', 'Two')];
-    expect(news({ given }, told)).toEqual(block("1'", 'Two'));
+    const replayed = [start, startStep, ...block('7', 'One'), ...block('1', 'Two')];
+    expect(newChunks({ given }, replayed)).toEqual(block("1'", 'Two'));
   });
 });
 
-test('sources are the same under any id, and data with an id is the last that was told', () => {
+test('sources are the same under any id, and data with an id is the last that came', () => {
   const source = (sourceId: string): Chunk => ({ type: 'source-url', sourceId, url: 'https://a' });
   const data = (value: number): Chunk => ({ type: 'data-x', id: 'd', data: value });
   const given = [start, startStep, source('1'), data(1), data(2)];
-  const told = [start, startStep, source('7'), source('8'), data(1), data(2)];
-  expect(news({ given }, told)).toEqual([source('8'), data(1), data(2)]);
+  const replayed = [start, startStep, source('7'), source('8'), data(1), data(2)];
+  expect(newChunks({ given }, replayed)).toEqual([source('8'), data(1), data(2)]);
 });
 
 describe('questions', () => {
   test('that the chat has answered are not asked again', () => {
     const base = [part('approval-responded', { approval: { id: 'g', approved: true } })];
-    const told = [start, startStep, inputStart, available, ask('g'), finishStep];
-    expect(news({ base }, told)).toEqual([start]);
+    const replayed = [start, startStep, inputStart, available, ask('g'), finishStep];
+    expect(newChunks({ base }, replayed)).toEqual([start]);
   });
 
   test('that are new are asked', () => {
     const base = [part('approval-responded', { approval: { id: 'g', approved: true } })];
-    const told = [start, startStep, inputStart, available, finishStep, ask('h'), finish];
-    expect(news({ base }, told)).toEqual([start, ask('h'), finish]);
+    const replayed = [start, startStep, inputStart, available, finishStep, ask('h'), finish];
+    expect(newChunks({ base }, replayed)).toEqual([start, ask('h'), finish]);
   });
 });
 
@@ -120,58 +123,58 @@ describe('a call of the page that a question held', () => {
 
   test('is announced after its step', () => {
     const base = [part('approval-responded', answered)];
-    const told = [start, startStep, inputStart, inputDelta, finishStep, available, finish];
-    expect(news({ base }, told)).toEqual([start, available, finish]);
+    const replayed = [start, startStep, inputStart, inputDelta, finishStep, available, finish];
+    expect(newChunks({ base }, replayed)).toEqual([start, available, finish]);
   });
 
   test('is announced in its step, if the chat knows that it was held', () => {
     const base = [part('approval-responded', { ...answered, rawInput: '{}' })];
-    const told = [start, startStep, inputStart, inputDelta, available, finishStep, finish];
-    expect(news({ base }, told)).toEqual([start, available, finish]);
+    const replayed = [start, startStep, inputStart, inputDelta, available, finishStep, finish];
+    expect(newChunks({ base }, replayed)).toEqual([start, available, finish]);
   });
 
   test('is announced once', () => {
     const base = [part('approval-responded', { ...answered, rawInput: '{}' })];
-    const told = [start, startStep, inputStart, inputDelta, finishStep, available];
-    expect(news({ base, given: [start, available] }, [...told, finish])).toEqual([finish]);
+    const replayed = [start, startStep, inputStart, inputDelta, finishStep, available];
+    expect(newChunks({ base, given: [start, available] }, [...replayed, finish])).toEqual([finish]);
   });
 });
 
 describe('progress', () => {
   test('that the chat has seen is not shown again', () => {
     const given = [start, startStep, inputStart, available, output(1, true), output(2, true)];
-    const told = [...given, output(3, true)];
-    expect(news({ given }, told)).toEqual([output(3, true)]);
+    const replayed = [...given, output(3, true)];
+    expect(newChunks({ given }, replayed)).toEqual([output(3, true)]);
   });
 
   test('before the last that the chat has is old', () => {
     const base = [part('approval-responded', { output: 2, preliminary: true })];
-    const told = [start, startStep, inputStart, available, output(1, true), output(2, true)];
-    expect(news({ base }, [...told, output(3, true)])).toEqual([start, output(3, true)]);
+    const replayed = [start, startStep, inputStart, available, output(1, true), output(2, true)];
+    expect(newChunks({ base }, [...replayed, output(3, true)])).toEqual([start, output(3, true)]);
   });
 });
 
 describe('an outcome', () => {
-  const told = [start, startStep, inputStart, inputDelta, finishStep];
+  const replayed = [start, startStep, inputStart, inputDelta, finishStep];
 
-  test('that the page gave itself is told where the server knows better', () => {
+  test('that the page gave itself is corrected where the server has another', () => {
     const base = [part('output-available', { output: 'mine' })];
-    expect(news({ base }, [...told, output('mine')])).toEqual([start]);
-    expect(news({ base }, [...told, output('theirs')])).toEqual([start, output('theirs')]);
+    expect(newChunks({ base }, [...replayed, output('mine')])).toEqual([start]);
+    expect(newChunks({ base }, [...replayed, output('theirs')])).toEqual([start, output('theirs')]);
   });
 
-  test('is a denial to whoever said no', () => {
+  test('is a denial to a client that denied', () => {
     const base = [part('approval-responded', { approval: { id: 'g', approved: false } })];
     const error = { type: 'tool-output-error', toolCallId: 'a', errorText: 'Denied' };
     const denied = { type: 'tool-output-denied', toolCallId: 'a' };
-    expect(news({ base }, [...told, error])).toEqual([start, denied]);
-    expect(news({ base, given: [start, denied] }, [...told, error])).toEqual([]);
+    expect(newChunks({ base }, [...replayed, error])).toEqual([start, denied]);
+    expect(newChunks({ base, given: [start, denied] }, [...replayed, error])).toEqual([]);
   });
 
   test('that is a denial stays one', () => {
     const base = [part('output-denied', { approval: { id: 'g' } })];
     const error = { type: 'tool-output-error', toolCallId: 'a', errorText: 'Denied' };
-    expect(news({ base }, [...told, error])).toEqual([start]);
+    expect(newChunks({ base }, [...replayed, error])).toEqual([start]);
   });
 });
 
@@ -179,16 +182,16 @@ describe('a message that is over', () => {
   const denied = part('output-denied', { approval: { id: 'g', approved: false, reason: 'no' } });
   const message = { id: 'm', role: 'assistant', parts: [{ type: 'step-start' }, denied] };
 
-  test('is denied to whoever was asked, and failed to whoever was not', () => {
+  test('is denied to a client that was asked, and failed to one that was not', () => {
     const asked = new Delivered();
     for (const chunk of [start, startStep, inputStart, available, ask('g')]) {
       asked.note(chunk);
     }
-    expect(tellMessage(message, asked)).toContainEqual({
+    expect(messageToChunks(message, asked)).toContainEqual({
       type: 'tool-output-denied',
       toolCallId: 'a',
     });
-    expect(tellMessage(message, new Delivered())).toContainEqual({
+    expect(messageToChunks(message, new Delivered())).toContainEqual({
       type: 'tool-output-error',
       toolCallId: 'a',
       errorText: 'Denied: no',
@@ -196,7 +199,7 @@ describe('a message that is over', () => {
   });
 
   test('announces nothing', () => {
-    const types = tellMessage(message, new Delivered()).map(({ type }) => type);
+    const types = messageToChunks(message, new Delivered()).map(({ type }) => type);
     expect(types).toEqual([
       'start',
       'start-step',

@@ -1,7 +1,7 @@
 /** What is said aloud goes with its message, in order, and not without it. */
 import { expect, test, vi } from 'vitest';
 import type { SpeechFrame } from '../src/speech.ts';
-import { WebSocketChatTransport } from '../src/transport.ts';
+import { AdkStreamChatTransport } from '../src/transport.ts';
 import { FakeServer } from './support/fake-server.ts';
 import { FakeTurn } from './support/fake-turn.ts';
 import { flowNamed } from './support/flows.ts';
@@ -12,7 +12,7 @@ const message = { id: 'u1', role: 'user' as const, parts: [] };
 function open() {
   const server = new FakeServer(new FakeTurn('message-1', [...flow.windows]));
   const { WebSocket, fetch } = server;
-  const transport = new WebSocketChatTransport({
+  const transport = new AdkStreamChatTransport({
     api: 'http://fake/api/chat',
     webSocket: WebSocket,
     fetch,
@@ -29,7 +29,7 @@ function open() {
 }
 
 const kinds = (server: FakeServer) =>
-  server.heard.map(frame => {
+  server.received.map(frame => {
     const { type, action } = frame as unknown as { type: string; action?: string };
     return [type, action].filter(Boolean).join(' ');
   });
@@ -38,11 +38,11 @@ test('speech waits for its message and follows it on the same socket', async () 
   const { server, transport, send } = open();
   const speech = transport.speak('chat');
   expect(speech.write(new Int16Array([1, -2, 300]))).toBe(true);
-  expect(server.heard).toEqual([]);
+  expect(server.received).toEqual([]);
   await send();
   speech.write(new Int16Array(800));
   speech.end();
-  await vi.waitFor(() => expect(server.heard.length).toBe(5));
+  await vi.waitFor(() => expect(server.received.length).toBe(5));
   expect(kinds(server)).toEqual([
     'send',
     'audio_control start',
@@ -51,7 +51,7 @@ test('speech waits for its message and follows it on the same socket', async () 
     'audio_control stop',
   ]);
   expect(server.sockets.length).toBe(1);
-  const chunk = server.heard[2] as unknown as SpeechFrame;
+  const chunk = server.received[2] as unknown as SpeechFrame;
   expect(chunk).toEqual({
     type: 'audio_chunk',
     id: 'chat',
@@ -87,6 +87,6 @@ test('no more than ten seconds wait, and the end is kept', async () => {
   }
   speech.end();
   await send();
-  await vi.waitFor(() => expect(server.heard.length).toBe(202));
+  await vi.waitFor(() => expect(server.received.length).toBe(202));
   expect(kinds(server).at(-1)).toBe('audio_control stop');
 });

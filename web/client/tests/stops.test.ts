@@ -62,27 +62,3 @@ test('what is said next does not wait for one that can not be delivered', async 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(fetch).toHaveBeenCalledTimes(1);
 });
-
-test('waits until the server has heard of what it stops', async () => {
-  const onHeard = vi.fn();
-  stops.beginWhenHeard('a', 'request-1', onHeard);
-  stops.heard('request-2');
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(stops.isListening).toBe(true);
-  expect(fetch).not.toHaveBeenCalled();
-  stops.heard('request-1');
-  await settle();
-  expect(onHeard).toHaveBeenCalledTimes(1);
-  expect(fetch).toHaveBeenCalledTimes(1);
-  expect(stops.isListening).toBe(false);
-});
-
-test.each([
-  ['the connection is lost', () => stops.lost()],
-  ['it takes too long', () => vi.advanceTimersByTime(5_000)],
-])('does not wait any longer when %s', async (_, happen) => {
-  stops.beginWhenHeard('a', 'request-1', () => {});
-  happen();
-  await settle();
-  expect(fetch).toHaveBeenCalledTimes(1);
-});

@@ -13,15 +13,15 @@ async function answered(): Promise<Played> {
   return played;
 }
 
-/** Loses the connection when the n-th `send` comes, before or after the server has heard it. */
-function loseAt(played: Played, count: number, isHeard: boolean, taken: () => unknown[]) {
+/** Loses the connection when the n-th `send` comes, before or after the server has received it. */
+function loseAt(played: Played, count: number, isReceived: boolean, taken: () => unknown[]) {
   const { server } = played;
   const receive = server.receive.bind(server);
   let sends = 0;
   server.receive = (socket, frame) => {
     if (frame.type === 'send' && ++sends === count) {
-      if (isHeard) {
-        server.heard.push(frame);
+      if (isReceived) {
+        server.received.push(frame);
         server.messages = taken();
       }
       socket.lose();
@@ -32,32 +32,32 @@ function loseAt(played: Played, count: number, isHeard: boolean, taken: () => un
 }
 
 const sends = ({ server }: Played) =>
-  server.heard.filter((frame): frame is SendFrame => frame.type === 'send');
+  server.received.filter((frame): frame is SendFrame => frame.type === 'send');
 
-describe.each([true, false])('the server has heard it: %s', isHeard => {
+describe.each([true, false])('the server has received it: %s', isReceived => {
   test('an edit', async () => {
     const played = await answered();
     const id = played.chat.messages[0]?.id ?? '';
     const edited = { id, role: 'user', parts: [{ type: 'text', text: 'hello' }] };
-    loseAt(played, 1, isHeard, () => [edited]);
+    loseAt(played, 1, isReceived, () => [edited]);
     void played.chat.sendMessage({ text: 'hello', messageId: id });
     await played.chat.idle();
 
     expect(played.chat.error).toBeUndefined();
     expect(sends(played)).toHaveLength(2);
-    expect(played.server.heard.at(-1)?.type).toBe(isHeard ? 'resume' : 'send');
+    expect(played.server.received.at(-1)?.type).toBe(isReceived ? 'resume' : 'send');
     expect(played.chat.text).toMatch(/five/);
   });
 
   test('a new try', async () => {
     const played = await answered();
-    loseAt(played, 1, isHeard, () => played.chat.shown.slice(0, 1));
+    loseAt(played, 1, isReceived, () => played.chat.shown.slice(0, 1));
     void played.chat.regenerate();
     await played.chat.idle();
 
     expect(played.chat.error).toBeUndefined();
     expect(sends(played)).toHaveLength(2);
-    expect(played.server.heard.at(-1)?.type).toBe(isHeard ? 'resume' : 'send');
+    expect(played.server.received.at(-1)?.type).toBe(isReceived ? 'resume' : 'send');
     expect(played.chat.messages).toHaveLength(2);
   });
 });

@@ -1,8 +1,8 @@
 /**
  * The matrix: which flows of `tests/turn` run where. A cell is a transport and an agent; a flow names
- * what it needs. Where a cell can't do that, the flow is not generated there, and the reason stands here.
+ * what it needs. Where a cell can't do that, the flow is not generated there, and the reason is here.
  */
-import type { Transport } from './server/connection.ts';
+import type { Sends, Transport } from './server/connection.ts';
 import type { Agent } from './server/server.ts';
 
 /** What a flow may need, beyond what every cell can do. */
@@ -23,8 +23,12 @@ export type Capability =
   | 'preliminary-output'
   /** A question outlives the server that asked it. */
   | 'question-outlives-server'
+  /** A tool asks a person or a page in the middle of its work. */
+  | 'asking-tool'
   /** A tool that asks or waits in the middle of its work outlives its server. */
   | 'tool-outlives-server'
+  /** The agent says by a code why it fails, and when to try again. */
+  | 'named-failure'
   /** A client can ask for the stream of a turn that runs. */
   | 'resume'
   /** A client can name the profile of the SDK that it is spoken to in. */
@@ -39,10 +43,15 @@ export interface Cell {
   agent: Agent;
   /** What it can't do, and why. */
   cannot: Reasons;
+  /** What its pages send of a chat, if not all of it. */
+  sends?: Sends;
   /** Files of `tests/turn` that it leaves to other cells. */
   without?: readonly string[];
-  /** Whether only `make test-long` runs it, since other cells cover both of its halves. */
-  isLong?: true;
+  /**
+   * The files that `make test` runs of it, if not all: none where other cells cover both of its halves, a few
+   * where it is slow. `make test-long` runs all.
+   */
+  shortRun?: readonly string[];
 }
 
 const atOnce: Reasons = {
@@ -96,6 +105,36 @@ const adkLive: Reasons = {
     'ADK 2.13.0 cancels a tool that is at work when the client of its run is gone',
 };
 
+const noAskingTool =
+  'a tool of AI SDK 6.0.326 and 7.0.169 has no way to ask in the middle of its work';
+
+const aiSdk: Reasons = {
+  ...atOnce,
+  'edited-input':
+    'streamText of AI SDK 6.0.326 and 7.0.169 runs an approved call with the input of the model',
+  'late-result':
+    'a tool of the AI SDK has no result beyond its output: a call that goes on by itself is not known',
+  'preliminary-output':
+    'a step is journaled with its calls; what they show before they end is not taken over',
+  'partial-answers':
+    'streamText of AI SDK 6.0.326 and 7.0.169 calls the model with whatever answers it has: all are sent together',
+  'page-tool-beside-question':
+    'the client does not see what the route runs by itself, and would send the output for ever',
+  'asking-tool': noAskingTool,
+  'tool-outlives-server': noAskingTool,
+  'named-failure': 'a stream of the AI SDK says of a failure only one sentence, without a code',
+};
+
+const joinsCalls =
+  'by the Messages API, LiteLLM 1.103.7 joins the inputs of calls that are made at once into one text';
+
+const anthropic: Reasons = {
+  'parallel-questions': joinsCalls,
+  'sequential-questions': joinsCalls,
+  'partial-answers': joinsCalls,
+  'page-tool-beside-question': joinsCalls,
+};
+
 /** They send raw requests, or play a recorded stream, and drive no page. */
 const withoutPages = ['checker', 'routes'];
 
@@ -103,15 +142,36 @@ const withoutPages = ['checker', 'routes'];
 const withOwnAgents = ['one-at-a-time', 'recorded'];
 
 /** What they are about is decided before an agent is asked, so that the demo's cells are enough. */
-const beforeTheAgent = ['closed-connection', 'local', 'principal', 'profile', 'refusal'];
+const beforeTheAgent = [
+  'closed-connection',
+  'local',
+  'old-turn',
+  'principal',
+  'profile',
+  'refusal',
+];
 
 /** What ADK can't do of a file is all of it. */
 const notAtAdk = [...withoutPages, 'one-at-a-time', 'long-running-tool', ...beforeTheAgent];
+
+/** No tool of the AI SDK asks a person or a page while it works, or has a result later. */
+const notAtAiSdk = [...notAtAdk, 'blocking-tool', 'nested-client-call', 'recorded'];
+
+/** What every client of a model's API has to do: text, a payment, a denial, a tool of the page. */
+const modelBasics = ['payment', 'client-tool', 'approved-client-tool'];
 
 const agentsOnly = [...withoutPages, ...withOwnAgents, ...beforeTheAgent];
 
 export const cells = {
   sse: { transport: 'sse', agent: 'demo', cannot: atOnce },
+  'last-message': {
+    transport: 'sse',
+    agent: 'demo',
+    cannot: atOnce,
+    sends: 'last-message',
+    // They are about histories, or about what is decided before a message is read.
+    without: [...withoutPages, ...withOwnAgents, ...beforeTheAgent, 'forgery', 'race', 'restart'],
+  },
   socket: {
     transport: 'socket',
     agent: 'demo',
@@ -122,7 +182,8 @@ export const cells = {
     transport: 'legacy',
     agent: 'demo',
     cannot: { ...atOnce, ...legacy },
-    without: [...withoutPages, 'one-at-a-time', 'profile'],
+    // No frame names the message that it answers.
+    without: [...withoutPages, 'one-at-a-time', 'old-turn', 'profile'],
   },
   'legacy-live': {
     transport: 'legacy',
@@ -135,7 +196,7 @@ export const cells = {
     agent: 'demo-live',
     cannot: { ...inTurn, ...socket },
     without: agentsOnly,
-    isLong: true,
+    shortRun: [],
   },
   gemini: { transport: 'sse', agent: 'gemini', cannot: atOnce, without: [...agentsOnly, 'race'] },
   'gemini-live': {
@@ -143,6 +204,28 @@ export const cells = {
     agent: 'gemini-live',
     cannot: { ...inTurn, ...socket },
     without: [...agentsOnly, 'race'],
+  },
+  openai: {
+    transport: 'sse',
+    agent: 'openai',
+    cannot: atOnce,
+    without: [...agentsOnly, 'race'],
+    shortRun: [...modelBasics, 'payments', 'mixed-step'],
+  },
+  responses: {
+    transport: 'sse',
+    agent: 'responses',
+    cannot: atOnce,
+    without: [...agentsOnly, 'race'],
+    shortRun: [...modelBasics, 'payments', 'mixed-step'],
+  },
+  anthropic: {
+    transport: 'sse',
+    agent: 'anthropic',
+    cannot: anthropic,
+    // They are about calls that are made at once.
+    without: [...agentsOnly, 'race', 'payments', 'sequential', 'mixed-step'],
+    shortRun: modelBasics,
   },
   adk: {
     transport: 'sse',
@@ -155,7 +238,27 @@ export const cells = {
     agent: 'adk',
     cannot: { ...adk, ...socket },
     without: notAtAdk,
-    isLong: true,
+    shortRun: [],
+  },
+  'ai-sdk': {
+    transport: 'sse',
+    agent: 'ai-sdk',
+    cannot: aiSdk,
+    without: notAtAiSdk,
+  },
+  'ai-sdk-socket': {
+    transport: 'socket',
+    agent: 'ai-sdk',
+    cannot: { ...aiSdk, ...socket },
+    without: notAtAiSdk,
+    shortRun: [],
+  },
+  'ai-sdk-6': {
+    transport: 'sse',
+    agent: 'ai-sdk-6',
+    cannot: aiSdk,
+    without: notAtAiSdk,
+    shortRun: [],
   },
   'adk-live': {
     transport: 'socket',

@@ -1,4 +1,4 @@
-/** Drives one stream through one real client and says what became of it. */
+/** Drives one stream through one real client and says the outcome of it. */
 import type { UIMessage } from 'ai-7';
 import { faultsOf } from './faults.ts';
 import { untilIdle } from './idle.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with the messages that a stream left behind, although no client complained. */
+/** What is wrong with the messages that a stream produced, although no client complained. */
 import type { UIMessage } from 'ai-7';
 import type { ChatSdk } from './sdk.ts';
 import type { Wrong } from './stream.ts';

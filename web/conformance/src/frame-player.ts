@@ -20,9 +20,9 @@ export type Playback = {
   /** What the request got: its chunks, and the error that it ended with. */
   chunks: unknown[];
   error?: string;
-  /** Whether the client was told that there is nothing to resume. */
+  /** Whether the client got `no-active`. */
   nothingToResume: boolean;
-  /** What became of the other request: nothing, or the error that hit it. */
+  /** The outcome of the other request: nothing, or the error that hit it. */
   bystanderError?: string;
 };
 

@@ -7,7 +7,7 @@ import { setImmediate as nextTask } from 'node:timers/promises';
  */
 const silentTurns = 20;
 
-const patience = 20_000;
+const maxTurns = 20_000;
 
 export async function untilIdle(chat: {
   isBusy: () => boolean;
@@ -17,7 +17,7 @@ export async function untilIdle(chat: {
 }): Promise<void> {
   let seen = chat.activity();
   let silent = 0;
-  for (let turn = 0; turn < patience; turn++) {
+  for (let turn = 0; turn < maxTurns; turn++) {
     await chat.pending?.();
     await nextTask();
     const now = chat.activity();

@@ -2,7 +2,7 @@
 import type { ChatState, ChatStatus, UIMessage } from 'ai-7';
 
 export class MemoryState implements ChatState<UIMessage> {
-  /** Changes at every write, for whoever waits until the chat is idle. */
+  /** Changes at every write, for tests that wait until the chat is idle. */
   activity = 0;
 
   readonly #onWrite: (message: UIMessage) => void;

@@ -1,5 +1,7 @@
 /** A page with a chat in it: the real client, the real transport, and what a person does. */
+
 import type { ChatTransport, UIMessage } from 'ai-7';
+import { AdkStreamError } from '../../client/src/adk-stream-error.ts';
 import { MemoryState } from './memory-state.ts';
 import type { ChatSdk } from './sdk.ts';
 import type { Act, Json } from './stream.ts';
@@ -93,7 +95,7 @@ export class Page implements ChatPage {
     if (this.#failure !== undefined) {
       throw this.#failure;
     }
-    return this.state.status === 'error' ? this.state.error : undefined;
+    return this.state.status === 'error' ? inOneText(this.state.error) : undefined;
   }
 
   say(text: string): void {
@@ -176,4 +178,11 @@ export class Page implements ChatPage {
 
 function memoryChat(sdk: ChatSdk) {
   return class MemoryChat extends sdk.AbstractChat<UIMessage> {};
+}
+
+/** Our own client has the code beside the message; others have both in the text, as the server sends it. */
+function inOneText(error: Error | undefined): Error | undefined {
+  return error instanceof AdkStreamError && error.code !== ''
+    ? new Error(`${error.code}: ${error.message}`)
+    : error;
 }

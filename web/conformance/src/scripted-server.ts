@@ -10,7 +10,7 @@ export class ScriptedServer {
   next = 0;
   /** POSTs that arrived, the superfluous ones included. */
   posts = 0;
-  /** Changes whenever a request arrives, for whoever waits until the chat is idle. */
+  /** Changes whenever a request arrives, for tests that wait until the chat is idle. */
   activity = 0;
 
   readonly #windows: readonly Window[];
@@ -64,7 +64,7 @@ export class ScriptedServer {
   #answerGet(): string {
     const window = this.#windows[this.next];
     if (!window?.resume) {
-      throw new Error('a GET came where no resume window stands');
+      throw new Error('a GET came where there is no resume window');
     }
     this.next++;
     return eventStream(window);

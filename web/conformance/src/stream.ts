@@ -8,7 +8,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type Chunk = { type: string; [field: string]: Json };
 
-/** What one response body holds: chunks, or event stream text that is sent as it stands. */
+/** What one response body holds: chunks, or event stream text that is sent as it is. */
 export type WindowBody = { chunks: Chunk[] } | { raw: string };
 
 /** One response. With `resume` it answers the GET of a page that was loaded again, else a POST. */

@@ -26,7 +26,7 @@ export function toolName(part: ToolPart & { toolName?: string }): string {
 
 /**
  * The calls of a message, each once. A tool at ADK that has the page do its work is shown as what it
- * is and as what the page does; and a question that was left behind is asked by another call.
+ * is and as what the page does; and a question that a page's call superseded is asked by another call.
  */
 export function callsOf(message: UIMessage): ToolPart[] {
   const all = toolParts(message);

@@ -1,4 +1,4 @@
-/** Each stream of the corpus gets, from each real client, the verdict that stands beside it. */
+/** Each stream of the corpus gets, from each real client, the verdict beside it. */
 import { describe, expect, test } from 'vitest';
 import { drive } from '../src/client.ts';
 import { loadCorpus } from '../src/corpus.ts';

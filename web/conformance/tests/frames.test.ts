@@ -76,7 +76,7 @@ describe('frames of our own', () => {
     return [...new Set(types)].sort();
   }
 
-  /** The frames by request. One that ended, or whose chunks are counted anew, is another. */
+  /** The frames by request. One that ended, or whose chunks are counted again, is another. */
   function requests(): ServerFrame[][] {
     const all: ServerFrame[][] = [];
     for (const specimen of frames) {

@@ -1,6 +1,6 @@
 /**
  * The journals that the tests with the server have left: every prefix of each reads back to the same
- * chat, and going on from it gives a stream that both clients accept.
+ * chat, and continuing from it gives a stream that both clients accept.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

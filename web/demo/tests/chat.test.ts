@@ -89,7 +89,7 @@ test('can be used with the keyboard alone', async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
-test('whoever listens is told of the question and of the answer', async () => {
+test('screen readers announce the question and the answer', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
   const told = visitor.page.locator('[data-announcer]');

@@ -29,7 +29,7 @@ test.each(delays)('writing on after %i ms is never a yes', async delay => {
   expect(payments).toEqual([]);
 });
 
-/** Opens the page with a question in it, and nothing else going on. */
+/** Opens the page with a question in it, and nothing else continuing. */
 async function asked(text = 'Send $20 to Sam'): Promise<{ server: Server; visitor: Visitor }> {
   const server = await startServer({ sdk: 7 });
   const visitor = await Visitor.at(server.url);
@@ -185,6 +185,31 @@ test('a press that began while the button took none is no yes when it ends', asy
   await page.getByText('That was too soon to be an answer.').waitFor();
   expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
   // One that begins and ends there is one.
+  await page.mouse.down();
+  await page.mouse.up();
+  await visitor.seesCards('process_payment: done');
+});
+
+test('a press that began while the button took none stays none when the focus goes', async () => {
+  const { server, visitor } = await asked();
+  const { page } = visitor;
+  await armed(visitor);
+  const place = await approveButton(visitor).boundingBox();
+  await page.mouse.move((place?.x ?? 0) + 20, (place?.y ?? 0) + 18);
+  // The window has just come to the front, which a press would be meant for.
+  await page.evaluate(() => {
+    const begin = () => window.dispatchEvent(new Event('focus'));
+    document.addEventListener('pointerdown', begin, { capture: true, once: true });
+  });
+  await page.mouse.down();
+  await approveButton(visitor).evaluate(it => {
+    it.focus();
+    it.blur();
+  });
+  await armed(visitor);
+  await page.mouse.up();
+  await page.getByText('That was too soon to be an answer.').waitFor();
+  expect((await (await fetch(`${server.url}/api/wallet`)).json()).payments).toEqual([]);
   await page.mouse.down();
   await page.mouse.up();
   await visitor.seesCards('process_payment: done');

@@ -23,7 +23,7 @@ test('a call that a page comes back to runs once', { timeout: 120_000 }, async (
   const server = await startServer();
   const visitor = await Visitor.at(await develop(server), {
     // It gathers what the page is made of when it is first asked.
-    patience: 60_000,
+    timeoutMs: 60_000,
     geolocation: { latitude: 59.9139, longitude: 10.7522 },
     permissions: ['geolocation'],
   });

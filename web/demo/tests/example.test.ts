@@ -38,7 +38,7 @@ async function develop(server: string): Promise<string> {
 
 test('a question is shown with its text, outlives a reload, and is answered', async () => {
   const server = await startServer();
-  const { page } = await Visitor.at(await develop(server.url), { patience: 30_000 });
+  const { page } = await Visitor.at(await develop(server.url), { timeoutMs: 30_000 });
   const say = async (text: string) => {
     await page.getByLabel('Message').fill(text);
     await page.getByRole('button', { name: 'Send' }).click();

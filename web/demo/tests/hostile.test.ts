@@ -1,5 +1,5 @@
 /** Inputs and questions that are made to deceive: what is shown is what would run. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { barriers } from './looks.ts';
 import { BY_TIMER, startServer, Visitor, type VisitorOptions, withBrowser } from './visitor.ts';
@@ -7,7 +7,7 @@ import { BY_TIMER, startServer, Visitor, type VisitorOptions, withBrowser } from
 withBrowser();
 
 interface Told {
-  /** In JSON, as it stands. */
+  /** In JSON, as it is. */
   input?: string;
   question?: string;
   toolName?: string;
@@ -15,7 +15,7 @@ interface Told {
 }
 
 /**
- * Has the page told something else of what waits than the server says. The server refuses much of this
+ * Gives the page another open approval than the server's. The server refuses much of this
  * before it asks; a page must not depend on that.
  */
 async function tell(page: Page, told: Told): Promise<void> {
@@ -40,7 +40,7 @@ async function tell(page: Page, told: Told): Promise<void> {
   });
 }
 
-/** Somebody who is asked about a payment, and told something else. */
+/** A person who is asked about a payment, and shown something else. */
 async function askedAbout(told: Told, options: VisitorOptions = {}): Promise<Visitor> {
   const server = await startServer({ sdk: 7 });
   await server.tell('c', 'u1', 'Send $20 to Sam');
@@ -54,7 +54,7 @@ async function askedAbout(told: Told, options: VisitorOptions = {}): Promise<Vis
 const card = ({ page }: Visitor) => page.getByRole('log').locator('.approval');
 const approve = (visitor: Visitor) => card(visitor).getByRole('button', { name: 'Approve' });
 
-test('names of the prototype are names: the page stands, and stands after a reload', async () => {
+test('names of the prototype are names: the page works, and works after a reload', async () => {
   const visitor = await askedAbout({
     toolName: 'constructor',
     input: '{"__proto__":{"a":1},"constructor":"c","toString":"t","hasOwnProperty":3,"amount":20}',
@@ -75,7 +75,7 @@ test('names of the prototype are names: the page stands, and stands after a relo
     await names.getByText('constructor').waitFor();
     await names.getByText('toString').waitFor();
     await names.getByText('hasOwnProperty').waitFor();
-    // No word of the page's stands beside one of them.
+    // No word of the page's is beside one of them.
     const shown = await names.allInnerTexts();
     expect(shown.filter(name => name.includes('function') || name.includes('['))).toEqual([]);
     await page.getByLabel('Message', { exact: true }).waitFor();
@@ -90,7 +90,7 @@ test('a question that can’t be shown can only be denied, and takes nothing els
   const { page } = visitor;
   const unshown = card(visitor).getByText('This question can’t be shown');
   await unshown.waitFor();
-  // The journal comes late, and says the input once more: the card is not drawn anew for that, not even
+  // The journal comes late, and says the input once more: the card is not drawn again for that, not even
   // until the record is read again.
   let release = () => {};
   const isReleased = new Promise<void>(resolve => {
@@ -266,6 +266,41 @@ test.each(looks)('a long note pushes nothing out of sight: %s', async (name, loo
   await card(visitor).getByRole('button', { name: 'Show less' }).click();
   await fields.evaluate(it => it.scrollTo(0, 0));
   await isInSight();
+});
+
+test.each(looks)('a long note is edited with the other fields in reach: %s', async (name, look) => {
+  const note = `Thanks for lunch. ${'All is fine. '.repeat(4_000)}`;
+  const fields = { description: note, amount: 20, recipient: 'Mallory', currency: 'USD' };
+  const visitor = await askedAbout({ input: JSON.stringify(fields) }, look);
+  const { page } = visitor;
+  await card(visitor).getByRole('button', { name: 'Edit' }).click();
+  const { height = 0 } = page.viewportSize() ?? {};
+  const yes = page.getByRole('button', { name: 'Approve this' });
+  const heading = card(visitor).getByRole('heading', { name: 'Send 20 USD to Sam?' });
+  const isInSight = async (part: Locator) => {
+    const box = await part.boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(height);
+  };
+  const form = card(visitor).locator('.edit-fields');
+  await form.waitFor();
+  await visitor.photographs(`long-note-edited-${name}`);
+  // All of the note is there, in a box of a few lines.
+  expect(await page.getByLabel('description').inputValue()).toBe(note);
+  for (const field of ['amount', 'recipient', 'currency']) {
+    await page.getByLabel(field).scrollIntoViewIfNeeded();
+    for (const part of [heading, page.getByLabel(field), yes]) {
+      await isInSight(part);
+    }
+  }
+  await form.evaluate(it => it.scrollTo(0, it.scrollHeight));
+  await yes.and(page.locator('[aria-disabled=false]')).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByLabel('amount').fill('7');
+  await form.evaluate(it => it.scrollTo(0, it.scrollHeight));
+  const sent = page.waitForRequest(request => request.method() === 'POST');
+  await visitor.consents(yes);
+  expect(JSON.parse((await sent).postData() ?? '').input).toEqual({ ...fields, amount: 7 });
 });
 
 test.each(looks)('a yes needs what is asked in sight, not only its button: %s', async (_, look) => {

@@ -29,7 +29,7 @@ export function looks(name: string, look: BrowserContextOptions): void {
     const { page } = visitor;
     const isPhone = name.startsWith('phone');
     const isLookedThrough = name === 'desktop-light' || name === 'phone-dark';
-    const stands = async (what: string) => {
+    const photograph = async (what: string) => {
       await visitor.photographs(`${what}-${name}`);
       // Half of the looks in every state, the others where colours and places differ most.
       if (isLookedThrough || ['asked', 'journal'].includes(what)) {
@@ -41,7 +41,7 @@ export function looks(name: string, look: BrowserContextOptions): void {
     await page.getByText('Server is up', { exact: true }).waitFor({ state: 'attached' });
     await visitor.sees('$1,000');
     expect(await page.evaluate(movement), 'nothing moves while it opens').toBeLessThan(0.001);
-    await stands('empty');
+    await photograph('empty');
 
     await visitor.says('What is the weather in Tokyo?');
     await visitor.reads(/18°C/);
@@ -49,22 +49,22 @@ export function looks(name: string, look: BrowserContextOptions): void {
     await visitor.seesCards('process_payment: asked', 2);
     await page.getByRole('heading', { name: 'Send 40 USD to Bob?' }).waitFor();
     await visitor.sawTheEnd();
-    await stands('asked');
+    await photograph('asked');
 
     await page.getByRole('button', { name: 'Inbox, 2 waiting' }).click();
     await page.getByRole('heading', { name: 'What waits for you' }).waitFor();
-    await stands('inbox');
+    await photograph('inbox');
     if (isPhone) {
       await visitor.clicks('Close');
     }
 
     await page.getByRole('log').getByRole('button', { name: 'Edit' }).first().click();
-    await stands('edited');
+    await photograph('edited');
     await visitor.clicks('Back');
     await visitor.approves();
     await visitor.seesCards('process_payment: done');
     await page.getByRole('log').getByRole('button', { name: 'Deny' }).click();
-    await stands('denying');
+    await photograph('denying');
     await visitor.clicks('Deny it');
     await visitor.seesCards('process_payment: denied');
     await visitor.reads(/denied the payment/);
@@ -72,22 +72,22 @@ export function looks(name: string, look: BrowserContextOptions): void {
     await visitor.seesCards('change_bgm: done');
     await visitor.reads(/playing/);
     await visitor.sawTheEnd();
-    await stands('finished');
+    await photograph('finished');
 
     await page.getByRole('button', { name: 'Journal', exact: true }).click();
     await page.getByRole('heading', { name: 'The journal of this chat' }).waitFor();
-    await stands('journal');
+    await photograph('journal');
     await visitor.clicks('Replay');
     await page.getByRole('button', { name: 'Next entry' }).click();
     await page.getByRole('button', { name: 'Next entry' }).click();
-    await stands('replay');
+    await photograph('replay');
     await visitor.clicks('Back to the chat');
     await visitor.says('Fail with rate limit');
     await page.getByRole('alert').waitFor();
-    await stands('problem');
+    await photograph('problem');
     await page.getByRole('button', { name: 'Settings' }).click();
     await page.getByText('Appearance').waitFor();
-    await stands('settings');
+    await photograph('settings');
 
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -1,10 +1,12 @@
 /** Parts of the page that need no browser: words for states, Markdown in blocks, films of chats. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AdkStreamError } from '@adk-stream/client';
 import { describe, expect, test } from 'vitest';
 import { blocks } from '../src/chat/blocks.ts';
 import type { Outcome } from '../src/journal/entry.ts';
-import { film } from '../src/journal/film.ts';
+import { momentsOf } from '../src/journal/moments.ts';
 import { en } from '../src/language/en.ts';
 import { ja } from '../src/language/ja.ts';
 import type { Frame } from '../src/server/api.ts';
@@ -26,11 +28,11 @@ function state(part: Partial<ToolPart>, recorded: Recorded = {}) {
   return toolState(whole, standing, recorded, en.tool);
 }
 
-describe('how a call stands', () => {
+describe('the state of a call', () => {
   test('a call of unknown outcome says so, why, and what to do', () => {
     const code = readFileSync(join(projectRoot, 'crates/turn/src/reason.rs'), 'utf8');
     const sentences = [...code.matchAll(/"(The outcome is unknown: [^"]+)"/g)].map(([, it]) => it);
-    expect(sentences).toHaveLength(6);
+    expect(sentences).toHaveLength(7);
     for (const errorText of sentences) {
       const part = { state: 'output-error' as const, errorText: errorText ?? '' };
       expect(state(part)).toEqual({ word: 'unknown', note: en.tool.outcomeUnknown.unsaid });
@@ -48,7 +50,7 @@ describe('how a call stands', () => {
     expect(state({ state: 'output-error', errorText }).word).toBe('timed out');
   });
 
-  test('a denial that could only be told as an error is a denial', () => {
+  test('a denial that could only be sent as an error is a denial', () => {
     const denied = { state: 'output-error' as const, errorText: 'Denied: too much' };
     expect(state(denied)).toEqual({ word: 'denied', note: 'too much' });
   });
@@ -99,13 +101,13 @@ describe('Markdown in blocks', () => {
   });
 });
 
-describe('a film', () => {
+describe('a recording', () => {
   const frame = (seq: number, at: number, chunks: object[]): Frame =>
     ({ seq, at, actor: 'a', messageId: 'm', chunks }) as Frame;
 
   test('spreads the words of a step over the time that it took', () => {
     const words = { type: 'text-delta', id: '1', delta: 'one two three four' };
-    const moments = film([frame(1, 1_000, []), frame(2, 2_000, [words])]);
+    const moments = momentsOf([frame(1, 1_000, []), frame(2, 2_000, [words])]);
     expect(moments.map(({ at }) => at)).toEqual([250, 500, 750, 1_000]);
     const told = moments.flatMap(({ chunks }) => chunks);
     expect(told.map(chunk => 'delta' in chunk && chunk.delta).join('')).toBe('one two three four');
@@ -114,21 +116,23 @@ describe('a film', () => {
   test('keeps the time that somebody took to answer', () => {
     const asked = frame(1, 0, [{ type: 'finish' }]);
     const done = { type: 'tool-output-available', toolCallId: 'c', output: 1 };
-    const moments = film([asked, frame(2, 60_000, [done])]);
+    const moments = momentsOf([asked, frame(2, 60_000, [done])]);
     expect(moments.at(-1)?.at).toBe(60_000);
   });
 
   test('cuts Japanese, which has no spaces', () => {
     const words = { type: 'text-delta', id: '1', delta: '東京の天気は曇りです。' };
-    expect(film([frame(1, 0, []), frame(2, 100, [words])]).length).toBeGreaterThan(3);
+    expect(momentsOf([frame(1, 0, []), frame(2, 100, [words])]).length).toBeGreaterThan(3);
   });
 });
 
 test('problems are read from streams and from answers', () => {
-  expect(read('rate_limited: Try again in 17 seconds.')).toMatchObject({
+  expect(read('rate_limited: Try again later.')).toEqual({
     code: 'rate_limited',
-    retryAfter: 17,
+    message: 'Try again later.',
   });
+  const limited = { code: 'rate_limited', message: 'Wait.', retryAfterMs: 16_500 };
+  expect(problemOf(new AdkStreamError(limited))).toMatchObject({ retryAfter: 17 });
   expect(read('{"error":{"code":"too_large","message":"x"}}').code).toBe('too_large');
   expect(problemOf(new TypeError('fetch failed')).code).toBe('network');
   expect(read('Something: else')).toEqual({ code: '', message: 'Something: else' });

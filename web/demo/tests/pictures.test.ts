@@ -9,7 +9,7 @@ withBrowser();
 const images = join(projectRoot, 'docs', 'images');
 const viewport = { width: 1280, height: 800 };
 
-test.runIf(process.env.PICTURES === '1')('pictures for the README', async () => {
+test('pictures for the README', async () => {
   const server = await startServer({ approvalTimeout: 90, isDurable: true, sdk: 7 });
   const visitor = await Visitor.at(server.url, { viewport, colorScheme: 'light' });
   const { page } = visitor;
@@ -39,7 +39,7 @@ test.runIf(process.env.PICTURES === '1')('pictures for the README', async () => 
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
   await page.getByRole('log').getByRole('button', { name: 'Deny' }).click();
-  await page.getByLabel('Why not? The agent is told.').fill('not him');
+  await page.getByLabel('Why not? The agent gets your reason.').fill('not him');
   await take('It is back, the page was reloaded, and now speaks over a WebSocket.');
   await visitor.clicks('Deny it');
   await visitor.reads(/denied the payment to Bob/);

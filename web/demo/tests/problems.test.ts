@@ -20,7 +20,7 @@ test.each(transports)('a rate limit counts down, and is tried again: %s', async 
   await page.clock.runFor(17_500);
   await alert.getByText('It may take questions again now.').waitFor();
   await visitor.clicks('Retry');
-  // It fails again, and counts anew.
+  // It fails again, and counts again.
   await page.getByRole('button', { name: /^Retry in 1[67] s$/ }).waitFor();
 });
 

@@ -1,4 +1,4 @@
-/** What outlives a page: a chat is named in its address, and goes on where it was. */
+/** What outlives a page: a chat is named in its address, and continues where it was. */
 import { expect, test } from 'vitest';
 import { startServer, Visitor, withBrowser } from './visitor.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Every scenario of the seeds, for one transport and the page that was built for one major of the AI
+ * Every scenario of the legacy bridge, for one transport and the page that was built for one major of the AI
  * SDK: the real binary, the real page, a real browser. Each way has a file of its own, so that they run
  * side by side.
  */
 import { expect, test } from 'vitest';
-import { listen } from './ears.ts';
+import { listen } from './audio-output.ts';
 import type { Sdk } from './server.ts';
 import { startServer, type Transport, Visitor, withBrowser } from './visitor.ts';
 
@@ -13,7 +13,7 @@ const oslo = { latitude: 59.9139, longitude: 10.7522, accuracy: 25 };
 export function scenarios(sdk: Sdk, transport: Transport): void {
   withBrowser();
 
-  // The seeds' live model makes one call at a time, the other one all at once.
+  // The legacy bridge's live model makes one call at a time, the other one all at once.
   const agent = transport === 'bidi' ? 'demo-live' : 'demo';
 
   test('a payment that is approved', async () => {
@@ -79,19 +79,19 @@ export function scenarios(sdk: Sdk, transport: Transport): void {
     expect(visitor.complaints).toEqual([]);
   });
 
-  test('music that is to be heard', async () => {
+  test('music that is audible', async () => {
     const server = await startServer({ sdk, agent });
     const visitor = await Visitor.at(server.url, { transport });
-    const ears = await listen(visitor.page);
+    const audio = await listen(visitor.page);
     await visitor.says('Play track 1');
     await visitor.seesCards('change_bgm: done');
     await visitor.reads(/^Track 1 is playing/);
     // Only the first track has this C, and only the second this F sharp.
-    await ears.hear(1046.5);
+    await audio.untilTone(1046.5);
     await visitor.says('Play track 2');
     await visitor.page.getByText('Playing track 2', { exact: true }).waitFor();
     await visitor.seesCards('change_bgm: done', 2);
-    await ears.hear(369.99);
+    await audio.untilTone(369.99);
     expect(visitor.complaints).toEqual([]);
   });
 

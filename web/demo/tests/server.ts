@@ -1,16 +1,14 @@
 /** Starts the real binary on a free port, and ends it. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { end, launch, launchEmulator, type Running } from '../../conformance/src/server/process.ts';
 
 export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
-const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
-const emulator = join(dirname(binary), 'gemini-emulator');
+/** A key that the Gemini on loopback takes, and nobody else is asked with. */
+const key = { GEMINI_API_KEY: 'any' };
 
 /** The page as it was built with one of the two majors of the AI SDK. */
 export const pages = {
@@ -28,6 +26,8 @@ export interface ServerOptions {
   adk?: string;
   /** Where Gemini is, for an agent that asks it. */
   gemini?: string;
+  /** A file with one agent, which answers in place of the agent. */
+  agentFile?: string;
   /** How long approvals wait, in seconds. */
   approvalTimeout?: number;
   /** The SDK of the page that it serves. */
@@ -40,15 +40,17 @@ export interface ServerOptions {
 }
 
 export class Server {
-  #child: ChildProcess;
+  #running: Running;
+  readonly url: string;
 
   private constructor(
-    child: ChildProcess,
-    private readonly folder: string,
+    running: Running,
+    readonly folder: string,
     private readonly options: string[],
-    readonly url: string,
+    private readonly variables: Record<string, string>,
   ) {
-    this.#child = child;
+    this.#running = running;
+    this.url = running.url;
   }
 
   static async start(options: ServerOptions = {}): Promise<Server> {
@@ -56,6 +58,7 @@ export class Server {
       pace = 2,
       agent = 'demo',
       gemini,
+      agentFile,
       adk,
       approvalTimeout,
       sdk,
@@ -64,46 +67,45 @@ export class Server {
       frameAncestors,
     } = options;
     const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
+    if (agentFile !== undefined) {
+      // Where `serve` finds it without a flag.
+      writeFileSync(join(folder, 'adk-stream.toml'), agentFile);
+    }
     const given = [
       ['--store', isDurable ? 'sqlite:chats.db' : 'memory'],
-      ['--pace', String(pace)],
-      ['--agent', agent],
+      ...(agentFile === undefined ? [['--pace', String(pace), '--agent', agent]] : []),
       ...(approvalTimeout === undefined ? [] : [['--approval-timeout', String(approvalTimeout)]]),
-      ...(gemini === undefined ? [] : [['--gemini-base-url', gemini, '--demo-tools']]),
+      ...(gemini === undefined || agentFile !== undefined ? [] : [['--demo-tools']]),
       ...(adk === undefined ? [] : [['--adk-url', adk, '--adk-app', 'app']]),
       ...(sdk === undefined ? [] : [['--page', pages[sdk]]]),
       ...(keys === undefined ? [] : [['--keys', keys]]),
       ...(frameAncestors === undefined ? [] : [['--frame-ancestors', frameAncestors]]),
     ].flat();
-    const { child, url } = await run(folder, ['serve', '--listen', '127.0.0.1:0', ...given]);
-    return new Server(child, folder, given, url);
+    const args = ['serve', '--listen', '127.0.0.1:0', ...given];
+    const variables = {
+      ...key,
+      ...(gemini !== undefined && { ADK_STREAM_GEMINI_BASE_URL: gemini }),
+    };
+    return new Server(await launch(args, folder, variables), folder, given, variables);
   }
 
-  /** Starts a Gemini on loopback, which hears what it is told to hear. */
-  static async emulateGemini(utterances: string[]): Promise<Server> {
+  /** Starts a Gemini on loopback, which follows a script: docs/emulator.md describes it. */
+  static async emulateGemini(script: object, flags: string[] = []): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), 'adk-stream-'));
-    writeFileSync(join(folder, 'script.json'), JSON.stringify({ utterances, rules: [] }));
-    const options = ['--listen', '127.0.0.1:0', '--script', 'script.json'];
-    const { child, url } = await run(folder, options, emulator);
-    return new Server(child, folder, [], url);
+    writeFileSync(join(folder, 'script.json'), JSON.stringify(script));
+    const args = ['--script', 'script.json', ...flags];
+    return new Server(await launchEmulator(args, folder), folder, [], {});
   }
 
   /** Dies without a word, as in a crash. */
   async kill(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await ended;
+    await end(this.#running, 'SIGKILL');
   }
 
   /** Comes back where it was. */
   async restart(): Promise<void> {
-    const { child } = await run(this.folder, [
-      'serve',
-      '--listen',
-      new URL(this.url).host,
-      ...this.options,
-    ]);
-    this.#child = child;
+    const args = ['serve', '--listen', new URL(this.url).host, ...this.options];
+    this.#running = await launch(args, this.folder, this.variables);
   }
 
   async approvals(): Promise<{ approvalId: string; chatId: string; digest?: string }[]> {
@@ -136,48 +138,13 @@ export class Server {
 
   /** Ends it as an operator would, and says its exit code. */
   async stop(): Promise<number | null> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const ended = once(this.#child, 'exit');
-      this.#child.kill('SIGTERM');
-      await ended;
-    }
-    return this.#child.exitCode;
+    await end(this.#running, 'SIGTERM');
+    return this.#running.child.exitCode;
   }
 
   /** Ends it at once, and leaves nothing behind. */
   async remove(): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      await this.kill();
-    }
+    await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-async function run(
-  folder: string,
-  options: string[],
-  program = binary,
-): Promise<{ child: ChildProcess; url: string }> {
-  // In an empty folder and without our variables, so that nobody's configuration has a say.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(ADK_STREAM|GEMINI_EMULATOR)_/.test(name)),
-  );
-  const child = spawn(program, options, {
-    cwd: folder,
-    // A key that the Gemini on loopback takes, and nobody else is asked with.
-    env: { ...env, GEMINI_API_KEY: 'any' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  // Without a listener, a binary that is missing would end the whole test run.
-  const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-  const listening = (async () => {
-    for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^listening on (http:\S+)$/.exec(line)?.[1];
-      if (url !== undefined) {
-        return url;
-      }
-    }
-    throw new Error(`${program} ended before it listened`);
-  })();
-  return { child, url: await Promise.race([listening, failed]) };
 }

@@ -1,8 +1,8 @@
 /** Speech: the browser's microphone, the real socket, Gemini Live on loopback, and the way back. */
 import { expect, onTestFinished, test } from 'vitest';
-import { type Ears, listen } from './ears.ts';
+import { type AudioOutput, listen } from './audio-output.ts';
 import { Server } from './server.ts';
-import { startServer, Visitor, withBrowser } from './visitor.ts';
+import { startServer, Visitor, WAIT_MS, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -18,22 +18,24 @@ async function talks({ page }: Visitor, sent: Frame[], chunks = 40): Promise<voi
   const before = sent.filter(({ type }) => type === 'audio_chunk').length;
   await page.getByRole('button', { name: 'Hold to talk' }).hover();
   await page.mouse.down();
-  await page.getByRole('button', { name: 'Listening: let go to send' }).waitFor();
+  await page.getByRole('button', { name: 'Listening: release to send' }).waitFor();
   await expect
     .poll(() => sent.filter(({ type }) => type === 'audio_chunk').length - before, {
-      timeout: 15_000,
+      timeout: WAIT_MS,
     })
     .toBeGreaterThan(chunks);
   await page.mouse.up();
 }
 
 test.each([7, 6] as const)('somebody talks, and is answered aloud: AI SDK %i', async sdk => {
-  const gemini = await Server.emulateGemini(['What is the weather in Tokyo?', 'Send $20 to Sam']);
+  const gemini = await Server.emulateGemini({
+    utterances: ['What is the weather in Tokyo?', 'Send $20 to Sam'],
+  });
   onTestFinished(() => gemini.remove());
   const server = await startServer({ sdk, agent: 'gemini-live', gemini: gemini.url });
   const visitor = await Visitor.at(server.url, { transport: 'bidi', permissions: ['microphone'] });
   const { page } = visitor;
-  const ears = await listen(page);
+  const audio = await listen(page);
   const sent: Frame[] = [];
   page.on('websocket', socket =>
     socket.on('framesent', ({ payload }) => sent.push(JSON.parse(String(payload)) as Frame)),
@@ -41,9 +43,9 @@ test.each([7, 6] as const)('somebody talks, and is answered aloud: AI SDK %i', a
 
   await talks(visitor, sent);
   await visitor.reads('Spoken');
-  // What was heard is shown as the person's, what is answered as the agent's.
-  await page.locator('.heard').getByText('What is the weather in Tokyo?').waitFor();
-  await ears.hearAnything();
+  // The transcript is shown as the person's, the answer as the agent's.
+  await page.locator('.transcript').getByText('What is the weather in Tokyo?').waitFor();
+  await audio.untilAudible();
   await visitor.seesCards('get_weather: done');
   await visitor.reads(/18°C/);
   await visitor.sawTheEnd();
@@ -70,13 +72,15 @@ test.each([7, 6] as const)('somebody talks, and is answered aloud: AI SDK %i', a
   expect(visitor.complaints).toEqual([]);
 });
 
-/** Somebody to whom the agent talks for long, and who counts what came of it. */
-async function isTalkedTo(): Promise<{ visitor: Visitor; ears: Ears; sounds: () => number }> {
-  const gemini = await Server.emulateGemini(['Take your time', 'What is the weather in Tokyo?']);
+/** A person to whom the agent speaks for long, and who counts its audio. */
+async function listener(): Promise<{ visitor: Visitor; audio: AudioOutput; sounds: () => number }> {
+  const gemini = await Server.emulateGemini({
+    utterances: ['Take your time', 'What is the weather in Tokyo?'],
+  });
   onTestFinished(() => gemini.remove());
   const server = await startServer({ agent: 'gemini-live', gemini: gemini.url });
   const visitor = await Visitor.at(server.url, { transport: 'bidi', permissions: ['microphone'] });
-  const ears = await listen(visitor.page);
+  const audio = await listen(visitor.page);
   const sent: Frame[] = [];
   let sounds = 0;
   visitor.page.on('websocket', socket => {
@@ -86,43 +90,51 @@ async function isTalkedTo(): Promise<{ visitor: Visitor; ears: Ears; sounds: () 
     });
   });
   await talks(visitor, sent);
-  await ears.hearAnything();
-  return { visitor, ears, sounds: () => sounds };
+  await audio.untilAudible();
+  return { visitor, audio, sounds: () => sounds };
 }
 
-test('whoever talks while the agent does is not talked over', async () => {
-  const { visitor, ears, sounds } = await isTalkedTo();
+test('speech interrupts the agent', async () => {
+  const { visitor, audio, sounds } = await listener();
   const { page } = visitor;
   // The second time, the microphone takes as long to open as the test likes.
   await page.evaluate(() => {
     const { mediaDevices } = navigator;
     const open = mediaDevices.getUserMedia.bind(mediaDevices);
     const mayOpen = new Promise<void>(resolve => Object.assign(window, { letOpen: resolve }));
-    mediaDevices.getUserMedia = async wish => {
+    mediaDevices.getUserMedia = async constraints => {
       await mayOpen;
-      return open(wish);
+      return open(constraints);
     };
   });
   await page.getByRole('button', { name: 'Hold to talk' }).hover();
   await page.mouse.down();
-  await page.getByRole('button', { name: 'Listening: let go to send' }).waitFor();
+  await page.getByRole('button', { name: 'Listening: release to send' }).waitFor();
   // The button silences the voice at once, before anything is said, while more of it comes.
   const before = sounds();
-  await expect.poll(() => sounds() - before, { timeout: 15_000 }).toBeGreaterThan(40);
-  await ears.hearNothing();
+  await expect.poll(() => sounds() - before, { timeout: WAIT_MS }).toBeGreaterThan(40);
+  await audio.untilSilent();
   await page.evaluate('letOpen()');
   await page.mouse.up();
 });
 
-test('whoever stops an answer hears no more of it', async () => {
-  const { visitor, ears, sounds } = await isTalkedTo();
-  // Enough has come to talk on for longer than the ears wait.
-  await expect.poll(sounds, { timeout: 15_000 }).toBeGreaterThan(80);
+test('an answer that is stopped plays no more', async () => {
+  const { visitor, audio, sounds } = await listener();
+  // Enough has come to play on for longer than the analyser waits.
+  await expect.poll(sounds, { timeout: WAIT_MS }).toBeGreaterThan(80);
   await visitor.page.getByRole('button', { name: 'Stop' }).click();
-  await ears.hearNothing();
+  await audio.untilSilent();
 });
 
-test('where the agent does not hear, there is no button to talk', async () => {
+test('a voice can be stopped after its answer has ended', async () => {
+  const { visitor, audio } = await listener();
+  // The answer comes faster than it is spoken.
+  await visitor.sawTheEnd();
+  await visitor.page.getByRole('button', { name: 'Stop' }).click();
+  await audio.untilSilent();
+});
+
+test('where the agent takes no audio, there is no microphone button', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url, { transport: 'bidi' });
   await visitor.sees('$1,000');

@@ -1,5 +1,5 @@
 /** Each state of a call says what is true. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startServer, Visitor, withBrowser } from './visitor.ts';
 
 withBrowser();
@@ -45,10 +45,25 @@ test('what was changed says what ran, and what was asked', async () => {
 test('a report that goes on by itself is not done before it is, whatever is said meanwhile', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
+  const { page } = visitor;
+  // Until it has the journal, the page knows of no result, however fast the report is.
+  let release = () => {};
+  const isReleased = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  await page.route('**/api/chat/*/journal*', async route => {
+    await isReleased;
+    return route.continue();
+  });
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
   await visitor.says('Write a report about tea');
   await visitor.reads(/^I have started/);
+  await visitor.seesCards('write_report: running');
   await visitor.says('What is the weather in London?');
   await visitor.reads(/12°C/);
+  await visitor.seesCards('write_report: running');
+  expect(await visitor.cards('write_report: done').count()).toBe(0);
+  release();
   await visitor.reads(/report about tea is finished/);
   await visitor.seesCards('write_report: done');
   expect(await visitor.cards('write_report: done').innerText()).not.toContain('pending');

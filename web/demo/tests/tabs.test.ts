@@ -95,9 +95,9 @@ test('what waits anywhere is in the inbox, and is answered there', async () => {
   await visitor.consents(card('Sam?').getByRole('button', { name: 'Approve' }));
   await visitor.sees('$980');
   await page.getByRole('button', { name: 'Inbox, 1 waiting' }).waitFor();
-  // The chat beside it goes on, too.
+  // The chat beside it continues, too.
   await card('Ann?').getByRole('button', { name: 'Deny' }).click();
-  await card('Ann?').getByLabel('Why not? The agent is told.').fill('no');
+  await card('Ann?').getByLabel('Why not? The agent gets your reason.').fill('no');
   await card('Ann?').getByRole('button', { name: 'Deny it' }).click();
   await visitor.seesCards('process_payment: denied');
   await visitor.reads(/^You denied/);

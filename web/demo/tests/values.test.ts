@@ -8,7 +8,7 @@ import { editedInput } from '../src/tools/editing.ts';
 import { exactOf, pretty, sizeOf } from '../src/tools/exactValue.ts';
 import { intent, money } from '../src/tools/intent.ts';
 import { shown } from '../src/tools/output.ts';
-import { escaped, piecesOf } from '../src/tools/spoofing.ts';
+import { bounded, escaped, piecesOf } from '../src/tools/spoofing.ts';
 
 const kinds = (text: string) => piecesOf(text).map(({ kind }) => kind);
 
@@ -55,11 +55,47 @@ describe('words of several scripts', () => {
     'а я',
   ])('%s is not', text => expect(new Set(kinds(text))).toEqual(new Set(['plain'])));
 
-  test('a word that only looks Latin is marked, if the text is not of its script', () => {
+  test.each(['ꓢꓮꓟ', 'ꓑꓮꓬꓑꓮꓡ', 'ᏚᎪᎷ', 'ⲤⲞⲔ', 'ᔕᗩᗰ', '𐐝𐐢'])('%s is of a rare one', text => {
+    expect(kinds(text)).toEqual(['rare']);
+    expect(kinds(`Pay ${text} и Анна`)).toEqual(['plain', 'rare', 'plain']);
+  });
+
+  test.each(['Ｓａｍ', 'Ｓam', '１００', 'ᵖay', 'Ⅽⅼ'])(
+    '%s represents Latin letters or digits',
+    text => {
+      expect(kinds(text)).toEqual(['lookalike']);
+    },
+  );
+
+  test.each(['ไทย', 'தமிழ்', 'ქართული', 'አማርኛ', 'ភាសាខ្មែរ', '2ª', 'm²'])('%s is as it seems', text =>
+    expect(kinds(text)).toEqual(['plain']),
+  );
+
+  test('each word is judged by itself, whatever honest words stand around it', () => {
+    expect(kinds('Привет ѕаѕо')).toEqual(['plain', 'lookalike']);
+    expect(kinds('ѕаѕо и Анна')).toEqual(['lookalike', 'plain']);
+    // Of one letter, beside an honest word of its script, nothing is said.
+    expect(kinds('Agent А')).toEqual(['plain', 'lookalike']);
+    expect(kinds('Анна и А')).toEqual(['plain']);
+  });
+
+  test('a word that only looks Latin is marked', () => {
     expect(kinds('ѕаѕо')).toEqual(['lookalike']);
     expect(kinds('Pay ВАNК')).toContain('mixed');
     expect(kinds('а вот и он')).toEqual(['plain']);
   });
+});
+
+test('marks are bounded, and pieces between them are not', () => {
+  const text = `${'a\u200b '.repeat(299)}b pаypal ѕаѕо c`;
+  const most = bounded(piecesOf(text));
+  expect(most.marked.filter(({ kind }) => kind !== 'plain')).toHaveLength(300);
+  expect(most.marked.at(-1)).toEqual({ kind: 'plain', text: ' ' });
+  expect(most.left).toBe(1);
+  expect(most.rest).toBe('ѕаѕо c');
+  const all = bounded(piecesOf(text.slice(0, -7)));
+  expect(all).toMatchObject({ left: 0, rest: '' });
+  expect(all.marked.at(-1)).toMatchObject({ kind: 'mixed', text: 'pаypal' });
 });
 
 describe('an edited input', () => {

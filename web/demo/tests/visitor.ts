@@ -27,7 +27,7 @@ export function withBrowser(): void {
         '--disable-background-networking',
         '--disable-component-update',
         '--disable-sync',
-        // Sound is made and goes nowhere: a machine for tests may have no ears.
+        // Sound is made and goes nowhere: a machine for tests may have no speakers.
         '--mute-audio',
         // A microphone that beeps, and nobody to be asked for it.
         '--use-fake-device-for-media-stream',
@@ -64,12 +64,15 @@ export async function startServer(options?: ServerOptions): Promise<Server> {
 /** How to wait for a function in the page. Not by frames: a headless browser may draw none for a while. */
 export const BY_TIMER = { polling: 50 };
 
+/** How long a page may take for what it does at once on a quiet machine. */
+export const WAIT_MS = 45_000;
+
 export type Transport = 'sse' | 'bidi';
 
 export interface VisitorOptions extends BrowserContextOptions {
   transport?: Transport;
   /** How long the page may take to open, in milliseconds. */
-  patience?: number;
+  timeoutMs?: number;
   /** The same browser, in another tab. */
   context?: BrowserContext;
 }
@@ -84,7 +87,7 @@ export class Visitor {
 
   /** Opens the page. */
   static async at(url: string, options: VisitorOptions = {}): Promise<Visitor> {
-    const { transport, patience = 15_000, context: given, ...rest } = options;
+    const { transport, timeoutMs = WAIT_MS, context: given, ...rest } = options;
     const context = given ?? (await browser.newContext({ locale: 'en-GB', ...rest }));
     if (given === undefined) {
       onTestFinished(() => context.close());
@@ -100,11 +103,11 @@ export class Visitor {
       );
     }
     const page = await context.newPage();
-    // Far below vitest's own patience, so that what was waited for is named.
-    page.setDefaultTimeout(15_000);
+    // Far below vitest's own timeout, so that what was waited for is named.
+    page.setDefaultTimeout(WAIT_MS);
     const visitor = new Visitor(page);
     visitor.listen(new URL(url).origin);
-    await page.goto(url, { timeout: patience });
+    await page.goto(url, { timeout: timeoutMs });
     return visitor;
   }
 
@@ -148,7 +151,7 @@ export class Visitor {
     return this.page.getByRole('log').getByRole('group', { name, exact: true });
   }
 
-  /** Waits until so many such cards are shown. */
+  /** Waits until this many such cards are shown. */
   async seesCards(name: string, count = 1): Promise<void> {
     const cards = this.cards(name);
     await cards.nth(count - 1).waitFor();
@@ -215,7 +218,7 @@ export class Visitor {
           return it !== undefined && it.getAttribute('aria-disabled') !== 'true';
         });
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: WAIT_MS, interval: 50 },
     );
     if (!isLate()) {
       await button.click();
@@ -225,7 +228,7 @@ export class Visitor {
   /** Denies the first card that asks, and says why. */
   async denies(reason = ''): Promise<void> {
     await this.page.getByRole('log').getByRole('button', { name: 'Deny' }).first().click();
-    await this.page.getByLabel('Why not? The agent is told.').fill(reason);
+    await this.page.getByLabel('Why not? The agent gets your reason.').fill(reason);
     await this.clicks('Deny it');
   }
 

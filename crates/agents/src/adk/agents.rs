@@ -1,9 +1,9 @@
-//! Who speaks: the path to an agent from the first agent of its app.
+//! The path to an agent from the first agent of its app.
 //!
-//! No server tells all of it. An event of newer versions has the path of its author where models hand
+//! No server reports all of it. An event of newer versions has the path of its author where models hand
 //! over to each other, one of agents that run side by side has a branch, and any other its author
-//! alone. What stands above is what the server says of its app, or what was seen handed over. Where no
-//! server names the first agent, as in a sequence or a loop, the app's own name stands for it.
+//! alone. The agents above come from the server's description of its app, or from transfers that were seen. Where no
+//! server names the first agent, as in a sequence or a loop, the app's own name is used.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::event::Event;
 /// How long a path may be.
 const DEEPEST: usize = 16;
 
-/// The agents of an app, as far as its server tells.
+/// The agents of an app, as far as its server describes them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Agents {
     app: String,
@@ -64,7 +64,7 @@ impl Agents {
     /// Notes that an agent hands over to another.
     pub(super) fn hand_over(&mut self, event: &Event, to: &str) {
         let path = self.path(event);
-        // It may hand back, and what a server says of its app is better.
+        // It may hand back, and the server's description of its app takes precedence.
         if let Some(from) = path.last().filter(|_| !path.iter().any(|name| name == to)) {
             let from = from.clone();
             self.parents.entry(to.to_owned()).or_insert(from);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn app_stands_for_a_first_agent_that_no_server_names() {
+    fn app_name_replaces_a_first_agent_that_no_server_names() {
         let agents = Agents::of_app("sequence");
         assert_eq!(
             path(&agents, json!({"author": "first"})),
@@ -154,11 +154,12 @@ mod tests {
 
     #[test]
     fn what_the_server_says_of_its_app_is_above_what_the_event_says() {
-        let agents = json!({"root": {"subAgents": ["desk"]}, "desk": {"sub_agents": ["clerk"]}});
+        let agents =
+            json!({"root": {"subAgents": ["office"]}, "office": {"sub_agents": ["clerk"]}});
         let agents = Agents::of_info("app", &json!({"rootAgentName": "root", "agents": agents}));
         assert_eq!(
             path(&agents, json!({"author": "clerk"})),
-            "root › desk › clerk"
+            "root › office › clerk"
         );
     }
 
@@ -170,7 +171,7 @@ mod tests {
             path(&agents, json!({"author": "helper"})),
             "app › root › helper"
         );
-        // Handing back makes nobody a parent of its own parent.
+        // Handing back makes no agent a parent of its own parent.
         agents.hand_over(&event(json!({"author": "helper"})), "root");
         assert_eq!(path(&agents, json!({"author": "root"})), "app › root");
     }

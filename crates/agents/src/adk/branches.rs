@@ -15,14 +15,14 @@ use crate::gemini::Failure;
 /// How long the other agents have to make their calls while a tool of one is at work.
 const SIDE_BY_SIDE: Duration = Duration::from_secs(1);
 
-/// What came of agents that run side by side, up to where one of them goes on by itself.
+/// The events of agents that run side by side, up to where one of them continues by itself.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// What they said before they called anything.
+    /// Their output before their calls.
     pub(super) said: Vec<Event>,
     /// The events with their calls.
     pub(super) calls: Vec<Event>,
-    /// What was heard of the calls, and all that comes after.
+    /// Responses to the calls, and all that comes after.
     pub(super) rest: Vec<Event>,
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn gather(first: Event, run: &mut Run) -> Result<Gathered, Fail
             }
             true => gathered.said.push(event),
             false => {
-                open.hear(&event);
+                open.observe(&event);
                 gathered.rest.push(event);
             }
         }
@@ -66,7 +66,7 @@ pub(super) async fn gather(first: Event, run: &mut Run) -> Result<Gathered, Fail
 #[derive(Debug, Default)]
 struct Open {
     branches: HashSet<Option<String>>,
-    /// Calls that are neither settled nor asked about.
+    /// Calls that are neither settled nor wait for an approval.
     working: HashSet<String>,
 }
 
@@ -77,8 +77,8 @@ impl Open {
         self.working.extend(ids);
     }
 
-    fn hear(&mut self, event: &Event) {
-        // The placeholder of a call that is asked about stands for the question, too.
+    fn observe(&mut self, event: &Event) {
+        // The placeholder of a call that waits for an approval counts as its question, too.
         for id in event
             .responses()
             .filter_map(|response| response.id.as_ref())
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn agent_that_goes_on_by_itself_ends_the_step() {
+    async fn agent_that_continues_by_itself_ends_the_step() {
         let (_, calls, rest) = gathered(vec![call("l"), answer("l"), text("l"), call("r")]).await;
         assert_eq!(calls, [call("l")]);
         assert_eq!(rest, [answer("l"), text("l")]);

@@ -5,11 +5,11 @@ use std::fmt;
 /// Where an ADK server is, and which of its apps answers.
 #[derive(Clone)]
 pub struct Config {
-    /// Where `adk api_server` listens.
+    /// The address of `adk api_server`.
     pub url: String,
     /// The app.
     pub app: String,
-    /// Headers for whatever stands in front of it. They may be secret, and are never shown.
+    /// Headers for a proxy in front of it. They may be secret, and are never shown.
     pub headers: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What ADK says: the events of a run, and of a session.
+//! ADK's events, of a run and of a session.
 
 use gemini::live::Transcription;
 use gemini::{Content, Data, FunctionCall, FunctionResponse, UsageMetadata};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// The tool by which ADK asks for a confirmation of another.
 pub(super) const CONFIRMATION: &str = "adk_request_confirmation";
 
-/// The name under which a run says for what it is.
+/// The name under which a run carries its purpose.
 pub(super) const MARK: &str = "adk_stream";
 
 /// One event. Fields that are of no use here are left out.
@@ -31,15 +31,15 @@ pub(super) struct Event {
     pub(super) long_running_tool_ids: Option<Vec<String>>,
     pub(super) actions: Option<Actions>,
     pub(super) custom_metadata: Option<Value>,
-    /// Of a live run: what was heard, in words.
+    /// Of a live run: the transcript of the user's speech.
     pub(super) input_transcription: Option<Transcription>,
-    /// What was spoken, in words.
+    /// The transcript of the model's speech.
     pub(super) output_transcription: Option<Transcription>,
     /// Whether the model was interrupted.
     pub(super) interrupted: Option<bool>,
     /// Whether it hands over.
     pub(super) turn_complete: Option<bool>,
-    /// Whether it will go on by itself though it hands over.
+    /// Whether it will continue by itself though it hands over.
     pub(super) interaction_status: Option<String>,
     /// Which session with the model it is of.
     pub(super) live_session_id: Option<String>,
@@ -117,7 +117,7 @@ impl Event {
         self.calls().any(|call| !self.is_long_running(call))
     }
 
-    /// Whether the response to a call only says that a person is asked.
+    /// Whether the response to a call only reports that a person is asked.
     pub(super) fn is_placeholder(&self, response: &FunctionResponse) -> bool {
         let asked = self.actions.as_ref();
         let asked = asked.and_then(|actions| actions.requested_tool_confirmations.as_ref());
@@ -125,7 +125,7 @@ impl Event {
         asked.is_some_and(|asked| id.is_some_and(|id| asked.contains_key(id)))
     }
 
-    /// Whether the model says something in it, or calls tools.
+    /// Whether it contains output of the model, or calls.
     pub(super) fn is_said(&self) -> bool {
         let is_asking = self.all_calls().next().is_some() && self.calls().next().is_none();
         let mut data = self.data();
@@ -135,12 +135,12 @@ impl Event {
                 || self.error_code.is_some())
     }
 
-    /// Whether it says that whoever listened has hung up.
+    /// Whether it reports that the reader has disconnected.
     pub(super) fn is_aborted(&self) -> bool {
         self.error_code.as_deref() == Some("INVOCATION_ABORTED")
     }
 
-    /// What the run says that it is for, if the server has kept it: with the event, or, of a message,
+    /// The purpose of the run, if the server has stored it: with the event, or, of a message,
     /// in what it does to the state.
     pub(super) fn mark(&self) -> Option<Mark> {
         let kept = self

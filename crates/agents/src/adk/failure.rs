@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::gemini::Failure;
 
-/// It could not be connected to: nothing was asked of it.
+/// No connection: nothing was sent.
 pub(super) fn unreachable() -> Failure {
     Failure {
         is_transient: true,
@@ -14,7 +14,7 @@ pub(super) fn unreachable() -> Failure {
     }
 }
 
-/// The error by which ADK says that two runs write to one session.
+/// The error by which ADK reports that two runs write to one session.
 pub(super) const STALE: &str = "StaleSessionError";
 
 /// The code of [`busy`].
@@ -36,36 +36,39 @@ pub(super) fn cut_off() -> Failure {
     Failure::new("agent_cut_off", "The agent's answer ended in the middle.")
 }
 
-/// It said something that is not its API.
+/// Its response does not follow its API.
 pub(super) fn unreadable(why: &str) -> Failure {
     let message = format!("The agent's answer can't be read: {why}.");
-    Failure::new("agent_unreadable", message)
+    Failure::new("agent_invalid_response", message)
 }
 
-/// Its session is gone, and with it what a person was asked.
+/// Its session is gone, and with it a question to a person.
 pub(super) fn forgotten() -> Failure {
     let message = "The agent has forgotten what it asked. Ask it again.";
-    Failure::new("agent_forgot", message)
+    Failure::new("agent_session_lost", message)
 }
 
 /// It had nothing to say. Some versions end so when their model was refused an answer.
 pub(super) fn silent() -> Failure {
-    Failure::new("agent_gave_up", "The agent ended without an answer.")
+    Failure::new("agent_empty_response", "The agent ended without an answer.")
 }
 
-/// It would have to be told what was said before, and takes no history.
+/// The chat has a history, and the server takes none.
 pub(super) fn without_history() -> Failure {
     let message = "The agent's server can't take up a chat that has begun already.";
     Failure::new("agent_bad_request", message)
 }
 
 /// An answer with another HTTP status than 200.
-pub(super) fn of_status(status: u16, said: &str) -> Failure {
+pub(super) fn of_status(status: u16, detail: &str) -> Failure {
     match status {
-        401 | 403 => Failure::new("agent_refused", "The agent's server does not let us in."),
+        401 | 403 => Failure::new(
+            "agent_unauthorized",
+            "The agent's server does not let us in.",
+        ),
         404 => Failure::new(
             "agent_not_found",
-            with("The agent's server has no such app", said),
+            with("The agent's server has no such app", detail),
         ),
         429 => Failure::new(
             "rate_limited",
@@ -73,17 +76,17 @@ pub(super) fn of_status(status: u16, said: &str) -> Failure {
         ),
         400..=499 => Failure::new(
             "agent_bad_request",
-            with("The agent can't answer this", said),
+            with("The agent can't answer this", detail),
         ),
         500..=599 => Failure::new("agent_unavailable", "The agent is out of order."),
         _ => unreadable(&format!("it answered with the HTTP status {status}")),
     }
 }
 
-/// A live run that ended with a code and a reason. What ended the model's socket ADK puts in words.
-pub(super) fn of_close(code: u16, said: &str) -> Failure {
-    let is_about = |word: &str| said.to_lowercase().contains(word);
-    let (cause, rest) = said.split_once(" None. ").unwrap_or(("", said));
+/// A live run that ended with a code and a reason. The reason contains why the model's socket ended.
+pub(super) fn of_close(code: u16, detail: &str) -> Failure {
+    let is_about = |word: &str| detail.to_lowercase().contains(word);
+    let (cause, rest) = detail.split_once(" None. ").unwrap_or(("", detail));
     match (code, cause.parse::<u16>().unwrap_or_default()) {
         (1011, 1011) if is_about("quota") || is_about("exhausted") => {
             of_error("RESOURCE_EXHAUSTED", "")
@@ -93,47 +96,48 @@ pub(super) fn of_close(code: u16, said: &str) -> Failure {
         }
         (1011, 1007 | 1008) => of_error("INVALID_ARGUMENT", rest),
         (1011, 1000..=1015) => of_error("UNAVAILABLE", ""),
-        (1011, _) if !said.is_empty() => of_error("", said),
+        (1011, _) if !detail.is_empty() => of_error("", detail),
         (1002, _) => forgotten(),
-        (1008, _) => of_status(403, said),
+        (1008, _) => of_status(403, detail),
         _ => cut_off(),
     }
 }
 
 /// The bare frame that ADK ends a broken run with. Newer versions say in `details` of what kind it is,
-/// others begin with it: `Kind: what`, or what the model's API says, `503 UNAVAILABLE. {…}`.
-pub(super) fn of_frame(said: &str, kind: Option<&str>) -> Failure {
+/// others begin with it: `Kind: what`, or the error of the model's API, `503 UNAVAILABLE. {…}`.
+pub(super) fn of_frame(detail: &str, kind: Option<&str>) -> Failure {
     let is_name = |name: &str| {
         name.chars()
             .all(|c| c.is_alphanumeric() || c == '_' || c == '.')
     };
-    let named = said.split_once(": ").filter(|(name, _)| is_name(name));
-    let (name, message) = named.unwrap_or(("", said));
+    let named = detail.split_once(": ").filter(|(name, _)| is_name(name));
+    let (name, message) = named.unwrap_or(("", detail));
     of_error(kind.unwrap_or(name), message)
 }
 
 /// An event with an error.
-pub(super) fn of_error(kind: &str, said: &str) -> Failure {
+pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
     let kind = match named(kind) {
         Some(kind) => kind,
-        // What the model's API says stands in the words, if the kind is none of its own.
-        None => status_in(said).unwrap_or(kind),
+        // The error of the model's API is in the text, if the kind is none of its own.
+        None => status_in(detail).unwrap_or(kind),
     };
-    let is_about = |word: &str| kind.contains(word) || said.contains(word);
+    let is_about = |word: &str| kind.contains(word) || detail.contains(word);
     if is_about("RESOURCE_EXHAUSTED") || is_about("ResourceExhausted") {
         let message = "The agent's model is asked too often. Try again later.";
         return Failure {
-            retry_after: retry_after(said),
+            retry_after: retry_after(detail),
             ..Failure::new("rate_limited", message)
         };
     }
     match kind {
-        "PERMISSION_DENIED" | "UNAUTHENTICATED" => {
-            Failure::new("agent_refused", "The agent's model does not take its key.")
-        }
+        "PERMISSION_DENIED" | "UNAUTHENTICATED" => Failure::new(
+            "agent_unauthorized",
+            "The agent's model does not take its key.",
+        ),
         "NOT_FOUND" => Failure::new(
             "agent_not_found",
-            with("The agent's model is not there", said),
+            with("The agent's model is not there", detail),
         ),
         "UNAVAILABLE" | "INTERNAL" | "DEADLINE_EXCEEDED" => Failure::new(
             "agent_unavailable",
@@ -141,18 +145,18 @@ pub(super) fn of_error(kind: &str, said: &str) -> Failure {
         ),
         "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => Failure::new(
             "agent_bad_request",
-            with("The agent's model can't answer this", said),
+            with("The agent's model can't answer this", detail),
         ),
         "INVOCATION_ABORTED" => cut_off(),
         STALE => busy(),
-        "" => Failure::new("agent_failed", with("The agent failed", said)),
+        "" => Failure::new("agent_failed", with("The agent failed", detail)),
         _ if is_blocked(kind) => Failure::new(
             "agent_blocked",
             format!("The agent's model does not want to answer ({kind})."),
         ),
         _ => Failure::new(
             "agent_failed",
-            with(&format!("The agent failed ({kind})"), said),
+            with(&format!("The agent failed ({kind})"), detail),
         ),
     }
 }
@@ -164,14 +168,14 @@ fn named(kind: &str) -> Option<&'static str> {
     known.next().map(|(_, name)| *name)
 }
 
-/// The status that the model's API has given, where ADK only repeats its words.
-fn status_in(said: &str) -> Option<&'static str> {
-    let body: Option<Value> = serde_json::from_str(said).ok();
+/// The status of the model's API, where ADK only repeats its text.
+fn status_in(detail: &str) -> Option<&'static str> {
+    let body: Option<Value> = serde_json::from_str(detail).ok();
     let status = body
         .as_ref()
         .and_then(|body| body.get("error")?.get("status")?.as_str());
     // `503 UNAVAILABLE. {…}`
-    let words = said
+    let words = detail
         .split_whitespace()
         .map(|word| word.trim_end_matches('.'));
     let (numbers, names) = (words.clone(), words.skip(1));
@@ -192,9 +196,9 @@ const STATUSES: [(&str, &str); 9] = [
     ("504", "DEADLINE_EXCEEDED"),
 ];
 
-/// When the model wants to be asked again. ADK prints what the model said, as Python does.
-fn retry_after(said: &str) -> Option<Duration> {
-    let (_, delay) = said.split_once("'retryDelay': '")?;
+/// The retry delay of the model's API. ADK prints the error as Python does.
+fn retry_after(detail: &str) -> Option<Duration> {
+    let (_, delay) = detail.split_once("'retryDelay': '")?;
     let (seconds, _) = delay.split_once("s'")?;
     Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
@@ -215,13 +219,13 @@ pub(super) fn is_blocked(reason: &str) -> bool {
     )
 }
 
-/// A sentence, and what ADK says of it.
-fn with(sentence: &str, said: &str) -> String {
+/// A sentence, and ADK's explanation.
+fn with(sentence: &str, detail: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let said: String = said.chars().take(300).map(plain).collect();
-    match said.is_empty() {
+    let detail: String = detail.chars().take(300).map(plain).collect();
+    match detail.is_empty() {
         true => format!("{sentence}."),
-        false => format!("{sentence}: {said}"),
+        false => format!("{sentence}: {detail}"),
     }
 }
 
@@ -236,7 +240,7 @@ mod tests {
             (of_error("429", "too much"), "rate_limited"),
             (of_error("503", "gone"), "agent_unavailable"),
             (of_error("400", "bad"), "agent_bad_request"),
-            (of_error("403", "no"), "agent_refused"),
+            (of_error("403", "no"), "agent_unauthorized"),
             (
                 of_error("UNKNOWN_ERROR", r#"{"error": {"status": "UNAVAILABLE"}}"#),
                 "agent_unavailable",
@@ -272,9 +276,9 @@ mod tests {
 
     #[test]
     fn when_to_ask_again_is_read_from_what_python_prints() {
-        let said = "429 RESOURCE_EXHAUSTED. {'error': {'code': 429, 'details': [{'@type': \
+        let detail = "429 RESOURCE_EXHAUSTED. {'error': {'code': 429, 'details': [{'@type': \
             'type.googleapis.com/google.rpc.RetryInfo', 'retryDelay': '1.5s'}]}}";
-        let failure = of_error("RESOURCE_EXHAUSTED", said);
+        let failure = of_error("RESOURCE_EXHAUSTED", detail);
         assert_eq!(failure.code, "rate_limited");
         assert_eq!(failure.retry_after, Some(Duration::from_millis(1500)));
         let failure = of_error("_ResourceExhaustedError", "too much");

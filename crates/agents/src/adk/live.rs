@@ -1,23 +1,23 @@
-//! A remote ADK server over `/run_live`: an agent that speaks and hears, with tools of its own.
+//! A remote ADK server over `/run_live`: an agent with speech and tools of its own.
 //!
 //! A step is what lies between two things that are waited for: it ends when the model calls tools, or
-//! hands over. ADK runs the tools and goes on by itself; what it says meanwhile is kept for the next
+//! hands over. ADK runs the tools and continues by itself; its output meanwhile is kept for the next
 //! step, which the turn asks for when all calls of the last are settled.
 //!
-//! A socket has an ADK session of its own, made from the journal. ADK would tell a session that had a
-//! socket before to its model as the quoted words of somebody else, and have it answered at once,
-//! before anybody has said anything.
+//! A socket has an ADK session of its own, made from the journal. ADK would send the history of a session that had a
+//! socket before to its model as quoted text of another agent, and have it answered at once,
+//! before the user has sent anything.
 //!
 //! # Layout
 //!
 //! - `upstream`: the socket.
-//! - `step`: one step; `told`: what a session knows, and how a new one is told.
-//! - `reading`: events as agent events; `pace`: when the model has said all.
+//! - `step`: one step; `synced_history`: what a session holds, and how a new one gets the history.
+//! - `reading`: events as agent events; `pace`: when an answer is complete.
 
 mod pace;
 mod reading;
 mod step;
-mod told;
+mod synced_history;
 mod upstream;
 
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use std::sync::Arc;
 use turn::ChatId;
 use turn::agent::StepRequest;
 
-use self::step::{Line, Step};
-use self::upstream::Door;
+use self::step::{SessionState, Step};
+use self::upstream::Endpoint;
 use super::config::Config;
 use super::server::Server;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
 use crate::event_sender::EventSender;
 use crate::gemini_live::Modality;
-use crate::talk::{Ear, Partner, Talk};
+use crate::session_conversation::{AudioReceiver, Backend, SessionConversation};
 
 /// A remote ADK server, live.
 #[derive(Debug, Clone)]
@@ -42,15 +42,20 @@ pub struct AdkLive(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     server: Server,
-    door: Door,
+    endpoint: Endpoint,
 }
 
 impl AdkLive {
     /// The server as configured. Nothing is opened before the first step.
     pub fn new(config: Config, modality: Modality) -> Result<Self, Error> {
-        let door = Door::new(&config, modality)?;
+        let endpoint = Endpoint::new(&config, modality)?;
         let server = Server::new(config)?;
-        Ok(Self(Arc::new(Shared { server, door })))
+        Ok(Self(Arc::new(Shared { server, endpoint })))
+    }
+
+    /// Requests the server's version, and logs it. The first step does, if nobody has before.
+    pub async fn detect_version(&self) {
+        self.0.server.detect_version().await;
     }
 }
 
@@ -60,24 +65,30 @@ impl Agent for AdkLive {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        Talk::new(&self.0).step(request)
+        SessionConversation::new(&self.0).step(request)
     }
 
-    fn hears(&self) -> bool {
+    fn supports_audio(&self) -> bool {
         true
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(Talk::new(&self.0)))
+        Some(Box::new(SessionConversation::new(&self.0)))
     }
 }
 
-impl Partner for Shared {
-    type Line = Line;
+impl Backend for Shared {
+    type State = SessionState;
 
-    const HANGS_UP: bool = true;
+    const CLOSES_ON_STOP: bool = true;
 
-    async fn step(&self, request: &StepRequest, sender: &EventSender, heard: Ear, line: &mut Line) {
-        Step::new(self, request, sender, heard).run(line).await;
+    async fn step(
+        &self,
+        request: &StepRequest,
+        sender: &EventSender,
+        audio: AudioReceiver,
+        state: &mut SessionState,
+    ) {
+        Step::new(self, request, sender, audio).run(state).await;
     }
 }

@@ -1,60 +1,62 @@
-//! In what servers differ: what one says of itself at first, and what it shows on the way.
+//! How servers differ: by their version, and by what they are seen to do.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
 /// What is known of a server. Nothing is assumed but what ADK for Python does today; what a server
-/// does otherwise is noticed when it does it, and said in the log once.
+/// does differently is detected when it does it, and logged once.
 #[derive(Debug, Default)]
 pub(super) struct Mode {
-    /// The id of a new session stands in the path; one in the body is ignored.
-    names_by_path: Trait,
+    /// The id of a new session is in the path; one in the body is ignored.
+    names_by_path: Quirk,
     /// A new session is empty, whatever history it is to be made with.
-    drops_history: Trait,
+    drops_history: Quirk,
     /// `customMetadata` is refused.
-    refuses_metadata: Trait,
+    refuses_metadata: Quirk,
     /// A question can't be closed by itself.
-    refuses_closing: Trait,
-    /// A run that nobody reads any more is ended, and its session says so. Others go on, or are left
+    refuses_closing: Quirk,
+    /// A run that nobody reads any more is ended, and its session records that. Others continue, or are left
     /// with calls that have no result.
-    seals: Trait,
+    ends_unread_runs: Quirk,
     /// Of agents that run side by side, a result goes to the one that waits for it. Others give it to
     /// all, and fail.
-    sorts_results: Trait,
+    sorts_results: Quirk,
 }
 
 /// One thing that a server does otherwise.
 #[derive(Debug, Default)]
-struct Trait(AtomicBool);
+struct Quirk(AtomicBool);
 
-impl Trait {
+impl Quirk {
     fn is_known(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     fn learn(&self, what: &'static str) {
         if !self.0.swap(true, Ordering::Relaxed) {
-            tracing::info!(what, "the ADK server differs");
+            tracing::info!(quirk = what, "ADK server quirk detected");
         }
     }
 }
 
 impl Mode {
-    /// Takes in what `GET /version` says; nothing, if the server does not know that route.
-    pub(super) fn greet(&self, version: Option<&Value>) {
+    /// Takes the response of `GET /version`; none, if the server has no such route.
+    pub(super) fn detect_version(&self, version: Option<&Value>) {
         let says = |key: &str| version.and_then(|version| version.get(key)?.as_str());
         let (number, language) = (says("version"), says("language"));
         tracing::info!(
             version = number.unwrap_or("unknown"),
             language = language.unwrap_or("unknown"),
-            "the ADK server"
+            "ADK server version"
         );
-        // Only ADK for Python says in which language it is written.
+        // Only ADK for Python reports its language.
         match (number, language) {
             (Some(number), Some("python")) => {
                 let is_from = |least| is_at_least(number, least);
-                self.seals.0.store(is_from(SEALS), Ordering::Relaxed);
+                self.ends_unread_runs
+                    .0
+                    .store(is_from(ENDS_UNREAD_RUNS), Ordering::Relaxed);
                 let sorts = is_from(SORTS_RESULTS);
                 self.sorts_results.0.store(sorts, Ordering::Relaxed);
             }
@@ -66,7 +68,7 @@ impl Mode {
     /// It ignores the id of a session in the body.
     pub(super) fn name_by_path(&self) {
         self.names_by_path
-            .learn("the id of a session stands in the path");
+            .learn("the id of a session is in the path");
     }
 
     pub(super) fn drop_history(&self) {
@@ -99,8 +101,8 @@ impl Mode {
         self.refuses_metadata.is_known()
     }
 
-    pub(super) fn seals(&self) -> bool {
-        self.seals.is_known()
+    pub(super) fn ends_unread_runs(&self) -> bool {
+        self.ends_unread_runs.is_known()
     }
 
     pub(super) fn sorts_results(&self) -> bool {
@@ -108,8 +110,8 @@ impl Mode {
     }
 }
 
-/// The first version of which it was seen that it ends a run which nobody reads, and says so.
-const SEALS: [u64; 2] = [2, 13];
+/// The first version that was seen to end a run which nobody reads, and to record it.
+const ENDS_UNREAD_RUNS: [u64; 2] = [2, 13];
 
 /// The first version of which it was seen that a result goes to the agent that waits for it.
 const SORTS_RESULTS: [u64; 2] = [2, 8];
@@ -127,22 +129,22 @@ mod tests {
 
     #[test]
     fn server_that_does_not_say_its_language_is_not_python() {
-        let greeted = |version: Value| {
+        let detected = |version: Value| {
             let mode = Mode::default();
-            mode.greet(Some(&version));
-            (mode.names_by_path(), mode.seals())
+            mode.detect_version(Some(&version));
+            (mode.names_by_path(), mode.ends_unread_runs())
         };
         let python = |version: &str| json!({"version": version, "language": "python"});
-        assert_eq!(greeted(json!({"version": "2.14.0"})), (true, false));
-        assert_eq!(greeted(python("2.13.0")), (false, true));
-        assert_eq!(greeted(python("3.0.0")), (false, true));
-        assert_eq!(greeted(python("2.8.0")), (false, false));
+        assert_eq!(detected(json!({"version": "2.14.0"})), (true, false));
+        assert_eq!(detected(python("2.13.0")), (false, true));
+        assert_eq!(detected(python("3.0.0")), (false, true));
+        assert_eq!(detected(python("2.8.0")), (false, false));
     }
 
     #[test]
     fn server_without_a_version_may_be_an_old_python() {
         let mode = Mode::default();
-        mode.greet(None);
-        assert!(!mode.names_by_path() && !mode.seals());
+        mode.detect_version(None);
+        assert!(!mode.names_by_path() && !mode.ends_unread_runs());
     }
 }

@@ -1,10 +1,10 @@
-//! Which session holds a chat, as the journal is told.
+//! Which session holds a chat, as the journal records it.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use turn::agent::{AgentEvent, CallResult, Past, StepRequest};
+use turn::agent::{AgentEvent, CallResult, HistoryItem, StepRequest};
 use turn::call::{Outcome, Place, UnknownReason};
 
 /// Which session holds a chat, and how far.
@@ -13,7 +13,7 @@ use turn::call::{Outcome, Place, UnknownReason};
 pub(super) struct Note {
     /// The session.
     pub(super) session: String,
-    /// The last turn that it was told of.
+    /// The last turn that was sent to it.
     pub(super) turn: String,
     /// What that turn answers.
     pub(super) cause: String,
@@ -23,8 +23,8 @@ pub(super) struct Note {
     /// Calls whose results it waits for: their ids and tools.
     #[serde(default)]
     pub(super) open: Vec<(String, String)>,
-    /// Whether its last run was read to its end. Said of servers that do not end a run which
-    /// nobody reads, and of sessions in which something went wrong: those are left.
+    /// Whether its last run was read to its end. Recorded for servers that do not end a run which
+    /// nobody reads, and for sessions in which something went wrong: those are abandoned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) is_read: Option<bool>,
 }
@@ -35,7 +35,7 @@ impl Note {
         serde_json::from_value(request.session.clone()?).ok()
     }
 
-    /// Whether the session holds what came before what is to be told.
+    /// Whether the session holds what comes before the input of this step.
     pub(super) fn holds(&self, request: &StepRequest) -> bool {
         let mut causes = request.history.iter().rev().filter_map(cause);
         causes.next();
@@ -45,10 +45,10 @@ impl Note {
                 && !self.lacks(request))
     }
 
-    /// Whether the turn that it was told of last ended with calls of which nobody knows what became of
-    /// them: ADK then has them as it had them before, some as if a person had still to be asked.
+    /// Whether the last turn that was sent to it ended with calls of unknown outcome: ADK then has them as
+    /// before, some as if a person had still to be asked.
     fn lacks(&self, request: &StepRequest) -> bool {
-        let is_step = |past: &&Past| matches!(past, Past::Step { .. });
+        let is_step = |past: &&HistoryItem| matches!(past, HistoryItem::Step { .. });
         let before = request.history.iter().rev();
         let before = before.skip_while(is_step).skip(1).take_while(is_step);
         let steps: Vec<_> = before.collect();
@@ -58,7 +58,7 @@ impl Note {
         };
         // The session was made with the first of them, and with what was known of their calls.
         steps.into_iter().rev().skip(self.base).any(|past| {
-            let Past::Step { results, .. } = past else {
+            let HistoryItem::Step { results, .. } = past else {
                 return false;
             };
             results.iter().any(is_lost)
@@ -71,11 +71,11 @@ impl Note {
 }
 
 /// What a turn answers, known again by its id.
-fn cause(past: &Past) -> Option<String> {
+fn cause(past: &HistoryItem) -> Option<String> {
     match past {
-        Past::Message(message) => Some(message.id.clone().unwrap_or_else(|| message.text())),
-        Past::Result { call, .. } => Some(call.id.to_string()),
-        Past::Step { .. } => None,
+        HistoryItem::Message(message) => Some(message.id.clone().unwrap_or_else(|| message.text())),
+        HistoryItem::Result { call, .. } => Some(call.id.to_string()),
+        HistoryItem::Step { .. } => None,
     }
 }
 
@@ -89,13 +89,13 @@ pub(super) fn last_cause(request: &StepRequest) -> String {
 pub(super) fn steps(request: &StepRequest) -> usize {
     let steps = request.history.iter().rev();
     steps
-        .take_while(|past| matches!(past, Past::Step { .. }))
+        .take_while(|past| matches!(past, HistoryItem::Step { .. }))
         .count()
 }
 
 /// The session that is made for a step when no other holds what came before it.
 ///
-/// Its name follows from the journal: whoever is cut off after making it finds it again.
+/// Its name follows from the journal: a server that is cut off after making it finds it again.
 pub(super) fn fresh_session(request: &StepRequest, cuts: usize) -> String {
     let (chat, turn, steps) = (&request.chat, &request.turn, steps(request));
     match (cuts, request.history.len()) {
@@ -103,6 +103,11 @@ pub(super) fn fresh_session(request: &StepRequest, cuts: usize) -> String {
         (0, _) => format!("{chat}~{turn}~{steps}"),
         _ => format!("{chat}~{turn}~{steps}~{cuts}"),
     }
+}
+
+/// What marks a run that is not for a step: what it says is for nobody. Tools find the chat in it.
+pub(super) fn mark_of_chat(request: &StepRequest) -> Value {
+    json!({"chat": request.chat})
 }
 
 /// What marks a run.
@@ -123,7 +128,7 @@ pub(super) fn settled(
 ) -> StepRequest {
     let mut request = request.clone();
     let history = Arc::make_mut(&mut request.history);
-    if let Some(Past::Step { results, .. }) = history.last_mut() {
+    if let Some(HistoryItem::Step { results, .. }) = history.last_mut() {
         let own = request.own.iter().filter(|own| own.outcome.is_none());
         results.extend(own.map(|own| {
             let id = own.call.provider_id.as_deref().unwrap_or_default();
@@ -146,11 +151,11 @@ mod tests {
 
     use super::*;
 
-    fn message(id: &str) -> Past {
-        Past::Message(Message::new(id, vec![Part::text("Go")]))
+    fn message(id: &str) -> HistoryItem {
+        HistoryItem::Message(Message::new(id, vec![Part::text("Go")]))
     }
 
-    fn step(outcome: Outcome) -> Past {
+    fn step(outcome: Outcome) -> HistoryItem {
         let call = Call {
             id: CallId::from("call"),
             provider_id: Some("c".to_owned()),
@@ -165,13 +170,13 @@ mod tests {
             edited_input: None,
             outcome,
         };
-        Past::Step {
+        HistoryItem::Step {
             parts: Vec::new(),
             results: vec![result],
         }
     }
 
-    fn holds(base: usize, history: Vec<Past>) -> bool {
+    fn holds(base: usize, history: Vec<HistoryItem>) -> bool {
         let note = Note {
             session: "chat".to_owned(),
             turn: "turn-1".to_owned(),
@@ -207,7 +212,7 @@ mod tests {
         let unknown = Outcome::Unknown { reason };
         let lost = || vec![message("1"), step(unknown.clone()), message("2")];
         assert!(!holds(0, lost()));
-        // Unless it was told so when it was made.
+        // Unless it was made with them.
         assert!(holds(1, lost()));
     }
 }

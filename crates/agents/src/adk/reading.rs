@@ -1,9 +1,9 @@
 //! ADK's events, read as agent events.
 //!
-//! `said`: what the model says; `heard`: what came of calls, and what a person is asked.
+//! `output`: the model's output; `responses`: outcomes of calls, and questions to people.
 
-mod heard;
-mod said;
+mod output;
+mod responses;
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,33 +20,33 @@ use crate::gemini::usage;
 /// What was read of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    /// Who may speak.
+    /// The agents of the app.
     agents: Agents,
     text: Shown,
     thought: Shown,
     /// Calls at the agent that have no result yet.
     open: Vec<String>,
-    /// Calls that a person was asked about.
+    /// Calls that wait for an approval.
     asked: HashSet<String>,
     /// Long-running calls that have given a first answer already, and wait for their result.
     later: Vec<FunctionCall>,
     /// Long-running calls that were made beside others: once those are done it shows whether a page
-    /// runs them, and whether a person is asked.
+    /// runs them, and whether they need an approval.
     undecided: Vec<FunctionCall>,
-    /// What is asked of calls that are not shown yet.
+    /// Questions about calls that are not shown yet.
     asking: HashMap<String, Asking>,
     /// Calls whose results come from outside.
     waiting: Vec<(String, String)>,
-    /// Events whose actions were told.
-    told: HashSet<String>,
-    /// What came when nobody could be shown it.
+    /// Events whose actions were shown.
+    shown_actions: HashSet<String>,
+    /// Events that came when they could not be shown.
     held: Vec<AgentEvent>,
-    /// What came of calls.
+    /// Outcomes of calls.
     settled: HashMap<String, Outcome>,
     metadata: Map<String, Value>,
     finish: Option<Finish>,
-    has_said: bool,
-    has_told: bool,
+    has_output: bool,
+    has_shown: bool,
 }
 
 /// What was shown in parts since the last whole event, which repeats it.
@@ -114,22 +114,22 @@ impl Reading {
         self.open.iter().any(|id| !self.asked.contains(id))
     }
 
-    /// Whether a person is asked about calls that have no result yet.
+    /// Whether calls without a result wait for an approval.
     pub(super) fn is_asking(&self) -> bool {
         self.open.iter().any(|id| self.asked.contains(id))
     }
 
-    /// Whether anything was said that a page shows.
-    pub(super) fn has_said(&self) -> bool {
-        self.has_said
+    /// Whether there was output that a page shows.
+    pub(super) fn has_output(&self) -> bool {
+        self.has_output
     }
 
-    /// Whether anything came of the run at all.
-    pub(super) fn has_told(&self) -> bool {
-        self.has_told || self.finish.is_some()
+    /// Whether the run had any output at all.
+    pub(super) fn has_shown(&self) -> bool {
+        self.has_shown || self.finish.is_some()
     }
 
-    /// What came of a call, if it has come.
+    /// The outcome of a call, if it is known.
     pub(super) fn settled(&self, id: &str) -> Option<&Outcome> {
         self.settled.get(id)
     }
@@ -139,7 +139,7 @@ impl Reading {
         !self.undecided.is_empty()
     }
 
-    /// What is said of calls that nobody asks about and that have no result: a page runs them.
+    /// Announces calls without an approval and without a result: a page runs them.
     pub(super) fn wait(&mut self) -> Vec<AgentEvent> {
         let waits = std::mem::take(&mut self.undecided).into_iter();
         let waits = waits.filter_map(|call| {
@@ -149,12 +149,12 @@ impl Reading {
         waits.collect()
     }
 
-    /// What is said of what came between steps, now that it can be shown.
+    /// The events that came between steps, now that they can be shown.
     pub(super) fn begin(&mut self) -> Vec<AgentEvent> {
         std::mem::take(&mut self.held)
     }
 
-    /// What is said when the step is over, and the run goes on.
+    /// The events at the end of a step whose run continues.
     pub(super) fn hand_over(&mut self) -> Vec<AgentEvent> {
         let mut events: Vec<_> = self.metadata().into_iter().collect();
         events.push(AgentEvent::Ended(Finish::Stop));
@@ -175,7 +175,7 @@ impl Reading {
         events
     }
 
-    /// What is said of calls that have no result, now that none will come.
+    /// Settles calls that have no result, now that none will come.
     pub(super) fn lose(&mut self, reason: UnknownReason) -> Vec<AgentEvent> {
         let open = std::mem::take(&mut self.open).into_iter();
         let lost = open.filter(|id| !self.asked.contains(id));
@@ -220,8 +220,8 @@ impl Reading {
         state.remove(MARK);
         let artifacts = actions.artifact_delta.clone().unwrap_or_default();
         for (name, data) in [("adk-state", state), ("adk-artifacts", artifacts)] {
-            // ADK tells an artifact by the same event once more.
-            let is_news = |id: &String| self.told.insert(format!("{name} {id}"));
+            // ADK reports an artifact by the same event twice.
+            let is_news = |id: &String| self.shown_actions.insert(format!("{name} {id}"));
             if !data.is_empty() && event.id.as_ref().is_none_or(is_news) {
                 let data = Value::Object(data);
                 let name = name.to_owned();

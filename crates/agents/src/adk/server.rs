@@ -28,10 +28,10 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// How long it may take to begin an answer.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
 
-/// How long a server that is not there is waited for when somebody asks something new.
+/// How long an unreachable server is waited for when a message is new.
 pub(super) const SHORT: Duration = Duration::from_secs(5);
 
-/// The same when it asked something, and is to hear the answer: it may be about to restart.
+/// The same when the server waits for an answer: it may be about to restart.
 pub(super) const LONG: Duration = Duration::from_secs(30);
 
 /// How long the first pause between two tries is.
@@ -44,7 +44,7 @@ const BYTES: usize = 64 * 1024 * 1024;
 const METADATA: &str = "customMetadata";
 
 /// How much is read of a refusal that is no JSON.
-const SAID: usize = 300;
+const DETAIL: usize = 300;
 
 /// An app of an ADK server.
 #[derive(Debug)]
@@ -53,9 +53,9 @@ pub(super) struct Server {
     base: Url,
     app: String,
     mode: Mode,
-    /// Whether it was asked what it is.
-    greeted: OnceCell<()>,
-    /// The agents of the app, once it has said who they are.
+    /// Whether its version was requested.
+    detected: OnceCell<()>,
+    /// The agents of the app, once the server has described them.
     agents: OnceCell<Agents>,
 }
 
@@ -73,9 +73,9 @@ impl Server {
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
             // ADK hangs up on a connection that is idle for five seconds. What is sent over it at that
-            // moment is lost, and nobody could say whether it was heard.
+            // moment is lost, and nobody could tell whether it was received.
             .pool_max_idle_per_host(0)
-            // A tool may be silent for hours: only so does one hear that its server is gone.
+            // A tool may be silent for hours: this is how a server that is gone is noticed.
             .tcp_keepalive(Duration::from_secs(15))
             .tcp_nodelay(true);
         if is_loopback(&base) {
@@ -87,7 +87,7 @@ impl Server {
             base,
             app: config.app,
             mode: Mode::default(),
-            greeted: OnceCell::new(),
+            detected: OnceCell::new(),
             agents: OnceCell::new(),
         })
     }
@@ -102,19 +102,19 @@ impl Server {
     }
 
     /// Asks it once what it is.
-    pub(super) async fn greet(&self) {
-        let greeted = self.greeted.get_or_try_init(|| async {
+    pub(super) async fn detect_version(&self) {
+        let detected = self.detected.get_or_try_init(|| async {
             let version = self.get(&["version"], SHORT).await?;
             let version = version.and_then(|body| serde_json::from_slice(&body).ok());
-            self.mode.greet(version.as_ref());
+            self.mode.detect_version(version.as_ref());
             self.find_agents().await;
             Ok::<_, ()>(())
         });
-        // One that can't be asked is asked again, and is taken for the newest until then.
-        let _ = greeted.await;
+        // Where the request fails it is repeated; until then the server counts as the newest version.
+        let _ = detected.await;
     }
 
-    /// Whether the server has the app, as far as it tells.
+    /// Whether the server has the app, as far as it reports.
     pub(super) async fn has_app(&self) -> bool {
         let apps = self.get(&["list-apps"], SHORT).await;
         let apps = apps.ok().flatten().unwrap_or_default();
@@ -122,7 +122,7 @@ impl Server {
         apps.map_or(true, |apps| apps.contains(&self.app))
     }
 
-    /// The name of the app's first agent, if the server tells.
+    /// The name of the app's first agent, if the server reports it.
     pub(super) async fn root(&self) -> Option<String> {
         self.find_agents().await?.root.clone()
     }
@@ -133,7 +133,7 @@ impl Server {
         known.unwrap_or_else(|| Agents::of_app(&self.app))
     }
 
-    /// Asks for the agents of the app, until the server has said who they are, or that it does not say.
+    /// Requests the agents of the app, until the server has described them or has refused to.
     async fn find_agents(&self) -> Option<&Agents> {
         let found = self.agents.get_or_try_init(|| async {
             let path = ["apps", &self.app, "app-info"];
@@ -153,7 +153,7 @@ impl Server {
         found.await.ok()
     }
 
-    /// Runs the agent; nothing, if the session is not there.
+    /// Runs the agent for a step; nothing, if the session is not there.
     pub(super) async fn run(
         &self,
         request: &StepRequest,
@@ -161,8 +161,22 @@ impl Server {
         message: &Content,
         time_limit: Duration,
     ) -> Result<Option<Run>, Failure> {
-        self.greet().await;
-        let mark = json!({MARK: note::mark(request)});
+        let mark = note::mark(request);
+        self.run_marked(request, mark, session, message, time_limit)
+            .await
+    }
+
+    /// Runs the agent with what marks its events.
+    pub(super) async fn run_marked(
+        &self,
+        request: &StepRequest,
+        mark: Value,
+        session: &str,
+        message: &Content,
+        time_limit: Duration,
+    ) -> Result<Option<Run>, Failure> {
+        self.detect_version().await;
+        let mark = json!({MARK: mark});
         let mut body = json!({
             "appName": self.app,
             "userId": request.principal,
@@ -187,22 +201,22 @@ impl Server {
                     false => Err(failure::unreadable("it is no stream")),
                 };
             }
-            let (status, said) = explanation(response).await;
+            let (status, detail) = explanation(response).await;
             let fields = body.as_object_mut();
-            let is_about_metadata = status == 400 && said.contains(METADATA);
+            let is_about_metadata = status == 400 && detail.contains(METADATA);
             if is_about_metadata && fields.is_some_and(|body| body.remove(METADATA).is_some()) {
-                // It was refused before anything came of it.
+                // It was refused before it had any effect.
                 self.mode.refuse_metadata();
                 continue;
             }
-            return match status == 404 && said.starts_with("Session not found") {
+            return match status == 404 && is_session_absent(&detail) {
                 true => Ok(None),
-                false => Err(failure::of_status(status, &said)),
+                false => Err(failure::of_status(status, &detail)),
             };
         }
     }
 
-    /// What stands at a path; nothing, if nothing does.
+    /// The resource at a path; none, if there is none.
     pub(super) async fn get(
         &self,
         path: &[&str],
@@ -213,14 +227,18 @@ impl Server {
         match response.status().as_u16() {
             200 => read(response).await.map(Some).ok_or(()),
             404 => Ok(None),
-            status => {
-                tracing::warn!(status, "the ADK server refuses");
-                Err(())
+            _ => {
+                let (status, detail) = explanation(response).await;
+                // So Go answers for a session that it does not have.
+                match status == 500 && is_session_absent(&detail) {
+                    true => Ok(None),
+                    false => Err(()),
+                }
             }
         }
     }
 
-    /// Sends a request, again only while nobody was there to hear it.
+    /// Sends a request, again only while no connection was made.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -248,10 +266,10 @@ impl Server {
                     back_off(&mut wait).await;
                 }
                 Ok(Err(error)) => {
-                    let is_unheard = error.is_connect();
+                    let is_undelivered = error.is_connect();
                     let error = error.without_url();
-                    tracing::warn!(?error, "the ADK server does not answer");
-                    return Err(match is_unheard {
+                    tracing::warn!(?error, "ADK request failed");
+                    return Err(match is_undelivered {
                         true => failure::unreachable(),
                         false => failure::cut_off(),
                     });
@@ -268,7 +286,7 @@ pub(super) async fn back_off(wait: &mut Duration) {
     *wait = (*wait * 2).min(Duration::from_secs(2));
 }
 
-/// What stands in front of the server wants to see.
+/// Headers for a proxy in front of the server.
 pub(super) fn headers(config: &Config) -> Result<HeaderMap, Error> {
     let mut headers = HeaderMap::new();
     for (name, value) in &config.headers {
@@ -280,22 +298,32 @@ pub(super) fn headers(config: &Config) -> Result<HeaderMap, Error> {
     Ok(headers)
 }
 
-/// Why it refuses, for whoever chats and for whoever reads the log.
+/// Why it refuses, for the user and for the log.
 pub(super) async fn explanation(response: Response) -> (u16, String) {
     let status = response.status().as_u16();
     let body = read(response).await.unwrap_or_default();
-    let said = match serde_json::from_slice::<Value>(&body) {
-        // Python says `detail`, the others `error`.
+    let detail = match serde_json::from_slice::<Value>(&body) {
+        // Python uses `detail`, the others `error`.
         Ok(body) => match body.get("detail").or(body.get("error")) {
-            Some(Value::String(said)) => said.clone(),
+            Some(Value::String(detail)) => detail.clone(),
             Some(other) => other.to_string(),
             None => String::new(),
         },
         Err(_) if body.starts_with(b"<") => String::new(),
-        Err(_) => String::from_utf8_lossy(&body).chars().take(SAID).collect(),
+        Err(_) => String::from_utf8_lossy(&body)
+            .chars()
+            .take(DETAIL)
+            .collect(),
     };
-    tracing::warn!(status, said, "the ADK server refuses");
-    (status, said)
+    tracing::warn!(status, detail, "ADK request refused");
+    (status, detail)
+}
+
+/// Whether a server refuses because it does not have the session. Go says so of its database in other
+/// words than the rest: `database error while fetching session: record not found`.
+fn is_session_absent(detail: &str) -> bool {
+    let detail = detail.to_lowercase();
+    detail.contains("session") && detail.contains("not found")
 }
 
 pub(super) async fn read(mut response: Response) -> Option<Vec<u8>> {

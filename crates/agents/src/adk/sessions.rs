@@ -16,18 +16,18 @@ use crate::gemini::Failure;
 /// seconds for the lock of the database, and then gives up.
 const TRIES: usize = 5;
 
-/// What came of making a session.
+/// The result of making a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
     /// It holds the history.
     Whole,
-    /// It is there, without the history: the server takes none.
+    /// It exists, without the history: the server takes none.
     Empty,
     /// There was one of its id. It may hold a part of the history only.
     Taken,
 }
 
-/// What a server says of a session that it has made.
+/// The server's response to making a session.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Receipt {
@@ -65,11 +65,11 @@ impl Server {
         events: Vec<Value>,
         mut state: Map<String, Value>,
     ) -> Result<Made, Failure> {
-        self.greet().await;
-        // What is not a session's own is there by itself.
+        self.detect_version().await;
+        // State that is not the session's own exists by itself.
         state.retain(|key, _| !key.contains(':'));
         state.insert(MARK.to_owned(), json!({"chat": request.chat}));
-        let told = events.len();
+        let sent = events.len();
         let body = json!({
             "sessionId": id,
             "state": state,
@@ -82,8 +82,8 @@ impl Server {
             let mut path = vec!["apps", self.app(), "users", user, "sessions"];
             path.extend(by_path.then_some(id));
             let response = self.send(Method::POST, &path, Some(&body), SHORT).await?;
-            let (status, said) = match response.status().as_u16() {
-                200 | 201 => match self.receive(response, user, id, told).await {
+            let (status, detail) = match response.status().as_u16() {
+                200 | 201 => match self.receive(response, user, id, sent).await? {
                     Some(made) => return Ok(made),
                     None => continue,
                 },
@@ -91,18 +91,25 @@ impl Server {
             };
             match status {
                 409 => return Ok(Made::Taken),
-                400 if said.contains("already exists") => return Ok(Made::Taken),
+                // TypeScript, and Go.
+                400 | 500 if detail.contains("already exists") => return Ok(Made::Taken),
                 500..=599 if tries < TRIES => {
                     tries += 1;
                     back_off(&mut wait).await;
                 }
-                _ => return Err(failure::of_status(status, &said)),
+                _ => return Err(failure::of_status(status, &detail)),
             }
         }
     }
 
-    /// What was made; nothing, if it is not what was asked for, and has to be asked for otherwise.
-    async fn receive(&self, response: Response, user: &str, id: &str, told: usize) -> Option<Made> {
+    /// The result; none, if it is not what was requested, and has to be requested in another way.
+    async fn receive(
+        &self,
+        response: Response,
+        user: &str,
+        id: &str,
+        sent: usize,
+    ) -> Result<Option<Made>, Failure> {
         let body = read(response).await.unwrap_or_default();
         let made: Receipt = serde_json::from_slice(&body).unwrap_or_default();
         if let Some(stray) = made.id.filter(|made| made != id)
@@ -111,18 +118,23 @@ impl Server {
             self.mode().name_by_path();
             let path = ["apps", self.app(), "users", user, "sessions", &stray];
             if self.send(Method::DELETE, &path, None, SHORT).await.is_err() {
-                tracing::warn!(
-                    session = stray,
-                    "an empty session is left at the ADK server"
-                );
+                tracing::warn!(session = stray, "could not delete an empty ADK session");
             }
-            return None;
+            return Ok(None);
         }
-        // An old server may not say what it holds.
-        let is_whole = made.events.is_none_or(|kept| kept.len() >= told);
-        if !is_whole {
-            self.mode().drop_history();
+        let kept = match made.events {
+            Some(kept) => kept.len(),
+            None if sent == 0 => 0,
+            // A server may not say what it holds.
+            None => {
+                let session = self.session(user, id, SHORT).await?;
+                session.map_or(0, |session| session.events.len())
+            }
+        };
+        if kept >= sent {
+            return Ok(Some(Made::Whole));
         }
-        Some(if is_whole { Made::Whole } else { Made::Empty })
+        self.mode().drop_history();
+        Ok(Some(Made::Empty))
     }
 }

@@ -1,4 +1,4 @@
-//! One step: what ADK is told, and what is read of its run.
+//! One step: the input to ADK, and the output of its run.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::event::Event;
 use super::failure;
 use super::note::{self, Note};
 use super::reading::Reading;
+use super::run_input::{RunInput, Siblings};
 use super::server::{LONG, Server};
 use super::stored;
 use super::stream::Run;
-use super::telling::{Siblings, Telling};
 use crate::event_sender::EventSender;
 use crate::gemini::Failure;
 
@@ -25,8 +25,8 @@ pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What outlives a step.
 #[derive(Default)]
-pub(super) struct Line {
-    /// The run that is listened to, and its turn.
+pub(super) struct SessionState {
+    /// The current run, and its turn.
     open: Option<Open>,
     /// The session, once it was looked at or made by this process.
     session: Option<String>,
@@ -39,13 +39,13 @@ pub(super) struct Open {
     pub(super) reading: Reading,
     pub(super) note: Note,
     pub(super) last: Option<Event>,
-    /// What is to be told once the run is over: answers to other agents.
+    /// To be sent once the run is over: answers to other agents.
     pub(super) after: VecDeque<Content>,
-    /// What is to be told if the agent says nothing.
+    /// To be sent if the agent has no output.
     pub(super) closing: Option<Content>,
-    /// Whether it was told that.
+    /// Whether that was sent.
     pub(super) is_closing: bool,
-    /// Why nobody knows what came of the calls that a run which was cut off has not settled.
+    /// Why the outcome is unknown of calls that a run which was cut off has not settled.
     pub(super) lost: UnknownReason,
 }
 
@@ -69,74 +69,77 @@ impl<'a> Step<'a> {
         }
     }
 
-    pub(super) async fn run(&mut self, line: &mut Line) {
-        if let Err(failure) = self.go(line).await {
-            match line.open.take() {
-                None if failure.is_transient => self.sender.send_all(self.unheard(&failure)),
+    pub(super) async fn run(&mut self, state: &mut SessionState) {
+        if let Err(failure) = self.go(state).await {
+            match state.open.take() {
+                // A server that is gone may have sent the answers.
+                None if self.request.is_again => self.sender.send_all(self.unclear()),
+                None if failure.is_transient => self.sender.send_all(self.undelivered(&failure)),
                 // Old versions keep the calls of a run that failed without results, and their model
                 // then answers nothing more.
                 Some(open) if open.reading.is_working() => self.abandon(open.note),
                 _ => {}
             }
-            line.session = None;
+            state.session = None;
             self.sender.send(failure.into());
         }
     }
 
-    async fn go(&mut self, line: &mut Line) -> Result<(), Failure> {
+    async fn go(&mut self, state: &mut SessionState) -> Result<(), Failure> {
         let turn = self.request.turn.as_str();
-        let noted = match &line.open {
+        let noted = match &state.open {
             Some(open) if open.turn == turn => Some(open.note.clone()),
             _ => Note::of(self.request),
         };
         let waiting = noted.iter().flat_map(|note| note.open.clone());
         let siblings = self.siblings().await;
-        let telling = Telling::of(self.request, &waiting.collect::<Vec<_>>(), siblings);
-        match (line.open.take().filter(|open| open.turn == turn), telling) {
-            (Some(open), None) => line.open = Some(open),
-            (open, telling) => {
-                // What it said while somebody was asked is shown first.
+        let input = RunInput::of(self.request, &waiting.collect::<Vec<_>>(), siblings);
+        match (state.open.take().filter(|open| open.turn == turn), input) {
+            (Some(open), None) => state.open = Some(open),
+            (open, input) => {
+                // Output that came while a person was asked is shown first.
                 if let Some(open) = open {
                     self.finish(open).await?;
                 }
-                line.open = Some(self.ask(&mut line.session, noted, telling).await?);
+                state.open = Some(self.start(&mut state.session, noted, input).await?);
             }
         }
         let mut cuts = 0;
         loop {
-            let open = line.open.as_mut().ok_or_else(failure::cut_off)?;
+            let open = state.open.as_mut().ok_or_else(failure::cut_off)?;
             self.sender.send_all(open.reading.begin());
-            let is_over = match self.speak(open).await {
+            let is_over = match self.read_step(open).await {
                 Err(failure) if open.is_closing => {
-                    tracing::debug!(code = failure.code, "a question can't be closed");
+                    let (chat, turn) = (&self.request.chat, &self.request.turn);
+                    tracing::debug!(%chat, %turn, code = failure.code, "ADK question not closed");
                     self.server.mode().refuse_closing();
                     self.abandon(open.note.clone());
                     true
                 }
-                spoken => spoken?,
+                done => done?,
             };
             if !is_over {
                 if self.listen(open).await? {
                     return Ok(());
                 }
-                // Whoever asks for the next step lets go of this one.
+                // The caller drops this future when it starts the next step.
                 return std::future::pending().await;
             }
             let is_cut = open.run.is_stored() && !stored::is_complete(open.last.as_ref());
             if !is_cut {
-                if self.tell_rest(open).await? {
+                if self.send_rest(open).await? {
                     continue;
                 }
-                if !open.run.is_stored() && !open.reading.has_told() {
+                if !open.run.is_stored() && !open.reading.has_shown() {
                     if open.note.base >= note::steps(self.request) {
                         // So ends a run of some versions whose model was refused an answer.
                         return Err(failure::silent());
                     }
-                    // Some versions say nothing more in a session in which something was asked.
+                    // Some versions have no more output in a session that held a question.
                     let reason = UnknownReason::NoResult;
                     let request = note::settled(self.request, reason, |_| None);
                     let step = Step::new(self.server, &request, self.sender);
-                    line.open = Some(step.ask_anew(&mut line.session, 0).await?);
+                    state.open = Some(step.start_fresh(&mut state.session, 0).await?);
                     continue;
                 }
                 self.lose(open, UnknownReason::NoResult);
@@ -145,14 +148,14 @@ impl<'a> Step<'a> {
                 self.sender.send_all(events);
                 return Ok(());
             }
-            // The run was cut off: what it did not settle is unknown, and the model is asked anew.
+            // The run was cut off: calls that it did not settle are unknown, and a new run is started.
             let reason = open.lost;
             self.lose(open, reason);
             let known = |id: &str| open.reading.settled(id).cloned();
             let request = note::settled(self.request, reason, known);
             let step = Step::new(self.server, &request, self.sender);
             cuts += 1;
-            line.open = Some(step.ask_anew(&mut line.session, cuts).await?);
+            state.open = Some(step.start_fresh(&mut state.session, cuts).await?);
         }
     }
 
@@ -164,7 +167,7 @@ impl<'a> Step<'a> {
             .iter()
             .filter_map(|own| own.asked.as_ref()?.token.as_ref());
         if tokens.any(|token| token.get("branch").is_some()) {
-            self.server.greet().await;
+            self.server.detect_version().await;
         }
         match self.server.mode().sorts_results() {
             true => Siblings::Together,
@@ -172,9 +175,9 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Tells the rest of what is to be told, and closes what the agent still waits for if it has said
-    /// nothing; whether it goes on.
-    async fn tell_rest(&self, open: &mut Open) -> Result<bool, Failure> {
+    /// Sends the rest of the input, and closes the agent's open questions if it has no
+    /// output; whether the run continues.
+    async fn send_rest(&self, open: &mut Open) -> Result<bool, Failure> {
         let session = &open.note.session;
         if let Some(next) = open.after.pop_front().filter(|_| !open.run.is_stored()) {
             let run = self.server.run(self.request, session, &next, LONG).await?;
@@ -182,7 +185,7 @@ impl<'a> Step<'a> {
             return Ok(true);
         }
         let closing = open.closing.take().filter(|_| !open.run.is_stored());
-        let is_silent = !open.reading.has_said() && !self.server.mode().refuses_closing();
+        let is_silent = !open.reading.has_output() && !self.server.mode().refuses_closing();
         let Some(closing) = closing.filter(|_| is_silent) else {
             return Ok(false);
         };
@@ -201,20 +204,20 @@ impl<'a> Step<'a> {
         self.sender.send(Note { is_read, ..note }.event());
     }
 
-    /// Gives up calls that have no result, and says why, in the log too.
+    /// Settles calls without a result as unknown, and logs why.
     fn lose(&self, open: &mut Open, reason: UnknownReason) {
         let lost = open.reading.lose(reason);
         for event in &lost {
             if let AgentEvent::Settled { provider_id, .. } = event {
-                let (chat, call) = (&self.request.chat, provider_id);
-                tracing::warn!(%chat, call, ?reason, "the outcome of a call is unknown");
+                let (chat, turn, call) = (&self.request.chat, &self.request.turn, provider_id);
+                tracing::warn!(%chat, %turn, call, ?reason, "call outcome unknown");
             }
         }
         self.sender.send_all(lost);
     }
 
     /// Reads until the step is over, or the run is; whether the run is.
-    async fn speak(&self, open: &mut Open) -> Result<bool, Failure> {
+    async fn read_step(&self, open: &mut Open) -> Result<bool, Failure> {
         loop {
             // A tool may take as long as it likes.
             let next = match open.reading.is_working() {
@@ -227,16 +230,16 @@ impl<'a> Step<'a> {
             let Some(event) = next? else {
                 return Ok(true);
             };
-            stored::heed(&mut open.last, &event);
+            stored::note_last(&mut open.last, &event);
             if event.is_from_user() {
                 continue;
             }
             if open.run.is_stored() && event.is_aborted() {
-                self.sender.send_all(open.reading.hear(&event));
+                self.sender.send_all(open.reading.read_responses(&event));
                 return Ok(true);
             }
             if is_premature(&event) && open.reading.is_working() {
-                // Another agent of the app, whose question is not answered yet, was asked to go on.
+                // Another agent of the app, whose question is not answered yet, was asked to continue.
                 continue;
             }
             let is_call = !event.is_partial() && event.calls().next().is_some();
@@ -252,7 +255,7 @@ impl<'a> Step<'a> {
             let (mut events, mut is_over) = (Vec::new(), false);
             for event in siblings {
                 let answered = self.answered(&event, open).await?;
-                let (said, has_calls) = open.reading.say(event, &answered)?;
+                let (said, has_calls) = open.reading.read_output(event, &answered)?;
                 events.extend(said);
                 is_over |= has_calls;
             }
@@ -275,8 +278,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The long-running calls of an event that give a first answer at once: the model then goes on
-    /// speaking, and nobody is waited for. Such tools only begin something, so ADK is not long.
+    /// The long-running calls of an event that return a first output at once: the model then continues,
+    /// and nothing is waited for. Such tools only begin something, so ADK is not long.
     async fn answered(&self, event: &Event, open: &mut Open) -> Result<Vec<String>, Failure> {
         let mut calls = event.calls();
         let is_outside = !event.has_others() && calls.any(|call| event.is_long_running(call));
@@ -296,7 +299,7 @@ impl<'a> Step<'a> {
         Ok(answered)
     }
 
-    /// Listens for what becomes of the step's calls, until the model speaks again or the run ends;
+    /// Reads the outcomes of the step's calls, until the model continues or the run ends;
     /// whether it has ended.
     async fn listen(&self, open: &mut Open) -> Result<bool, Failure> {
         while let Some(event) = open.run.next().await? {
@@ -313,12 +316,12 @@ impl<'a> Step<'a> {
                     return Err(failure::of_error(&code, said));
                 }
                 open.run.put_back([event]);
-                // What it says before it has all results is shown with the next step.
+                // Output before all results are in is shown with the next step.
                 self.sender.send_all(open.reading.wait());
                 return Ok(false);
             }
-            self.sender.send_all(open.reading.hear(&event));
-            stored::heed(&mut open.last, &event);
+            self.sender.send_all(open.reading.read_responses(&event));
+            stored::note_last(&mut open.last, &event);
         }
         self.lose(open, UnknownReason::NoResult);
         self.sender.send_all(open.reading.wait());
@@ -331,36 +334,48 @@ impl<'a> Step<'a> {
         while let Ok(next) = timeout(IDLE_TIMEOUT, open.run.next()).await {
             let Some(event) = next? else { break };
             if event.is_said() && event.calls().next().is_none() {
-                let (events, _) = open.reading.say(event, &[])?;
+                let (events, _) = open.reading.read_output(event, &[])?;
                 self.sender.send_all(events);
             }
         }
-        if open.reading.has_said() {
+        if open.reading.has_output() {
             self.sender.send(AgentEvent::PartEnd);
         }
         Ok(())
     }
 
-    /// What is said of calls that were approved and that nobody was there to run.
-    fn unheard(&self, failure: &Failure) -> Vec<AgentEvent> {
+    /// The events for calls that were approved and that no server was there to run.
+    fn undelivered(&self, failure: &Failure) -> Vec<AgentEvent> {
+        let error = format!("It did not run: {}", failure.message);
+        self.settle_approved(&Outcome::Error { error })
+    }
+
+    /// The events for calls of which nobody can say whether the approval was sent.
+    fn unclear(&self) -> Vec<AgentEvent> {
+        let reason = UnknownReason::AnswerUnclear;
+        let (chat, turn) = (&self.request.chat, &self.request.turn);
+        tracing::warn!(%chat, %turn, ?reason, "call outcome unknown");
+        self.settle_approved(&Outcome::Unknown { reason })
+    }
+
+    fn settle_approved(&self, outcome: &Outcome) -> Vec<AgentEvent> {
         let own = self.request.own.iter();
         let approved = own.filter(|own| own.outcome.is_none() && own.asked.is_some());
         let settled = approved.filter_map(|own| {
-            let error = format!("It did not run: {}", failure.message);
             Some(AgentEvent::Settled {
                 provider_id: own.call.provider_id.clone()?,
-                outcome: Outcome::Error { error },
+                outcome: outcome.clone(),
             })
         });
         settled.collect()
     }
 }
 
-/// Whether a model says that it was not told the results of all its calls.
+/// Whether a model complains that results of its calls are missing.
 fn is_premature(event: &Event) -> bool {
     let code = event.error_code.as_deref();
     let is_refused = code.is_some_and(|code| matches!(code, "INVALID_ARGUMENT" | "400"));
-    // TypeScript says so in a content without parts.
+    // TypeScript reports it in a content without parts.
     let content = event.content.as_ref();
     is_refused && content.is_none_or(|content| content.parts.is_empty())
 }

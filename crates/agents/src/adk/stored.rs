@@ -1,38 +1,38 @@
-//! What a session says of a turn: what ADK has heard of it, and done.
+//! What a stored session holds of a turn: what ADK has received, and done.
 
 use turn::agent::StepRequest;
 
 use super::event::{Event, Mark, Session};
 use super::note::{self, Note};
-use super::telling::Telling;
+use super::run_input::{RunInput, answered_ids};
 
-/// What a session says of what it is to be told.
+/// Whether a session holds the input of a step.
 #[derive(Debug, PartialEq)]
-pub(super) enum Heard {
-    /// It was told, and this came after what the journal has of the turn.
+pub(super) enum Received {
+    /// It does, and these events came after what the journal has of the turn.
     Yes(Vec<Event>),
-    /// It was not told.
+    /// It does not.
     No,
-    /// It does not even hold what was asked, so that nobody can say whether it was told.
+    /// It does not even hold the question, so that nobody can tell.
     Unclear,
 }
 
-/// Whether ADK has heard what it is to be told, and what came of it.
-pub(super) fn heard(
+/// Whether ADK has received the input of a step, and the events that followed.
+pub(super) fn received(
     session: Session,
     request: &StepRequest,
     note: &Note,
-    telling: Option<&Telling>,
-) -> Heard {
-    let answers: Vec<&str> = telling.into_iter().flat_map(Telling::ids).collect();
+    input: Option<&RunInput>,
+) -> Received {
+    let answers: Vec<&str> = input.into_iter().flat_map(RunInput::ids).collect();
     if note::steps(request) > 0 && !answers.is_empty() {
         return match answer(&session.events, &answers) {
             Answer::At(place) => {
                 let mut events = session.events;
-                Heard::Yes(events.split_off(place + 1))
+                Received::Yes(events.split_off(place + 1))
             }
-            Answer::Missing => Heard::No,
-            Answer::Unasked => Heard::Unclear,
+            Answer::Missing => Received::No,
+            Answer::NoQuestion => Received::Unclear,
         };
     }
     let mut events = of_turn(session.events, request);
@@ -41,21 +41,30 @@ pub(super) fn heard(
     for _ in 0..known {
         let mut ends = events.iter();
         let Some(end) = ends.position(|event| event.calls().next().is_some()) else {
-            return Heard::No;
+            return Received::No;
         };
         events.drain(..=end);
     }
     match known > 0 || !events.is_empty() {
-        true => Heard::Yes(events),
-        false => Heard::No,
+        true => Received::Yes(events),
+        false => Received::No,
     }
 }
 
-/// Where the answers to questions stand in a session.
+/// Whether a session holds what is sent before the input of a step.
+pub(super) fn holds_first(session: &Session, input: Option<&RunInput>) -> bool {
+    let first = input.and_then(|input| input.before.as_ref());
+    first.is_some_and(|first| {
+        let ids: Vec<&str> = answered_ids(first).collect();
+        matches!(answer(&session.events, &ids), Answer::At(_))
+    })
+}
+
+/// The place of the answers to questions in a session.
 enum Answer {
     At(usize),
     Missing,
-    Unasked,
+    NoQuestion,
 }
 
 /// Looks for answers by their own ids, whatever else is kept of them. An id that was used before is
@@ -68,7 +77,7 @@ fn answer(events: &[Event], ids: &[&str]) -> Answer {
         event.is_from_user() && responses.any(|response| is_meant(&response.id))
     };
     let Some(asked) = events.iter().rposition(asks) else {
-        return Answer::Unasked;
+        return Answer::NoQuestion;
     };
     let answered = events[asked..].iter().rposition(answers);
     answered.map_or(Answer::Missing, |place| Answer::At(asked + place))
@@ -98,21 +107,21 @@ fn marked(events: impl IntoIterator<Item = Event>) -> impl Iterator<Item = (Even
 }
 
 /// Whether the run that a server which is gone may have begun for a step is over, as far as its session
-/// says. What is to be told begins a run of its own.
-pub(super) fn is_over(session: &Session, request: &StepRequest, told: Told<'_>) -> bool {
+/// shows. New input begins a run of its own.
+pub(super) fn is_over(session: &Session, request: &StepRequest, cause: RunCause<'_>) -> bool {
     let step = note::steps(request) as u64;
     let mut last = None;
-    if let Told::Answers(ids) = told {
+    if let RunCause::Answers(ids) = cause {
         let Answer::At(place) = answer(&session.events, ids) else {
             return false;
         };
         let events = &session.events[place + 1..];
-        events.iter().for_each(|event| heed(&mut last, event));
+        events.iter().for_each(|event| note_last(&mut last, event));
     } else {
-        let is_begun = |mark: &Mark| matches!(told, Told::Nothing) || mark.step == step;
+        let is_begun = |mark: &Mark| matches!(cause, RunCause::Nothing) || mark.step == step;
         for (event, mark) in marked(session.events.iter().cloned()) {
             if is_of(mark.as_ref(), request) && mark.as_ref().is_some_and(is_begun) {
-                heed(&mut last, &event);
+                note_last(&mut last, &event);
             }
         }
     }
@@ -121,18 +130,18 @@ pub(super) fn is_over(session: &Session, request: &StepRequest, told: Told<'_>) 
 
 /// What a run was begun with.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Told<'a> {
+pub(super) enum RunCause<'a> {
     /// Answers to these.
     Answers(&'a [&'a str]),
     /// A message.
     Message,
-    /// It is the run that goes on.
+    /// It is the run that continues.
     Nothing,
 }
 
-/// Takes an event for the last that a run had to say, if it says anything: ends are told without
-/// content, and so is that nobody was there any more to hear of the end.
-pub(super) fn heed(last: &mut Option<Event>, event: &Event) {
+/// Keeps an event as the last of a run, if it has content: ends are reported without
+/// content, and so is an abort after the end.
+pub(super) fn note_last(last: &mut Option<Event>, event: &Event) {
     let is_empty = event.content.is_none();
     let is_end = is_empty && event.error_code.is_none();
     let is_late = is_empty && event.is_aborted() && is_complete(last.as_ref());
@@ -208,7 +217,7 @@ mod tests {
 
     #[test]
     fn run_is_over_when_it_was_aborted_or_has_said_all() {
-        let is_over = |events: &[Value]| is_over(&session(events), &request(), Told::Message);
+        let is_over = |events: &[Value]| is_over(&session(events), &request(), RunCause::Message);
         assert!(!is_over(&[]));
         assert!(!is_over(&[user()]));
         assert!(!is_over(&[user(), call()]));
@@ -242,7 +251,7 @@ mod tests {
             match super::answer(&events, &["c"]) {
                 Answer::At(place) => Some(place),
                 Answer::Missing => None,
-                Answer::Unasked => Some(usize::MAX),
+                Answer::NoQuestion => Some(usize::MAX),
             }
         };
         assert_eq!(find(&[user(), call(), answer(), text()]), Some(2));
@@ -257,8 +266,8 @@ mod tests {
         for event in &mut session.events {
             event.custom_metadata = Some(json!({"adk_stream": {"turn": "turn", "step": 7}}));
         }
-        assert!(!is_over(&session, &request(), Told::Message));
-        assert!(is_over(&session, &request(), Told::Nothing));
+        assert!(!is_over(&session, &request(), RunCause::Message));
+        assert!(is_over(&session, &request(), RunCause::Nothing));
     }
 
     #[test]
@@ -266,7 +275,7 @@ mod tests {
         let is_complete = |events: &[Value]| {
             let mut last = None;
             for event in &session(events).events {
-                heed(&mut last, event);
+                note_last(&mut last, event);
             }
             is_complete(last.as_ref())
         };

@@ -13,7 +13,7 @@ use crate::gemini::Failure;
 /// How much one event may hold. Images come in one.
 const EVENT_BYTES: usize = 64 * 1024 * 1024;
 
-/// A run that is listened to.
+/// A run that is being read.
 pub(super) struct Run {
     /// What came and was not taken yet.
     ready: VecDeque<Result<Event, Failure>>,
@@ -37,7 +37,7 @@ impl Run {
         }
     }
 
-    /// A run that nobody listened to, as far as its session kept it.
+    /// A run that was not read, as far as its session stored it.
     pub(super) fn stored(events: impl IntoIterator<Item = Event>) -> Self {
         Self {
             ready: events.into_iter().map(Ok).collect(),
@@ -84,7 +84,7 @@ impl Run {
                 }
                 Err(error) => {
                     let error = error.without_url();
-                    tracing::warn!(?error, "the ADK server hangs up");
+                    tracing::warn!(?error, "ADK stream cut off");
                     return Err(failure::cut_off());
                 }
             }
@@ -155,14 +155,14 @@ fn is_broken(data: &str) -> bool {
 
 /// An event, or the bare frame of an error, which is none.
 fn event(data: &str) -> Result<Event, Failure> {
-    let unreadable = || failure::unreadable("an event of it is not as expected");
+    let unreadable = || failure::unreadable("one of its events is not valid");
     let value: Value = serde_json::from_str(data).map_err(|_| unreadable())?;
     if let Some(error) = value.get("error") {
-        let said = error.as_str().unwrap_or_default();
+        let detail = error.as_str().unwrap_or_default();
         let details = value.get("error_details");
         let kind = details.and_then(|details| details.get("error_type")?.as_str());
-        tracing::warn!(said, "the ADK server ends a run with an error");
-        return Err(failure::of_frame(said, kind));
+        tracing::warn!(detail, "ADK run failed");
+        return Err(failure::of_frame(detail, kind));
     }
     serde_json::from_value(value).map_err(|_| unreadable())
 }
@@ -176,7 +176,7 @@ mod tests {
     use super::super::reading::Reading;
     use super::*;
 
-    /// What stands in an event of ADK, or does not.
+    /// Optional fields of an ADK event.
     fn value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -328,12 +328,12 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_read_can_be_told(bytes in stream(), answered in vec("c[12]", 0..2)) {
+        fn whatever_is_read_can_be_shown(bytes in stream(), answered in vec("c[12]", 0..2)) {
             let mut reading = Reading::default();
             for event in read([&bytes[..]]).into_iter().flatten() {
                 reading.expect_of(&event);
-                reading.hear(&event);
-                let _ = reading.say(event, &answered);
+                reading.read_responses(&event);
+                let _ = reading.read_output(event, &answered);
             }
             reading.end();
         }

@@ -2,12 +2,13 @@
 
 use gemini::{Content, Data, FileData, FunctionCall, Part};
 use serde_json::Value;
-use turn::agent::{self, Past};
+use turn::agent::{self, HistoryItem};
 use turn::call::Call;
-use turn::live::{OURS, TRANSCRIPT};
-use turn::message::{self, File};
+use turn::message::File;
 
-use super::{data_url, provider_metadata, response};
+use super::{provider_metadata, response};
+use crate::model::data_url;
+use crate::model::history::{is_transcript, spoken, unreadable_file, user_content};
 
 /// The provider under whose name a page's file may be at Google already.
 const PROVIDER: &str = "google";
@@ -16,21 +17,24 @@ const PROVIDER: &str = "google";
 ///
 /// Gemini wants the responses right after their calls, in their order, which a step is by itself.
 /// It does not mind that one side speaks twice, as happens after a turn that failed without a word.
-pub(crate) fn contents(history: &[Past]) -> Vec<Content> {
+pub(crate) fn contents(history: &[HistoryItem]) -> Vec<Content> {
     let mut contents = Vec::new();
     for (place, past) in history.iter().enumerate() {
         match past {
-            Past::Message(message) if message.is_speech() => {
-                let text = heard(history.get(place + 1));
+            HistoryItem::Message(message) if message.is_speech() => {
+                let text = spoken(history.get(place + 1));
                 contents.push(Content::user(vec![Part::text(text)]));
             }
-            Past::Message(message) => contents.push(Content::user(message_parts(&message.parts))),
-            Past::Result { call, outcome } => {
+            HistoryItem::Message(message) => {
+                let parts = user_content(&message.parts, |text| Part::text(text), page_file);
+                contents.push(Content::user(parts));
+            }
+            HistoryItem::Result { call, outcome } => {
                 let text = response::late(call, outcome);
                 contents.push(Content::user(vec![Part::text(text)]));
             }
-            Past::Step { parts, results } => {
-                let said = parts.iter().filter(|part| !is_heard(part));
+            HistoryItem::Step { parts, results } => {
+                let said = parts.iter().filter(|part| !is_transcript(part));
                 let said: Vec<_> = said.filter_map(model_part).collect();
                 // What was cut short while it was only thinking is nothing to go on from.
                 if said.iter().any(|part| !part.is_thought()) {
@@ -46,61 +50,12 @@ pub(crate) fn contents(history: &[Past]) -> Vec<Content> {
     contents
 }
 
-/// What was spoken, as far as it was understood: a transcript stands with the answer to it.
-fn heard(answer: Option<&Past>) -> String {
-    let parts = match answer {
-        Some(Past::Step { parts, .. }) => parts.as_slice(),
-        _ => &[],
-    };
-    let texts = parts.iter().filter_map(|part| match part {
-        agent::Part::Text { text, .. } if is_heard(part) => Some(text.as_str()),
-        _ => None,
-    });
-    let heard: String = texts.collect();
-    match heard.trim().is_empty() {
-        true => "(something spoken, which was not understood)".to_owned(),
-        false => heard,
-    }
-}
-
-/// Whether a text of an answer is a transcript of what it answers.
-fn is_heard(part: &agent::Part) -> bool {
-    let agent::Part::Text {
-        provider_metadata: Some(metadata),
-        ..
-    } = part
-    else {
-        return false;
-    };
-    metadata.get(OURS).and_then(|ours| ours.get(TRANSCRIPT)) == Some(&Value::from("input"))
-}
-
-/// What a page sent. Data parts are the page's own business.
-fn message_parts(parts: &[message::Part]) -> Vec<Part> {
-    let part = |part: &message::Part| match part {
-        message::Part::Text { text, .. } if !text.is_empty() => Some(Part::text(text)),
-        message::Part::File(file) => Some(page_file(file)),
-        _ => None,
-    };
-    let mut parts: Vec<_> = parts.iter().filter_map(part).collect();
-    if parts.is_empty() {
-        // A content without parts is refused, and the chat with it for ever.
-        parts.push(Part::text("(an empty message)"));
-    }
-    parts
-}
-
 fn page_file(page: &File) -> Part {
     let at_google = page.provider_reference(PROVIDER);
     let url = at_google.unwrap_or(&page.url);
     match file(url, &page.media_type, Part::default()) {
         Some(part) => part,
-        None => {
-            let name = page.filename.as_deref().unwrap_or(&page.media_type);
-            Part::text(format!(
-                "(The user sent the file {name:?}, which can't be read here.)"
-            ))
-        }
+        None => Part::text(unreadable_file(page)),
     }
 }
 
@@ -165,8 +120,8 @@ fn file(url: &str, media_type: &str, kept: Part) -> Option<Part> {
             Data::InlineData(blob) => blob,
             _ => gemini::Blob::default(),
         };
-        blob.mime_type = media_type.or(read.mime_type);
-        blob.data = read.data;
+        blob.mime_type = media_type.or(Some(read.media_type));
+        blob.data = Some(read.data);
         Data::InlineData(blob)
     } else {
         let is_elsewhere = ["https://", "http://", "gs://", "files/"];

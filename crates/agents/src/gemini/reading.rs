@@ -7,9 +7,53 @@ use serde_json::{Map, Value, json};
 use turn::agent::AgentEvent;
 use turn::event::Finish;
 
-use super::failure::Failure;
-use super::http::Http;
-use super::{data_url, provider_metadata};
+use super::failure::{Failure, GEMINI};
+use super::{endpoint, provider_metadata};
+use crate::model::{self, Redactor, data_url};
+
+/// Reads a stream of server-sent events.
+#[derive(Debug, Default)]
+pub(super) struct StreamReading {
+    reading: Reading,
+    redactor: Redactor,
+}
+
+impl StreamReading {
+    pub(super) fn new(redactor: Redactor) -> Self {
+        Self {
+            reading: Reading::default(),
+            redactor,
+        }
+    }
+}
+
+impl model::Reading for StreamReading {
+    fn has_finished(&self) -> bool {
+        self.reading.finish.is_some()
+    }
+
+    fn take(&mut self, data: &str) -> Result<Vec<AgentEvent>, Failure> {
+        if data == wire::sse::DONE {
+            // Not Google's, but some that stand between say so.
+            return Ok(Vec::new());
+        }
+        let chunk: GenerateContentResponse = serde_json::from_str(data)
+            .map_err(|_| Failure::unreadable("a chunk of it is not JSON"))?;
+        if let Some(status) = &chunk.error {
+            let code = status.code.and_then(|code| u16::try_from(code).ok());
+            return Err(endpoint::failure(
+                code.unwrap_or(500),
+                status,
+                &self.redactor,
+            ));
+        }
+        self.reading.chunk(chunk)
+    }
+
+    fn end(&mut self, come: Result<(), Failure>) -> Vec<AgentEvent> {
+        std::mem::take(&mut self.reading).end(come)
+    }
+}
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -25,26 +69,6 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Whether the model has said why it stopped.
-    pub(crate) fn has_finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Reads one chunk.
-    pub(crate) fn take(&mut self, data: &str, http: &Http) -> Result<Vec<AgentEvent>, Failure> {
-        if data == wire::sse::DONE {
-            // Not Google's, but some that stand between say so.
-            return Ok(Vec::new());
-        }
-        let chunk: GenerateContentResponse = serde_json::from_str(data)
-            .map_err(|_| Failure::unreadable("a chunk of it is not JSON"))?;
-        if let Some(status) = &chunk.error {
-            let code = status.code.and_then(|code| u16::try_from(code).ok());
-            return Err(http.failure(code.unwrap_or(500), status));
-        }
-        self.chunk(chunk)
-    }
-
     pub(crate) fn chunk(
         &mut self,
         chunk: GenerateContentResponse,
@@ -55,7 +79,7 @@ impl Reading {
             && let Some(reason) = feedback.block_reason
         {
             let said = feedback.block_reason_message.as_deref();
-            return Err(Failure::blocked("the prompt", reason.as_str(), said));
+            return Err(GEMINI.blocked("the prompt", reason.as_str(), said));
         }
         let mut events = Vec::new();
         // One answer is asked for.
@@ -128,7 +152,7 @@ impl Reading {
             | ImageProhibitedContent
             | ImageRecitation => {
                 if !self.has_said {
-                    return Err(Failure::blocked("its answer", reason.as_str(), said));
+                    return Err(GEMINI.blocked("its answer", reason.as_str(), said));
                 }
                 Finish::ContentFilter
             }
@@ -137,7 +161,7 @@ impl Reading {
             | MalformedResponse
             | MissingThoughtSignature => {
                 if !self.has_said {
-                    return Err(Failure::gave_up(reason.as_str(), said));
+                    return Err(GEMINI.gave_up(reason.as_str(), said));
                 }
                 Finish::Error
             }
@@ -164,7 +188,7 @@ impl Reading {
     }
 }
 
-/// Tokens, under the names that pages of the seeds know, and three more.
+/// Tokens, under the names that pages of the legacy bridge know, and three more.
 pub(crate) fn usage(usage: &UsageMetadata) -> Value {
     let counts = [
         ("promptTokens", usage.prompt_token_count),

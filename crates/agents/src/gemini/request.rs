@@ -1,11 +1,12 @@
 //! A step request, as the body of a request.
 
 use gemini::{Content, FunctionDeclaration, GenerateContentRequest, GenerationConfig, Part, Tool};
-use serde_json::{Value, json};
+use serde_json::json;
 use turn::agent::{StepRequest, ToolDeclaration};
 
 use super::config::Config;
 use super::contents::contents;
+use crate::model::schema::plain;
 
 /// The body that asks for a step.
 pub(crate) fn body(config: &Config, request: &StepRequest) -> Vec<u8> {
@@ -14,7 +15,7 @@ pub(crate) fn body(config: &Config, request: &StepRequest) -> Vec<u8> {
 }
 
 fn of(config: &Config, request: &StepRequest) -> GenerateContentRequest {
-    let told = config.system_instruction.as_ref();
+    let instruction = config.system_instruction.as_ref();
     let generation = GenerationConfig {
         temperature: config.temperature,
         max_output_tokens: config.max_output_tokens,
@@ -28,7 +29,7 @@ fn of(config: &Config, request: &StepRequest) -> GenerateContentRequest {
     });
     GenerateContentRequest {
         contents: contents(&request.history),
-        system_instruction: told.map(|text| Content {
+        system_instruction: instruction.map(|text| Content {
             parts: vec![Part::text(text)],
             ..Content::default()
         }),
@@ -54,41 +55,19 @@ pub(crate) fn declaration(tool: &ToolDeclaration) -> FunctionDeclaration {
     }
 }
 
-/// Takes out what Rust says of its types and Gemini does not know: which JSON Schema it is, and
-/// formats of numbers.
-fn plain(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            map.shift_remove("$schema");
-            let numbers = ["number", "integer"].map(Value::from);
-            let kind = map.get("type");
-            let is_number = kind.is_some_and(|kind| match kind {
-                Value::Array(kinds) => kinds.iter().any(|kind| numbers.contains(kind)),
-                kind => numbers.contains(kind),
-            });
-            if is_number {
-                map.shift_remove("format");
-            }
-            map.values_mut().for_each(plain);
-        }
-        Value::Array(items) => items.iter_mut().for_each(plain),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_is_told_without_what_only_rust_knows() {
+    fn a_schema_is_sent_without_what_only_rust_knows() {
         let tool = |input_schema| ToolDeclaration {
             name: "f".to_owned(),
             description: String::new(),
             input_schema,
             behavior: turn::agent::Behavior::Blocking,
         };
-        let told = declaration(&tool(json!({
+        let declared = declaration(&tool(json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
             "properties": {
@@ -98,7 +77,7 @@ mod tests {
             },
         })));
         assert_eq!(
-            told.parameters_json_schema,
+            declared.parameters_json_schema,
             Some(json!({
                 "type": "object",
                 "properties": {

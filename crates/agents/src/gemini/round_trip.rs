@@ -1,4 +1,4 @@
-//! Whatever Gemini says, and however calls end, it is told in a shape that it takes.
+//! Whatever Gemini says, and however calls end, the next request has a shape that it accepts.
 
 use gemini::{Content, Data, GenerateContentResponse, Role};
 use proptest::collection::vec;
@@ -9,8 +9,8 @@ use turn::agent::AgentEvent;
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::event::{Entry, Finish};
 use turn::input::Ids;
-use turn::live::{Ruling, Verdict};
 use turn::message::{self, Message};
+use turn::policy::{PolicyDecision, Verdict};
 use turn::{At, Chat, Input, Principal};
 
 use super::contents::contents;
@@ -73,6 +73,7 @@ impl Journaled {
             message: Message::new(format!("u{number}"), parts),
             principal: Principal::from("ann"),
             after: self.chat.current().map(|turn| turn.id().clone()),
+            page_tools: Vec::new(),
             ids: Ids {
                 turn: format!("t{number}").as_str().into(),
                 message: format!("m{number}"),
@@ -89,7 +90,7 @@ impl Journaled {
         for event in events.collect::<Vec<_>>() {
             self.perform(Input::Agent {
                 event,
-                ruling: Some(Ruling {
+                policy: Some(PolicyDecision {
                     place: Place::Server,
                     verdict: Verdict::Allow,
                     timeout: None,
@@ -101,17 +102,17 @@ impl Journaled {
     fn agent(&mut self, event: AgentEvent) {
         self.perform(Input::Agent {
             event,
-            ruling: None,
+            policy: None,
         });
     }
 
-    /// What Gemini is told, by this process and by the next.
+    /// The contents that Gemini gets from this process and from the next.
     fn contents(&self) -> Vec<Content> {
         let text = serde_json::to_string(&self.entries).unwrap();
         let entries: Vec<Entry> = serde_json::from_str(&text).unwrap();
-        let told = contents(&self.chat.history());
-        assert_eq!(contents(&Chat::replay(&entries).history()), told);
-        told
+        let sent = contents(&self.chat.history());
+        assert_eq!(contents(&Chat::replay(&entries).history()), sent);
+        sent
     }
 }
 
@@ -140,8 +141,8 @@ proptest! {
         chat.say(1);
         chat.step(&parts);
         chat.agent(AgentEvent::Ended(Finish::Stop));
-        let told = chat.contents();
-        let said = told.iter().find(|content| content.role == Some(Role::Model));
+        let sent = chat.contents();
+        let said = sent.iter().find(|content| content.role == Some(Role::Model));
         let said = said.map(|content| json!(content.parts)).unwrap_or(json!([]));
         let has_more_than_thoughts = parts.iter().any(|part| part.get("thought").is_none());
         prop_assert_eq!(said, if has_more_than_thoughts { json!(parts) } else { json!([]) });
@@ -172,15 +173,15 @@ proptest! {
             }
         }
         chat.say(99);
-        let told = chat.contents();
-        prop_assert_eq!(told.first().and_then(|content| content.role.clone()), Some(Role::User));
-        prop_assert_eq!(told.last().and_then(|content| content.role.clone()), Some(Role::User));
-        for (n, content) in told.iter().enumerate() {
+        let sent = chat.contents();
+        prop_assert_eq!(sent.first().and_then(|content| content.role.clone()), Some(Role::User));
+        prop_assert_eq!(sent.last().and_then(|content| content.role.clone()), Some(Role::User));
+        for (n, content) in sent.iter().enumerate() {
             prop_assert!(!content.parts.is_empty());
-            let next = told.get(n + 1);
+            let next = sent.get(n + 1);
             prop_assert_eq!(calls(content), next.map_or(0, responses));
             // A call comes after the user or after responses, and never after the model.
-            let before = n.checked_sub(1).and_then(|n| told[n].role.clone());
+            let before = n.checked_sub(1).and_then(|n| sent[n].role.clone());
             prop_assert!(content.role != Some(Role::Model) || before == Some(Role::User));
         }
     }

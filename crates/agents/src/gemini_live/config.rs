@@ -4,10 +4,10 @@ use turn::agent::Behavior;
 
 use crate::gemini;
 
-/// Google's name for the newest model that speaks and hears by itself.
+/// Google's name for the newest model with native audio.
 pub const DEFAULT_MODEL: &str = "gemini-2.5-flash-native-audio-latest";
 
-/// Who is asked, with which key, and how it is to answer.
+/// The model, the key, and the form of its answers.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// What it has in common with the other API: key, address, model, temperature and so on. Live
@@ -22,7 +22,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The default live model with this key, speaking.
+    /// The default live model with this key, with audio output.
     pub fn new(key: gemini::Key) -> Self {
         let common = gemini::Config {
             model: DEFAULT_MODEL.to_owned(),
@@ -44,7 +44,7 @@ pub enum Modality {
     /// In sound, with a transcript.
     #[default]
     Audio,
-    /// In text. Models that speak by themselves can't.
+    /// In text. Models with native audio can't.
     Text,
 }
 

@@ -1,4 +1,4 @@
-//! What the model says, as agent events.
+//! The model's output as agent events.
 
 use std::collections::HashSet;
 
@@ -8,49 +8,36 @@ use serde_json::{Map, Value, json};
 use turn::agent::AgentEvent;
 
 use crate::gemini::{read_part, usage};
-use crate::speech::{self, Sound, interrupted, is_sound};
+use crate::speech::{self, Sound, Voice, interrupted, is_sound};
 
 /// What was read of a step so far.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     usage: Option<UsageMetadata>,
-    /// Whose words the last text was.
+    /// The source of the last text.
     voice: Voice,
     sound: Sound,
     words: Words,
     thoughts: Words,
-    /// The addresses of what it rests on, which are told once.
+    /// The addresses of its sources, each shown once.
     sources: HashSet<String>,
     /// Whether anything came that belongs to this step.
     pub(super) has_begun: bool,
 }
 
-/// Whose words a text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Voice {
-    #[default]
-    Nobody,
-    /// The model's, written.
-    Text,
-    /// The user's, heard.
-    Input,
-    /// The model's, spoken.
-    Output,
-}
-
-/// What was said, and may be said again after the connection was lost: what was told already is then
+/// A text that may be repeated after the connection was lost: what was shown already is then
 /// passed over, as long as it is the same.
 #[derive(Debug, Default)]
 struct Words {
-    /// All that was told of this text.
-    told: String,
-    /// How much of that was said again; nothing, if none of it is expected.
+    /// All that was shown of this text.
+    shown: String,
+    /// How much of that was repeated; none, if no repetition is expected.
     again: Option<usize>,
 }
 
 impl Reading {
-    /// Begins again: what was said is expected to come once more. Sound can't be told to be the same,
-    /// so that who plays it is to stop, and hears it from the beginning.
+    /// Begins again: the output so far is expected once more. Audio can't be compared,
+    /// so that the player has to stop, and plays it from the beginning.
     pub(super) fn again(&mut self) -> Option<AgentEvent> {
         self.words.again();
         self.thoughts.again();
@@ -63,7 +50,7 @@ impl Reading {
         self.usage = usage.or(self.usage.take());
     }
 
-    /// Reads what is said.
+    /// Reads a server content.
     pub(super) fn content(&mut self, content: ServerContent) -> Vec<AgentEvent> {
         let mut events = Vec::new();
         self.transcript(Voice::Input, content.input_transcription, &mut events);
@@ -92,7 +79,7 @@ impl Reading {
             Data::InlineData(blob) if is_sound(blob) => events.push(self.sound.say(blob)),
             Data::Text(text) if !part.thought.unwrap_or_default() => {
                 let text = std::mem::take(text);
-                // A signature on a text of Live is not asked back.
+                // A signature on a text of Live is not needed again.
                 self.say(Voice::Text, &text, events);
             }
             Data::Text(text) => {
@@ -149,7 +136,7 @@ impl Reading {
         let (Passed::More(delta) | Passed::Other(delta)) = self.thoughts.pass(text) else {
             return;
         };
-        // What is said after a thought is a text of its own.
+        // A text after a thought is a text of its own.
         self.voice = Voice::Nobody;
         events.push(AgentEvent::Reasoning {
             delta,
@@ -171,7 +158,7 @@ impl Reading {
 }
 
 enum Passed {
-    /// It was told already.
+    /// It was shown already.
     Same,
     /// This is new.
     More(String),
@@ -181,7 +168,7 @@ enum Passed {
 
 impl Words {
     fn again(&mut self) {
-        self.again = (!self.told.is_empty()).then_some(0);
+        self.again = (!self.shown.is_empty()).then_some(0);
     }
 
     fn pass(&mut self, text: &str) -> Passed {
@@ -189,10 +176,10 @@ impl Words {
             return Passed::Same;
         }
         let Some(at) = self.again else {
-            self.told.push_str(text);
+            self.shown.push_str(text);
             return Passed::More(text.to_owned());
         };
-        let expected = &self.told[at..];
+        let expected = &self.shown[at..];
         if let Some(rest) = text.strip_prefix(expected) {
             self.again = None;
             return self.pass(rest);
@@ -201,10 +188,10 @@ impl Words {
             self.again = Some(at + text.len());
             return Passed::Same;
         }
-        self.told.truncate(at);
-        self.told.push_str(text);
+        self.shown.truncate(at);
+        self.shown.push_str(text);
         self.again = None;
-        Passed::Other(self.told.clone())
+        Passed::Other(self.shown.clone())
     }
 }
 
@@ -220,25 +207,25 @@ pub(super) fn call(call: FunctionCall) -> Option<AgentEvent> {
 mod tests {
     use super::*;
     use gemini::Blob;
-    use turn::live::{OURS, TRANSCRIPT};
+    use turn::metadata::{OURS, TRANSCRIPT};
 
     fn texts(reading: &mut Reading, pieces: &[&str]) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for piece in pieces {
             let mut events = Vec::new();
             reading.part(Part::text(*piece), &mut events);
-            told.extend(events.into_iter().filter_map(|event| match event {
+            shown.extend(events.into_iter().filter_map(|event| match event {
                 AgentEvent::Text { delta, .. } => Some(delta),
                 AgentEvent::PartEnd => Some("|".to_owned()),
                 _ => None,
             }));
         }
-        told
+        shown
     }
 
     #[test]
-    fn what_is_said_again_is_told_once() {
-        for (again, told) in [
+    fn what_is_said_again_is_shown_once() {
+        for (again, shown) in [
             (&["Hel", "lo wor", "ld"][..], &["ld"][..]),
             (&["Hello world"], &["ld"]),
             (&["H", "e", "llo wor", "ld", "!"], &["ld", "!"]),
@@ -251,13 +238,13 @@ mod tests {
                 ["|", "Hello", " wor"]
             );
             reading.again();
-            assert_eq!(texts(&mut reading, again), told);
+            assert_eq!(texts(&mut reading, again), shown);
         }
     }
 
     #[test]
-    fn what_is_said_a_third_time_is_told_once() {
-        for (second, third, told) in [
+    fn what_is_said_a_third_time_is_shown_once() {
+        for (second, third, shown) in [
             (&["Hel"][..], &["Hello wor", "ld"][..], &["ld"][..]),
             (&["Hello world"], &["Hello world!"], &["!"]),
             (&["Hi"], &["Hi there"], &[" there"]),
@@ -268,12 +255,12 @@ mod tests {
             reading.again();
             texts(&mut reading, second);
             reading.again();
-            assert_eq!(texts(&mut reading, third), told, "{second:?}");
+            assert_eq!(texts(&mut reading, third), shown, "{second:?}");
         }
     }
 
     #[test]
-    fn thoughts_and_sources_are_told_once_too() {
+    fn thoughts_and_sources_are_shown_once_too() {
         let content = || -> ServerContent {
             serde_json::from_value(json!({
                 "modelTurn": {"parts": [{"text": "Hm.", "thought": true}, {"text": "Yes."}]},
@@ -302,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_heard_and_what_is_said_are_parts_of_their_own() {
+    fn transcripts_of_input_and_output_are_parts_of_their_own() {
         let mut reading = Reading::default();
         let transcript = |text: &str| {
             Some(Transcription {
@@ -318,7 +305,7 @@ mod tests {
             output_transcription: transcript("Hello."),
             ..ServerContent::default()
         }));
-        let told: Vec<_> = events
+        let shown: Vec<_> = events
             .iter()
             .filter_map(|event| match event {
                 AgentEvent::Text {
@@ -331,7 +318,7 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(told, [("Hi", json!("input")), ("Hello.", json!("output"))]);
+        assert_eq!(shown, [("Hi", json!("input")), ("Hello.", json!("output"))]);
         let ends = events.iter().filter(|event| **event == AgentEvent::PartEnd);
         assert_eq!(ends.count(), 2);
     }

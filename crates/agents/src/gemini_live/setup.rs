@@ -32,7 +32,7 @@ pub(super) fn setup(config: &Config, tools: &[ToolDeclaration], handle: Option<&
         function_declarations: declarations,
         ..Tool::default()
     });
-    let told = config.common.system_instruction.as_ref();
+    let synced = config.common.system_instruction.as_ref();
     let transcription = AudioTranscriptionConfig::default();
     Setup {
         model: Some(model(&config.common.model)),
@@ -44,7 +44,7 @@ pub(super) fn setup(config: &Config, tools: &[ToolDeclaration], handle: Option<&
             speech_config: voice.map(|voice| speech(voice)),
             ..GenerationConfig::default()
         }),
-        system_instruction: told.map(|text| Content {
+        system_instruction: synced.map(|text| Content {
             parts: vec![Part::text(text)],
             ..Content::default()
         }),
@@ -55,7 +55,7 @@ pub(super) fn setup(config: &Config, tools: &[ToolDeclaration], handle: Option<&
         }),
         input_audio_transcription: Some(transcription.clone()),
         output_audio_transcription: is_spoken.then_some(transcription),
-        // The page says when somebody speaks: it has a button for it.
+        // The page marks the start and end of speech: it has a button for it.
         realtime_input_config: Some(RealtimeInputConfig {
             automatic_activity_detection: Some(AutomaticActivityDetection {
                 disabled: Some(true),

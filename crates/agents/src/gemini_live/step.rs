@@ -1,6 +1,5 @@
-//! One step: the model is told what it is owed, and listened to.
+//! One step: sends the model what it lacks, and reads its output.
 
-use std::future::pending;
 use std::time::Duration;
 
 use base64::Engine;
@@ -12,25 +11,21 @@ use turn::agent::{AgentEvent, Behavior, StepRequest};
 use turn::event::Finish;
 
 use super::Shared;
-use super::line::Line;
 use super::reading::{self, Reading};
+use super::session_state::SessionState;
 use super::setup::{behavior, setup};
-use super::told::{Owed, Told, seed, tool_response};
+use super::synced_history::{PendingCall, SyncedHistory, initial_history, tool_response};
 use super::upstream::Upstream;
-use crate::agent::Heard;
 use crate::event_sender::EventSender;
 use crate::gemini::{Failure, chance};
+use crate::session_conversation::{AUDIO_PAUSE, AudioChunk, AudioReceiver};
 use crate::speech;
-use crate::talk::Ear;
-
-/// How long somebody may say nothing before his message is taken to be over.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a model that does not wait for its calls may say nothing before its step is taken to be
 /// over.
 const REMARK: Duration = Duration::from_secs(5);
 
-/// How long a model may take to begin to speak of a call before something else is said.
+/// How long a model may take to begin to comment on a call before the next message is sent.
 const REACTION: Duration = Duration::from_secs(3);
 
 /// One step.
@@ -38,22 +33,18 @@ pub(super) struct Step<'a> {
     shared: &'a Shared,
     request: &'a StepRequest,
     sender: &'a EventSender,
-    /// As long as somebody speaks.
-    heard: Ear,
-    is_spoken: bool,
+    audio: AudioReceiver,
     reading: Reading,
     /// How the session came to be, for the journal.
     opened: Opened,
-    /// Whether a handle was refused, so that the history is told instead.
+    /// Whether a handle was refused, so that the history is sent instead.
     is_handle_spent: bool,
-    /// Whether what comes belongs to an answer that nobody hears any more.
+    /// Whether the output belongs to an answer that is not read any more.
     is_stale: bool,
     /// Whether the end of such an answer is still to come.
-    is_end_owed: bool,
+    is_end_pending: bool,
     /// Whether the model has made calls that it does not wait for.
     has_called: bool,
-    /// Whether anything was heard of somebody who speaks.
-    has_heard: bool,
 }
 
 /// How a session came to be.
@@ -63,7 +54,7 @@ enum Opened {
     Kept,
     /// By a handle.
     Resumed,
-    /// With the history told to it.
+    /// With the history sent to it.
     Seeded,
 }
 
@@ -82,64 +73,64 @@ impl<'a> Step<'a> {
         shared: &'a Shared,
         request: &'a StepRequest,
         sender: &'a EventSender,
-        heard: Ear,
+        audio: AudioReceiver,
     ) -> Self {
         Self {
             shared,
             request,
             sender,
-            is_spoken: heard.is_some(),
-            heard,
+            audio,
             reading: Reading::default(),
             opened: Opened::Kept,
             is_handle_spent: false,
             is_stale: false,
-            is_end_owed: false,
+            is_end_pending: false,
             has_called: false,
-            has_heard: false,
         }
     }
 
-    /// Runs the step, and then listens on for as long as anybody listens.
-    pub(super) async fn run(&mut self, line: &mut Line) {
-        match self.speak(line).await {
-            Ok(()) => self.linger(line).await,
+    /// Runs the step, and then reads on for as long as its stream is read.
+    pub(super) async fn run(&mut self, state: &mut SessionState) {
+        match self.answer(state).await {
+            Ok(()) => self.linger(state).await,
             Err(failure) => {
-                line.upstream = None;
+                state.upstream = None;
                 self.sender.send(failure.into());
             }
         }
     }
 
     /// Asks, and asks again where the session was lost.
-    async fn speak(&mut self, line: &mut Line) -> Result<(), Failure> {
+    async fn answer(&mut self, state: &mut SessionState) -> Result<(), Failure> {
         let retries = self.shared.config.common.retries;
         let mut asked = 0;
         loop {
-            let before = line.told.clone();
-            let Err(failure) = self.attempt(line).await else {
+            let before = state.synced.clone();
+            let Err(failure) = self.attempt(state).await else {
                 return Ok(());
             };
             let is_unproven = self.opened == Opened::Resumed && !self.reading.has_begun;
-            // A connection that was said to end ends with a code like any other.
+            // A connection whose end was announced ends with a code like any other.
             let is_lost = failure.is_transient
                 || failure.code == "agent_cut_off"
                 || is_unproven
-                || line.is_leaving;
-            line.upstream = None;
-            line.is_half_told = false;
+                || state.is_leaving;
+            state.upstream = None;
+            state.is_partly_synced = false;
             if is_lost && self.has_called {
-                // What was called is called. Asked again, the model would call once more.
-                return self.end(line);
+                // Calls that were made are kept. Asked again, the model would make them once more.
+                return self.end(state);
             }
-            line.told = before;
+            state.synced = before;
             asked += 1;
             // What was spoken can't be spoken again.
-            if !is_lost || (self.is_spoken && self.heard.is_none()) || asked > retries.limit {
+            let is_spoken = self.audio.is_spoken() && !self.audio.is_open();
+            if !is_lost || is_spoken || asked > retries.limit {
                 return Err(failure);
             }
             self.is_handle_spent |= is_unproven;
-            tracing::debug!(code = failure.code, "gemini live is asked again");
+            let (chat, turn) = (&self.request.chat, &self.request.turn);
+            tracing::debug!(%chat, %turn, code = failure.code, attempt = asked, "retrying gemini live session");
             let transient = Failure {
                 is_transient: true,
                 ..failure
@@ -153,214 +144,224 @@ impl<'a> Step<'a> {
         }
     }
 
-    async fn attempt(&mut self, line: &mut Line) -> Result<(), Failure> {
-        let messages = self.session(line).await?;
-        self.is_stale = self.opened == Opened::Kept && line.is_talking;
-        self.is_end_owed = false;
-        // Whoever lets go of the step now leaves a session behind that knows half of it.
-        line.is_half_told = true;
-        let mut told = Told::all(&self.request.history);
+    async fn attempt(&mut self, state: &mut SessionState) -> Result<(), Failure> {
+        let messages = self.session(state).await?;
+        self.is_stale = self.opened == Opened::Kept && state.is_answering;
+        self.is_end_pending = false;
+        // A step that is dropped from here on leaves a session with a part of the history.
+        state.is_partly_synced = true;
+        let mut synced = SyncedHistory::all(&self.request.history);
         for (place, message) in messages.iter().enumerate() {
-            line.upstream()?.send(message).await?;
-            let is_followed = place + 1 < messages.len() || self.heard.is_some();
+            state.upstream()?.send(message).await?;
+            let is_followed = place + 1 < messages.len() || self.audio.is_open();
             if is_followed && message.tool_response.is_some() {
-                self.let_react(line, &mut told).await?;
+                self.let_react(state, &mut synced).await?;
             }
         }
-        if self.heard.is_some() {
-            line.upstream()?.send(&activity(true)).await?;
+        if self.audio.is_open() {
+            state.upstream()?.send(&activity(true)).await?;
         }
-        line.told = Some(told);
-        line.is_half_told = self.heard.is_some();
-        line.is_talking = true;
-        let late = std::mem::take(&mut line.late);
-        if !late.is_empty() && self.call(line, late).await? {
-            return self.end(line);
+        state.synced = Some(synced);
+        state.is_partly_synced = self.audio.is_open();
+        state.is_answering = true;
+        let late = std::mem::take(&mut state.late);
+        if !late.is_empty() && self.call(state, late).await? {
+            return self.end(state);
         }
         loop {
-            let message = self.next(line).await?;
+            let message = self.next(state).await?;
             let Some(message) = message else {
-                return self.end(line);
+                return self.end(state);
             };
-            if self.take(line, message).await? {
-                return self.end(line);
+            if self.take(state, message).await? {
+                return self.end(state);
             }
         }
     }
 
-    /// A model that is told what became of its call speaks of it. When something else is said at once,
-    /// that is interrupted; and it is waited for, so that the two answers can be told apart.
-    async fn let_react(&mut self, line: &mut Line, told: &mut Told) -> Result<(), Failure> {
+    /// A model that gets the outcome of its call comments on it. When a message follows at once,
+    /// the comment is interrupted; and it is waited for, so that the two answers can be distinguished.
+    async fn let_react(
+        &mut self,
+        state: &mut SessionState,
+        synced: &mut SyncedHistory,
+    ) -> Result<(), Failure> {
         let react = async {
             loop {
-                let message = line.upstream()?.next().await?;
+                let message = state.upstream()?.next().await?;
                 self.reading.usage(message.usage_metadata);
-                line.is_leaving |= message.go_away.is_some();
+                state.is_leaving |= message.go_away.is_some();
                 if let Some(content) = message.server_content {
                     return Ok(!content.turn_complete.unwrap_or_default());
                 }
                 if let Some(call) = message.tool_call {
-                    let lost = call.function_calls.into_iter().map(|call| Owed {
+                    let lost = call.function_calls.into_iter().map(|call| PendingCall {
                         id: call.id,
                         tool: call.name.unwrap_or_default(),
                         behavior: Behavior::Blocking,
                     });
-                    told.calls.extend(lost);
+                    synced.calls.extend(lost);
                     return Ok(false);
                 }
             }
         };
         self.is_stale = match timeout(REACTION, react).await {
-            Ok(is_talking) => is_talking?,
+            Ok(is_answering) => is_answering?,
             Err(_) => false,
         };
         Ok(())
     }
 
-    /// The session, and what it is owed: the one that is there, one that is gone on with, or one that
-    /// is told all.
-    async fn session(&mut self, line: &mut Line) -> Result<Vec<ClientMessage>, Failure> {
-        if std::mem::take(&mut line.is_half_told) {
-            line.upstream = None;
-            line.told = None;
+    /// The session, and what it lacks: the current one, one that is resumed, or a new one
+    /// with the whole history.
+    async fn session(&mut self, state: &mut SessionState) -> Result<Vec<ClientMessage>, Failure> {
+        if std::mem::take(&mut state.is_partly_synced) {
+            state.upstream = None;
+            state.synced = None;
         }
         let history = &self.request.history;
         let noted = self.request.session.as_ref();
-        let told = line.told.clone();
-        let told = told.or_else(|| noted.and_then(Told::from_session));
-        let owed = told.as_ref().and_then(|told| told.owes(history));
-        if line.upstream.is_some()
-            && let Some(owed) = owed.clone()
+        let synced = state.synced.clone();
+        let synced = synced.or_else(|| noted.and_then(SyncedHistory::from_session));
+        let pending = synced.as_ref().and_then(|synced| synced.missing(history));
+        if state.upstream.is_some()
+            && let Some(pending) = pending.clone()
         {
             self.opened = Opened::Kept;
-            return Ok(owed);
+            return Ok(pending);
         }
-        line.upstream = None;
-        line.is_talking = false;
-        line.is_leaving = false;
-        line.late.clear();
+        state.upstream = None;
+        state.is_answering = false;
+        state.is_leaving = false;
+        state.late.clear();
         let Shared { config, address } = self.shared;
         let tools = &self.request.tools;
-        if let (Some(told), Some(owed), false) = (told, owed, self.is_handle_spent)
-            && let Some(handle) = &told.handle
+        if let (Some(synced), Some(pending), false) = (synced, pending, self.is_handle_spent)
+            && let Some(handle) = &synced.handle
         {
             match Upstream::open(address, setup(config, tools, Some(handle))).await {
                 Ok(upstream) => {
                     self.opened = Opened::Resumed;
-                    line.upstream = Some(upstream);
-                    line.told = Some(told);
-                    return Ok(owed);
+                    state.upstream = Some(upstream);
+                    state.synced = Some(synced);
+                    return Ok(pending);
                 }
                 Err(failure) if failure.is_transient => return Err(failure),
                 // The handle is too old, or of another model.
                 Err(_) => self.is_handle_spent = true,
             }
         }
-        line.upstream = Some(Upstream::open(address, setup(config, tools, None)).await?);
+        state.upstream = Some(Upstream::open(address, setup(config, tools, None)).await?);
         self.opened = Opened::Seeded;
-        line.told = None;
-        Ok(seed(history).into_iter().collect())
+        state.synced = None;
+        Ok(initial_history(history).into_iter().collect())
     }
 
-    /// The next message of the model; nothing, if the step is over without one. What is heard
-    /// meanwhile is passed on.
-    async fn next(&mut self, line: &mut Line) -> Result<Option<ServerMessage>, Failure> {
+    /// The next message of the model; none, if the step is over without one. Audio is passed on
+    /// meanwhile.
+    async fn next(&mut self, state: &mut SessionState) -> Result<Option<ServerMessage>, Failure> {
         let timeouts = self.shared.config.common.timeouts;
         loop {
             let time_limit = match () {
-                () if self.heard.is_some() => IDLE_TIMEOUT,
+                () if self.audio.is_open() => AUDIO_PAUSE,
                 () if self.has_called => REMARK,
                 () if self.reading.has_begun => timeouts.idle,
                 () => timeouts.first_byte,
             };
-            let heard = async {
-                match &mut self.heard {
-                    Some(heard) => heard.recv().await,
-                    None => pending().await,
-                }
-            };
+            let is_open = self.audio.is_open();
             let is_over = tokio::select! {
-                message = timeout(time_limit, line.upstream()?.next()) => match message {
+                message = timeout(time_limit, state.upstream()?.next()) => match message {
                     Ok(message) => return message.map(Some),
-                    Err(_) if self.heard.is_some() => true,
+                    Err(_) if is_open => true,
                     Err(_) if self.has_called => return Ok(None),
                     Err(_) => return Err(Failure::timed_out()),
                 },
-                heard = heard => match heard {
-                    Some(Heard::Sound { pcm, sample_rate }) => {
-                        line.upstream()?.send(&sound(&pcm, sample_rate)).await?;
-                        self.has_heard = true;
+                chunk = self.audio.next() => match chunk {
+                    Some(chunk) => {
+                        state.upstream()?.send(&sound(chunk)).await?;
+                        self.audio.is_sent = true;
                         false
                     }
-                    Some(Heard::End) | None => true,
+                    None => true,
                 },
             };
-            if is_over && !self.fall_silent(line).await? {
+            if is_over && !self.end_audio(state).await? {
                 return Ok(None);
             }
         }
     }
 
-    /// Nobody speaks any more. Says whether anybody has: else there is nothing to answer.
-    async fn fall_silent(&mut self, line: &mut Line) -> Result<bool, Failure> {
-        self.heard = None;
-        line.upstream()?.send(&activity(false)).await?;
-        line.is_half_told = false;
-        if !self.has_heard && self.is_stale {
-            // The end of what was interrupted is on its way, and no step is there to hear it.
-            line.upstream = None;
+    /// The user's speech has ended. Returns whether there was any: else there is nothing to answer.
+    async fn end_audio(&mut self, state: &mut SessionState) -> Result<bool, Failure> {
+        self.audio.close();
+        state.upstream()?.send(&activity(false)).await?;
+        state.is_partly_synced = false;
+        if !self.audio.is_sent && self.is_stale {
+            // The end of what was interrupted is on its way, and no step is there to read it.
+            state.upstream = None;
         }
-        Ok(self.has_heard)
+        Ok(self.audio.is_sent)
     }
 
-    /// Takes a message of the model in, and says whether the step is over.
-    async fn take(&mut self, line: &mut Line, message: ServerMessage) -> Result<bool, Failure> {
+    /// Takes a message of the model, and returns whether the step is over.
+    async fn take(
+        &mut self,
+        state: &mut SessionState,
+        message: ServerMessage,
+    ) -> Result<bool, Failure> {
         self.reading.usage(message.usage_metadata);
-        line.is_leaving |= message.go_away.is_some();
+        state.is_leaving |= message.go_away.is_some();
         if let Some(cancelled) = message.tool_call_cancellation {
-            self.cancel(line, cancelled.ids);
+            self.cancel(state, cancelled.ids);
         }
         if let Some(content) = message.server_content
-            && self.hear(content)
+            && self.take_content(content)
         {
             return Ok(true);
         }
         match message.tool_call {
             Some(ToolCall { function_calls, .. }) if self.is_stale => {
-                // It must not wait for what nobody will do.
-                let refusals = function_calls.into_iter().map(Owed::refused).collect();
-                line.upstream()?.send(&tool_response(refusals)).await?;
+                // It must not wait for calls that nobody will run.
+                let refusals = function_calls
+                    .into_iter()
+                    .map(PendingCall::refused)
+                    .collect();
+                state.upstream()?.send(&tool_response(refusals)).await?;
                 Ok(false)
             }
-            Some(ToolCall { function_calls, .. }) => self.call(line, function_calls).await,
+            Some(ToolCall { function_calls, .. }) => self.call(state, function_calls).await,
             None => Ok(false),
         }
     }
 
-    /// Takes in what the model says, and says whether it hands over.
-    fn hear(&mut self, mut content: ServerContent) -> bool {
+    /// Takes a server content, and returns whether the model hands over.
+    fn take_content(&mut self, mut content: ServerContent) -> bool {
         let is_interrupted = content.interrupted.take().unwrap_or_default();
         let is_complete = content.turn_complete.take().unwrap_or_default();
         if self.is_stale {
-            // An answer that was interrupted says so, and is then complete; one that was complete
-            // already says only that.
+            // An answer that was interrupted reports that, and is then complete; one that was complete
+            // already reports only that.
             self.is_stale = !is_interrupted && !is_complete;
-            self.is_end_owed = is_interrupted && !is_complete;
+            self.is_end_pending = is_interrupted && !is_complete;
             return false;
         }
         if is_interrupted {
             self.sender.send(speech::interrupted());
         }
         self.sender.send_all(self.reading.content(content));
-        if is_complete && self.is_end_owed && !self.reading.has_begun {
-            self.is_end_owed = false;
+        if is_complete && self.is_end_pending && !self.reading.has_begun {
+            self.is_end_pending = false;
             return false;
         }
         is_complete
     }
 
-    /// Takes calls in, and says whether the model waits for any of them.
-    async fn call(&mut self, line: &mut Line, calls: Vec<FunctionCall>) -> Result<bool, Failure> {
+    /// Takes calls, and returns whether the model waits for any of them.
+    async fn call(
+        &mut self,
+        state: &mut SessionState,
+        calls: Vec<FunctionCall>,
+    ) -> Result<bool, Failure> {
         let mut waits = false;
         let mut pending = Vec::new();
         for call in calls {
@@ -375,85 +376,91 @@ impl<'a> Step<'a> {
             let AgentEvent::Call { provider_id, .. } = &event else {
                 continue;
             };
-            let owed = Owed {
+            let call = PendingCall {
                 id: provider_id.clone(),
                 tool,
                 behavior,
             };
             match behavior {
                 Behavior::Blocking => waits = true,
-                Behavior::NonBlocking => pending.push(owed.pending()),
+                Behavior::NonBlocking => pending.push(call.pending()),
             }
-            if let Some(told) = &mut line.told {
-                told.calls.push(owed);
+            if let Some(synced) = &mut state.synced {
+                synced.calls.push(call);
             }
             self.sender.send(event);
             self.reading.has_begun = true;
             self.has_called = true;
         }
         if !pending.is_empty() {
-            line.upstream()?.send(&tool_response(pending)).await?;
+            state.upstream()?.send(&tool_response(pending)).await?;
         }
         Ok(waits)
     }
 
-    fn cancel(&self, line: &mut Line, ids: Vec<String>) {
-        if let Some(told) = &mut line.told {
-            let is_cancelled = |call: &Owed| call.id.as_ref().is_some_and(|id| ids.contains(id));
-            told.calls.retain(|call| !is_cancelled(call));
+    fn cancel(&self, state: &mut SessionState, ids: Vec<String>) {
+        if let Some(synced) = &mut state.synced {
+            let is_cancelled =
+                |call: &PendingCall| call.id.as_ref().is_some_and(|id| ids.contains(id));
+            synced.calls.retain(|call| !is_cancelled(call));
         }
         self.sender
             .send(AgentEvent::Cancelled { provider_ids: ids });
     }
 
     /// The step is over.
-    fn end(&mut self, line: &mut Line) -> Result<(), Failure> {
-        line.is_talking = false;
+    fn end(&mut self, state: &mut SessionState) -> Result<(), Failure> {
+        state.is_answering = false;
         let model = &self.shared.config.common.model;
         self.sender.send(self.reading.metadata(model));
-        self.note_session(line);
+        self.note_session(state);
         self.sender.send(AgentEvent::Ended(Finish::Stop));
         Ok(())
     }
 
-    fn note_session(&self, line: &Line) {
-        let told = line.told.as_ref();
-        let session = told.map(|told| told.to_session(self.opened.as_str()));
+    fn note_session(&self, state: &SessionState) {
+        let synced = state.synced.as_ref();
+        let session = synced.map(|synced| synced.to_session(self.opened.as_str()));
         self.sender.send_all(session.map(AgentEvent::Session));
     }
 
-    /// Listens on while the chat waits or rests.
-    async fn linger(&mut self, line: &mut Line) {
-        while let Some(upstream) = &mut line.upstream {
-            // Whoever needs it next opens another by the handle. While there is none, this one is
+    /// Reads on while the chat is parked or idle.
+    async fn linger(&mut self, state: &mut SessionState) {
+        while let Some(upstream) = &mut state.upstream {
+            // The next step resumes it by the handle. While there is none, this one is
             // good for as long as it lasts.
-            if line.is_leaving && line.told.as_ref().is_some_and(|told| told.handle.is_some()) {
+            if state.is_leaving
+                && state
+                    .synced
+                    .as_ref()
+                    .is_some_and(|synced| synced.handle.is_some())
+            {
                 break;
             }
             let Ok(message) = upstream.next().await else {
                 break;
             };
-            line.is_leaving |= message.go_away.is_some();
+            state.is_leaving |= message.go_away.is_some();
             if let Some(update) = message.session_resumption_update {
-                note(line, update);
-                self.note_session(line);
+                note(state, update);
+                self.note_session(state);
             }
             if let Some(cancelled) = message.tool_call_cancellation {
-                self.cancel(line, cancelled.ids);
+                self.cancel(state, cancelled.ids);
             }
             let calls = message.tool_call.map(|call| call.function_calls);
-            line.late.extend(calls.into_iter().flatten());
+            state.late.extend(calls.into_iter().flatten());
         }
-        line.upstream = None;
+        state.upstream = None;
     }
 }
 
-/// Keeps a handle, if it is one. Only those count that come when a step is over: an earlier one stands
+/// Stores a handle, if it is one. Only those count that come when a step is over: an earlier one is
 /// for a conversation that lacks this step.
-fn note(line: &mut Line, update: SessionResumptionUpdate) {
-    if let Some(told) = &mut line.told {
+fn note(state: &mut SessionState, update: SessionResumptionUpdate) {
+    if let Some(synced) = &mut state.synced {
         let handle = update.new_handle.filter(|handle| !handle.is_empty());
-        told.handle = handle.filter(|_| update.resumable != Some(false));
+        synced.handle = handle.filter(|_| update.resumable != Some(false));
     }
 }
 
@@ -469,10 +476,9 @@ fn activity(is_start: bool) -> ClientMessage {
     })
 }
 
-fn sound(pcm: &[u8], sample_rate: u32) -> ClientMessage {
-    let kind = format!("audio/pcm;rate={sample_rate}");
+fn sound(AudioChunk { mime_type, pcm }: AudioChunk) -> ClientMessage {
     realtime(RealtimeInput {
-        audio: Some(Blob::new(kind, STANDARD.encode(pcm))),
+        audio: Some(Blob::new(mime_type, STANDARD.encode(pcm))),
         ..RealtimeInput::default()
     })
 }

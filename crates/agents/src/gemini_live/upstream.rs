@@ -20,7 +20,7 @@ const PATH: &str = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.Bi
 /// How long a session may take to be set up.
 const SETUP: Duration = Duration::from_secs(30);
 
-/// Where Gemini is, and with which key it is asked.
+/// The address of Gemini, and the key.
 #[derive(Clone)]
 pub(super) struct Address {
     address: socket::Address,
@@ -120,14 +120,14 @@ impl Upstream {
         }
     }
 
-    /// Why it hung up.
+    /// Why the socket was closed.
     fn closed(&self, close: Option<CloseFrame>) -> Failure {
         let Some(close) = close else {
             return Failure::cut_off();
         };
-        let said = self.key.redact(close.reason.as_str());
+        let detail = self.key.redact(close.reason.as_str());
         let code = u16::from(close.code);
-        tracing::debug!(code, said, "gemini live hangs up");
-        Failure::of_close(code, &said)
+        tracing::debug!(code, detail, "gemini live socket closed");
+        Failure::of_close(code, &detail)
     }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is told of it.
+//! Failures, and how they are reported.
 
 use std::time::{Duration, Instant};
 
@@ -57,8 +57,8 @@ async fn what_does_not_pass_fails_after_some_times() {
 async fn what_will_not_get_better_is_asked_once() {
     for (http, code) in [
         (400, "agent_bad_request"),
-        (401, "agent_refused"),
-        (403, "agent_refused"),
+        (401, "agent_unauthorized"),
+        (403, "agent_unauthorized"),
         (404, "agent_not_found"),
         (413, "agent_bad_request"),
         (501, "agent_unavailable"),
@@ -76,7 +76,7 @@ async fn bad_key_is_refused_though_its_status_is_bad_request() {
     let (code, message, _) = failure(&events);
     assert_eq!(
         (code, message.as_str()),
-        ("agent_refused", "Gemini does not take the key.")
+        ("agent_unauthorized", "Gemini does not take the key.")
     );
 }
 
@@ -94,7 +94,7 @@ async fn the_time_that_gemini_wants_is_waited_for() {
 }
 
 #[tokio::test]
-async fn time_that_is_too_long_is_told_and_not_waited_for() {
+async fn retry_delay_that_is_too_long_is_reported_and_not_waited_for() {
     let (events, requests) = step([
         status(429, "RESOURCE_EXHAUSTED", retry_info("3600.5s")),
         hello(),
@@ -197,7 +197,7 @@ async fn what_is_not_the_api_can_not_be_read() {
     ] {
         let (events, requests) = step([answer, hello()]).await;
         let (code, message, _) = failure(&events);
-        assert_eq!(code, "agent_unreadable");
+        assert_eq!(code, "agent_invalid_response");
         assert_eq!(message, format!("Gemini's answer can't be read: {why}."));
         assert_eq!(requests, 1);
     }

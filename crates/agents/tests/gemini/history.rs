@@ -1,4 +1,4 @@
-//! What Gemini is told: everything that was said, as it was said.
+//! The contents of a request: the whole history, unchanged.
 
 use adk_stream_agents::gemini::Config;
 use gemini::{SafetySetting, ThinkingConfig};
@@ -113,7 +113,7 @@ async fn parts_that_nobody_knows_go_back_as_they_came() {
 }
 
 #[tokio::test]
-async fn responses_stand_in_the_order_of_the_calls() {
+async fn responses_are_in_the_order_of_the_calls() {
     let calls = json!([
         {"functionCall": {"name": "pay", "args": {"to": "Ann"}}, "thoughtSignature": "c2ln"},
         {"functionCall": {"name": "pay", "args": {"to": "Bob"}}},
@@ -138,7 +138,7 @@ async fn responses_stand_in_the_order_of_the_calls() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_became_of_each_call() {
+async fn the_model_gets_the_outcome_of_each_call() {
     let outcomes = [
         (
             Outcome::Output {
@@ -193,14 +193,14 @@ async fn the_model_is_told_what_became_of_each_call() {
         dialogue.settle(&call.id, outcome.clone());
     }
     dialogue.step().await;
-    let told = &contents(&server)[2]["parts"];
+    let sent = &contents(&server)[2]["parts"];
     for (n, (_, response)) in outcomes.iter().enumerate() {
-        assert_eq!(&told[n]["functionResponse"]["response"], response);
+        assert_eq!(&sent[n]["functionResponse"]["response"], response);
     }
 }
 
 #[tokio::test]
-async fn the_model_is_told_that_an_approver_changed_the_input() {
+async fn the_model_gets_that_an_approver_changed_the_input() {
     let server = answering(vec![
         vec![last(
             json!([{"functionCall": {"name": "pay", "args": {"amount": 900}}}]),
@@ -247,7 +247,7 @@ async fn the_model_is_told_that_an_approver_changed_the_input() {
 }
 
 #[tokio::test]
-async fn late_result_is_told_in_words() {
+async fn late_result_is_sent_as_text() {
     let server = answering(vec![
         vec![last(
             json!([{"functionCall": {"id": "fc", "name": "write_report", "args": {"topic": "x"}}}]),
@@ -309,7 +309,7 @@ async fn turns_that_failed_or_were_stopped_leave_what_was_said() {
     assert_eq!(contents[0], user("unheard"));
     assert_eq!(contents[1], user("only thought about"));
     assert_eq!(contents[2], user("cut short"));
-    // A call that was never made has no response, and is not told.
+    // A call that was never made has no response, and is not sent.
     assert_eq!(
         contents[3],
         json!({"role": "model", "parts": [{"text": "Half a"}]})

@@ -7,6 +7,9 @@
 mod dialogue;
 mod failures;
 mod history;
+#[path = "../scripted/dialogue.rs"]
+mod scripted;
 mod secrets;
+#[path = "../scripted/server.rs"]
 mod server;
 mod streams;

@@ -77,8 +77,8 @@ async fn no_failure_no_log_and_no_debug_print_holds_the_key() {
         dialogue.say("hi");
         let events = dialogue.step().await;
         failure(&events);
-        let told = format!("{events:?} {}", dialogue.shown());
-        assert!(!told.contains(KEY), "{told}");
+        let shown = format!("{events:?} {}", dialogue.shown());
+        assert!(!shown.contains(KEY), "{shown}");
     }
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(

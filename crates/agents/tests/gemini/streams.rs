@@ -144,7 +144,7 @@ async fn picture_is_a_file_that_browsers_can_read() {
 }
 
 #[tokio::test]
-async fn what_the_answer_rests_on_is_told_once() {
+async fn sources_of_an_answer_are_shown_once() {
     let grounded = |text: &str| {
         json!({"candidates": [{
             "content": {"parts": [{"text": text}]},
@@ -197,8 +197,8 @@ async fn every_reason_to_stop_has_its_finish() {
         let Some(AgentEvent::Metadata(metadata)) = events.pop() else {
             panic!("{events:?}");
         };
-        let told = metadata.get("finishReason").and_then(Value::as_str);
-        assert_eq!(told, Some(reason).filter(|reason| *reason != "STOP"));
+        let reported = metadata.get("finishReason").and_then(Value::as_str);
+        assert_eq!(reported, Some(reason).filter(|reason| *reason != "STOP"));
     }
 }
 
@@ -222,7 +222,7 @@ async fn blocked_prompt_is_a_failure_that_says_why() {
 async fn end_that_leaves_an_empty_answer_is_a_failure_that_says_why() {
     for (reason, code) in [
         ("SAFETY", "agent_blocked"),
-        ("MALFORMED_FUNCTION_CALL", "agent_gave_up"),
+        ("MALFORMED_FUNCTION_CALL", "agent_empty_response"),
     ] {
         let events = said(vec![ended(
             json!([{"text": "Hm.", "thought": true}]),

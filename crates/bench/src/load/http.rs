@@ -26,7 +26,7 @@ impl Http {
         Self::open_with(address, 64 * 1024).await
     }
 
-    /// Opens a connection that reads so many bytes at once.
+    /// Opens a connection with a read buffer of this many bytes.
     pub async fn open_with(address: SocketAddr, buffer: usize) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -167,7 +167,7 @@ pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
 }
 
 impl Http {
-    /// The request by which a chat is told something.
+    /// The request that sends a message to a chat.
     pub fn chat(chat: &str, message: &str, order: &str) -> Vec<u8> {
         post("/api/chat", &body(chat, message, order))
     }

@@ -26,7 +26,7 @@ impl Socket {
         Self::open_with(address, 64 * 1024).await
     }
 
-    /// Opens a socket that reads so many bytes at once.
+    /// Opens a socket with a read buffer of this many bytes.
     pub async fn open_with(address: SocketAddr, buffer: usize) -> io::Result<Self> {
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -108,7 +108,7 @@ impl Socket {
         }
     }
 
-    /// The frame by which a chat is told something.
+    /// The frame that sends a message to a chat.
     pub fn chat(chat: &str, message: &str, order: &str) -> Vec<u8> {
         let text = format!(
             r#"{{"type":"send","requestId":"r","id":"{chat}","trigger":"submit-message","messages":[{{"id":"{message}","role":"user","parts":[{{"type":"text","text":"{order}"}}]}}],"headers":{{}},"body":{{}}}}"#

@@ -1,21 +1,21 @@
 //! What the next step says and calls, from what was said before and from nothing else.
 
 use serde_json::{Value, json};
-use turn::agent::{Part, Past, StepRequest};
+use turn::agent::{HistoryItem, Part, StepRequest};
 
 use super::fault::{Fault, fault, slow_text};
+use super::intent::Intent;
 use super::pieces::pieces;
 use super::say::{self, Settled};
-use super::understand::{Language, language, understand};
-use super::wish::Wish;
+use super::understand::{Language, Reading, understand};
 
 /// Whether calls that belong to one stage are made at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum CallMode {
     /// All of them, as generateContent makes them.
     Parallel,
     /// One by one, each when the one before it is settled, as Live makes them.
-    OneByOne,
+    Sequential,
 }
 
 /// A step, before it is streamed.
@@ -28,7 +28,7 @@ pub(super) struct Step {
     pub(super) end: End,
     /// How many times slower than usual it is streamed.
     pub(super) slowness: u32,
-    /// How much it was told, in pieces.
+    /// The size of the history, in pieces.
     pub(super) prompt_tokens: usize,
 }
 
@@ -91,22 +91,21 @@ impl Step {
 }
 
 /// Plans the next step.
-pub(super) fn plan(request: &StepRequest, manner: Manner) -> Step {
+pub(super) fn plan(request: &StepRequest, mode: CallMode) -> Step {
     let history = &request.history;
-    let messages = history.iter().rev().filter_map(|past| match past {
-        Past::Message(message) => Some(message.text()),
+    let mut messages = history.iter().rev().filter_map(|past| match past {
+        HistoryItem::Message(message) => Some(message.text()),
         _ => None,
     });
-    let language = messages.map(|text| language(&text)).next();
-    let language = language.unwrap_or(Language::English);
+    let prompt = messages.next().unwrap_or_default();
+    let reading = understand(&prompt);
+    let language = reading.language;
     let opening = history
         .iter()
-        .rposition(|past| !matches!(past, Past::Step { .. }));
+        .rposition(|past| !matches!(past, HistoryItem::Step { .. }));
     let step = match opening.map(|at| (&history[at], &history[at + 1..])) {
-        Some((Past::Message(message), steps)) => {
-            answer(request, manner, language, &message.text(), steps)
-        }
-        Some((Past::Result { call, outcome }, _)) => {
+        Some((HistoryItem::Message(_), steps)) => answer(request, mode, &prompt, &reading, steps),
+        Some((HistoryItem::Result { call, outcome }, _)) => {
             let settled = Settled {
                 tool: &call.tool,
                 asked: &call.input,
@@ -126,27 +125,27 @@ pub(super) fn plan(request: &StepRequest, manner: Manner) -> Step {
 /// The next step of a turn that a message opened, after the steps that it had so far.
 fn answer(
     request: &StepRequest,
-    manner: Manner,
-    language: Language,
+    mode: CallMode,
     prompt: &str,
-    steps: &[Past],
+    reading: &Reading,
+    steps: &[HistoryItem],
 ) -> Step {
+    let language = reading.language;
     let results = steps.iter().flat_map(|past| match past {
-        Past::Step { results, .. } => results.as_slice(),
+        HistoryItem::Step { results, .. } => results.as_slice(),
         _ => &[],
     });
     // A call inside of a call is the tool's affair.
     let results = results.filter(|result| result.call.parent.is_none());
     let settled: Vec<_> = results.map(Settled::from).collect();
-    let reading = understand(prompt);
     let fault = fault(prompt).filter(|_| reading.stages.is_empty());
     if let Some(fault) = fault {
         return play(request, language, fault, &settled);
     }
     let declared = tools(request);
-    let is_declared = |wish: &&Wish| declared.contains(&wish.tool());
+    let is_declared = |intent: &&Intent| declared.contains(&intent.tool);
     let mut absent = Vec::new();
-    for tool in reading.stages.iter().flatten().map(Wish::tool) {
+    for tool in reading.stages.iter().flatten().map(|intent| intent.tool) {
         if !declared.contains(&tool) && !absent.contains(&tool) {
             absent.push(tool);
         }
@@ -164,21 +163,21 @@ fn answer(
             continue;
         }
         let mut next = stage[done..].to_vec();
-        if manner == Manner::OneByOne {
+        if mode == CallMode::Sequential {
             next.truncate(1);
         }
         let calls: Vec<_> = next
             .into_iter()
-            .map(|wish| (wish.tool(), wish.input()))
+            .map(|intent| (intent.tool, intent.input.clone()))
             .collect();
         let more_follow = settled.len() + calls.len() < total;
         let thought = say::thought(language, &calls, settled.is_empty(), more_follow);
         return Step::calling(thought, calls);
     }
-    if settled.is_empty() && absent.is_empty() && reading.missing.is_empty() {
+    if settled.is_empty() && absent.is_empty() && reading.questions.is_empty() {
         return Step::saying(say::echo(language, prompt, &declared));
     }
-    Step::saying(say::answer(language, &settled, &reading.missing, &absent))
+    Step::saying(say::answer(language, &settled, &reading.questions, &absent))
 }
 
 /// The step of a turn that plays a fault.
@@ -190,9 +189,11 @@ fn play(request: &StepRequest, language: Language, fault: Fault, settled: &[Sett
             "The agent was asked too often. Try again in 17 seconds.",
             Some(17_000),
         ),
-        Fault::RefusedKey => {
-            Step::failing("agent_refused", "The agent does not take the key.", None)
-        }
+        Fault::RefusedKey => Step::failing(
+            "agent_unauthorized",
+            "The agent does not take the key.",
+            None,
+        ),
         Fault::Break => Step {
             end: End::Cut,
             ..Step::saying("This sentence breaks off in the".to_owned())
@@ -225,13 +226,13 @@ fn tools(request: &StepRequest) -> Vec<&str> {
 }
 
 /// How many pieces something is that was said.
-fn tokens(past: &Past) -> usize {
+fn tokens(past: &HistoryItem) -> usize {
     let count = |text: &str| pieces(text).len();
     let outcome = |outcome| serde_json::to_string(outcome).map_or(0, |text| count(&text));
     match past {
-        Past::Message(message) => count(&message.text()),
-        Past::Result { outcome: it, .. } => outcome(it),
-        Past::Step { parts, results } => {
+        HistoryItem::Message(message) => count(&message.text()),
+        HistoryItem::Result { outcome: it, .. } => outcome(it),
+        HistoryItem::Step { parts, results } => {
             let parts = parts.iter().map(|part| match part {
                 Part::Text { text, .. } | Part::Reasoning { text, .. } => count(text),
                 Part::Call { call, .. } => count(&call.input.to_string()),

@@ -8,8 +8,8 @@ pub(super) use settled::Settled;
 
 use serde_json::Value;
 
+use super::intent::Question;
 use super::understand::Language;
-use super::wish::Missing;
 
 /// One language's words.
 macro_rules! in_language {
@@ -31,19 +31,19 @@ pub(super) fn thought(
     in_language!(language, thought(calls, is_first, more_follow))
 }
 
-/// What became of the calls of a turn, what is missing, and which tools are.
+/// What became of the calls of a turn, which tools are missing, and what is asked back.
 pub(super) fn answer(
     language: Language,
     settled: &[Settled<'_>],
-    missing: &[Missing],
+    questions: &[Question],
     absent: &[&str],
 ) -> String {
-    let mut said = vec![in_language!(language, told(settled))];
+    let mut said = vec![in_language!(language, outcomes(settled))];
     if !absent.is_empty() {
         said.push(in_language!(language, without_tools(absent)));
     }
-    for missing in missing {
-        said.push(in_language!(language, question(*missing)).to_owned());
+    for question in questions {
+        said.push(in_language!(language, question(question)));
     }
     said.retain(|said| !said.is_empty());
     said.join(match language {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use engine::Fence;
 use store::Reply;
 use turn::Principal;
 
@@ -11,7 +12,21 @@ use super::{Ledger, Paid, Payment, Refused, START_CENTS, Wallet, debit};
 /// Wallets in memory.
 #[derive(Debug, Default)]
 pub(super) struct MemoryLedger {
-    accounts: Mutex<HashMap<Principal, Account>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    accounts: HashMap<Principal, Account>,
+    /// The highest epoch of each scope.
+    fences: HashMap<String, u64>,
+}
+
+/// Raises the highest epoch of a scope, and says whether there was none higher.
+fn raise(fences: &mut HashMap<String, u64>, fence: &Fence) -> bool {
+    let highest = fences.entry(fence.scope.clone()).or_default();
+    *highest = fence.epoch.max(*highest);
+    *highest == fence.epoch
 }
 
 #[derive(Debug)]
@@ -34,11 +49,22 @@ impl Default for Account {
 }
 
 impl Account {
-    fn pay(&mut self, payment: Payment) -> Result<Paid, Refused> {
+    fn pay(
+        &mut self,
+        mut payment: Payment,
+        fences: &mut HashMap<String, u64>,
+    ) -> Result<Paid, Refused> {
         if let Some(answer) = self.answers.get(&payment.transaction) {
             return *answer;
         }
-        let answer = debit(self.wallet.balance_cents, payment.cents);
+        if payment
+            .fence
+            .take()
+            .is_some_and(|fence| !raise(fences, &fence))
+        {
+            return Err(Refused::Fenced);
+        }
+        let (answer, _) = debit(self.wallet.balance_cents, payment.cents);
         self.answers.insert(payment.transaction.clone(), answer);
         if let Ok(Paid { balance_cents }) = answer {
             self.wallet.balance_cents = balance_cents;
@@ -50,8 +76,8 @@ impl Account {
 
 impl MemoryLedger {
     /// A payment can't panic half-way.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Principal, Account>> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -62,16 +88,23 @@ impl Ledger for MemoryLedger {
         payment: Payment,
     ) -> Reply<'a, Result<Paid, Refused>> {
         Box::pin(async move {
-            let mut accounts = self.lock();
-            let account = accounts.entry(principal.clone()).or_default();
-            Ok(account.pay(payment))
+            let state = &mut *self.lock();
+            let account = state.accounts.entry(principal.clone()).or_default();
+            Ok(account.pay(payment, &mut state.fences))
+        })
+    }
+
+    fn raise_fence<'a>(&'a self, fence: &'a Fence) -> Reply<'a, ()> {
+        Box::pin(async move {
+            raise(&mut self.lock().fences, fence);
+            Ok(())
         })
     }
 
     fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
         Box::pin(async move {
-            let accounts = self.lock();
-            let account = accounts.get(principal).map(|account| &account.wallet);
+            let state = self.lock();
+            let account = state.accounts.get(principal).map(|account| &account.wallet);
             Ok(account
                 .cloned()
                 .unwrap_or_else(|| Account::default().wallet))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use engine::Fence;
 use store::postgres::{Database, Session};
 use store::{PostgresUrl, Reply, StoreError};
 use tokio_postgres::Client;
@@ -12,7 +13,7 @@ use super::{Ledger, Paid, Payment, Refused, START_CENTS, Wallet, debit};
 /// Connections that pay and look.
 const CONNECTIONS: usize = 2;
 
-/// Whoever creates the tables holds this lock: "demo".
+/// The server that creates the tables holds this lock: "demo".
 const LOCK: i64 = 0x6465_6d6f;
 
 /// As the journals' own schema had it before the demo kept its tables itself.
@@ -33,6 +34,10 @@ CREATE TABLE IF NOT EXISTS payment (
   paid           BOOLEAN NOT NULL,
   balance        BIGINT NOT NULL,
   UNIQUE (principal, transaction_id)
+);
+CREATE TABLE IF NOT EXISTS payment_fence (
+  scope TEXT COLLATE \"C\" NOT NULL PRIMARY KEY,
+  epoch BIGINT NOT NULL
 );
 ";
 
@@ -56,9 +61,10 @@ async fn create(session: &Session) -> Result<(), StoreError> {
     let client = session.client();
     // Most starts find everything there, and need no right to create anything.
     let sql = "SELECT count(*) FROM pg_catalog.pg_tables
-               WHERE schemaname = current_schema() AND tablename IN ('wallet', 'payment')";
+               WHERE schemaname = current_schema()
+                 AND tablename IN ('wallet', 'payment', 'payment_fence')";
     let found: i64 = client.query_one(sql, &[]).await?.try_get(0)?;
-    if found == 2 {
+    if found == 3 {
         return Ok(());
     }
     let lock = format!("SELECT pg_advisory_xact_lock({LOCK});");
@@ -83,6 +89,13 @@ impl Ledger for PostgresLedger {
                 move |session: Arc<Session>| async move { pay(&session, principal, payment).await };
             self.database.run(pay).await
         })
+    }
+
+    fn raise_fence<'a>(&'a self, fence: &'a Fence) -> Reply<'a, ()> {
+        let raise = move |session: Arc<Session>| async move {
+            raise_fence(session.client(), fence).await.map(drop)
+        };
+        Box::pin(self.database.run(raise))
     }
 
     fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
@@ -120,10 +133,23 @@ async fn pay_within(
     let sql = "SELECT balance FROM wallet WHERE principal = $1 FOR UPDATE";
     let row = transaction.query_one(sql, &[&principal]).await?;
     let balance_cents = row.try_get::<_, i64>(0)?.cast_unsigned();
-    match known_answer(transaction, principal, payment).await? {
-        Some(answer) => Ok(answer),
-        None => pay_anew(transaction, principal, payment, balance_cents).await,
+    if let Some(answer) = known_answer(transaction, principal, payment).await? {
+        return Ok(answer);
     }
+    match &payment.fence {
+        Some(fence) if !raise_fence(transaction, fence).await? => Ok(Err(Refused::Fenced)),
+        _ => make_payment(transaction, principal, payment, balance_cents).await,
+    }
+}
+
+/// Raises the highest epoch of a scope, and says whether there was none higher. It waits for payments of
+/// that scope which are under way, since they have written the same row.
+async fn raise_fence(client: &Client, fence: &Fence) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO payment_fence (scope, epoch) VALUES ($1, $2)
+               ON CONFLICT (scope) DO UPDATE SET epoch = excluded.epoch
+               WHERE payment_fence.epoch <= excluded.epoch";
+    let epoch = fence.epoch.cast_signed();
+    Ok(client.execute(sql, &[&fence.scope, &epoch]).await? > 0)
 }
 
 async fn known_answer(
@@ -145,18 +171,14 @@ async fn known_answer(
     }))
 }
 
-async fn pay_anew(
+async fn make_payment(
     transaction: &Client,
     principal: &str,
     payment: &Payment,
     balance_cents: u64,
 ) -> Result<Answer, StoreError> {
-    let answer = debit(balance_cents, payment.cents);
-    let balance = match answer {
-        Ok(Paid { balance_cents }) | Err(Refused::InsufficientFunds { balance_cents }) => {
-            balance_cents.cast_signed()
-        }
-    };
+    let (answer, balance) = debit(balance_cents, payment.cents);
+    let balance = balance.cast_signed();
     let sql = "UPDATE wallet SET balance = $2 WHERE principal = $1";
     transaction.execute(sql, &[&principal, &balance]).await?;
     // Refusals too, so that the same transaction is given the same answer.
@@ -202,6 +224,7 @@ async fn wallet(session: &Session, principal: &Principal) -> Result<Wallet, Stor
                 cents: row.try_get::<_, i64>(4)?.cast_unsigned(),
                 description: row.try_get(5)?,
                 at: At(row.try_get::<_, i64>(6)?.cast_unsigned()),
+                fence: None,
             });
         }
     }

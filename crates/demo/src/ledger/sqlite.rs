@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use engine::Fence;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use store::{Reply, StoreError};
 use turn::{At, Principal};
@@ -31,6 +32,10 @@ CREATE TABLE IF NOT EXISTS payment (
   paid           INTEGER NOT NULL,    -- 1, or 0 if it was refused: asked again, it is refused again
   balance        INTEGER NOT NULL,    -- cents, after it
   UNIQUE (principal, transaction_id)
+) STRICT;
+CREATE TABLE IF NOT EXISTS payment_fence (
+  scope TEXT    NOT NULL PRIMARY KEY,
+  epoch INTEGER NOT NULL              -- the highest
 ) STRICT;
 ";
 
@@ -87,9 +92,9 @@ fn connect(path: PathBuf) -> Result<Connection, StoreError> {
     // The journals' writer brings the log into the database.
     connection.pragma_update(None, "wal_autocheckpoint", 0_i64)?;
     // Most starts find everything there, and need not wait for a lock.
-    let sql =
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('wallet', 'payment')";
-    if connection.query_row(sql, (), |row| row.get::<_, i64>(0))? < 2 {
+    let sql = "SELECT count(*) FROM sqlite_schema
+         WHERE type = 'table' AND name IN ('wallet', 'payment', 'payment_fence')";
+    if connection.query_row(sql, (), |row| row.get::<_, i64>(0))? < 3 {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(SCHEMA)?;
         transaction.commit()?;
@@ -105,6 +110,11 @@ impl Ledger for SqliteLedger {
     ) -> Reply<'a, Result<Paid, Refused>> {
         let principal = principal.clone();
         Box::pin(self.transact(move |connection| pay(connection, &principal, &payment)))
+    }
+
+    fn raise_fence<'a>(&'a self, fence: &'a Fence) -> Reply<'a, ()> {
+        let fence = fence.clone();
+        Box::pin(self.transact(move |connection| raise_fence(connection, &fence).map(drop)))
     }
 
     fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
@@ -126,10 +136,22 @@ fn pay(
     principal: &Principal,
     payment: &Payment,
 ) -> Result<Answer, StoreError> {
-    match known_answer(connection, principal, payment)? {
-        Some(answer) => Ok(answer),
-        None => pay_anew(connection, principal, payment),
+    if let Some(answer) = known_answer(connection, principal, payment)? {
+        return Ok(answer);
     }
+    match &payment.fence {
+        Some(fence) if !raise_fence(connection, fence)? => Ok(Err(Refused::Fenced)),
+        _ => make_payment(connection, principal, payment),
+    }
+}
+
+/// Raises the highest epoch of a scope, and says whether there was none higher.
+fn raise_fence(connection: &Connection, fence: &Fence) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO payment_fence (scope, epoch) VALUES (?1, ?2)
+               ON CONFLICT (scope) DO UPDATE SET epoch = excluded.epoch
+               WHERE payment_fence.epoch <= excluded.epoch";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.execute(params![fence.scope, fence.epoch.cast_signed()])? > 0)
 }
 
 fn known_answer(
@@ -149,17 +171,13 @@ fn known_answer(
     Ok(known.optional()?)
 }
 
-fn pay_anew(
+fn make_payment(
     connection: &Connection,
     principal: &Principal,
     payment: &Payment,
 ) -> Result<Answer, StoreError> {
-    let answer = debit(balance(connection, principal)?, payment.cents);
-    let balance = match answer {
-        Ok(Paid { balance_cents }) | Err(Refused::InsufficientFunds { balance_cents }) => {
-            balance_cents.cast_signed()
-        }
-    };
+    let (answer, balance) = debit(balance(connection, principal)?, payment.cents);
+    let balance = balance.cast_signed();
     let sql = "INSERT INTO wallet (principal, balance) VALUES (?1, ?2)
                ON CONFLICT DO UPDATE SET balance = excluded.balance";
     let mut statement = connection.prepare_cached(sql)?;
@@ -197,6 +215,7 @@ fn wallet(connection: &Connection, principal: &Principal) -> Result<Wallet, Stor
             cents: row.get::<_, i64>(3)?.cast_unsigned(),
             description: row.get(4)?,
             at: At(row.get::<_, i64>(5)?.cast_unsigned()),
+            fence: None,
         })
     })?;
     Ok(Wallet {

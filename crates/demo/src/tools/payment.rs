@@ -12,7 +12,7 @@ use super::ProcessPayment;
 use crate::ledger::{self, Ledger};
 use crate::wallet::dollars;
 
-/// How often a ledger is asked again that does not answer, and after which pause.
+/// How often a ledger that does not answer is asked again, and after which pause.
 const TRIES: usize = 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -60,9 +60,9 @@ pub(super) async fn pay(
         cents: payment.cents,
         description: payment.description.clone(),
         at: At(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
+        fence: Some(context.fence().clone()),
     };
-    let paid = transact(ledger, context.principal(), entry).await;
-    let paid = paid.map_err(|error| ToolError::new(error.to_string()))?;
+    let paid = transact(ledger, context.principal(), entry).await?;
     Ok(match paid {
         Ok(paid) => json!({
             "success": true,
@@ -80,25 +80,53 @@ pub(super) async fn pay(
             "transaction_id": null,
             "wallet_balance": dollars(balance_cents),
         }),
+        Err(ledger::Refused::Fenced) => {
+            let why = "Another server has taken this chat over; nothing was paid.";
+            return Err(ToolError::new(why));
+        }
     })
 }
 
-/// Asks again under the same transaction while the ledger does not answer: until then nobody knows
-/// whether it was paid.
+/// Asks again under the same transaction while the ledger does not answer, or has no room: until
+/// then nobody knows whether it was paid. A ledger that gives no answer for a minute leaves the
+/// outcome unknown, unless every one of its errors means that nothing was written.
 async fn transact(
     ledger: &Arc<dyn Ledger>,
     principal: &Principal,
     payment: ledger::Payment,
-) -> Result<Result<ledger::Paid, ledger::Refused>, StoreError> {
-    for _ in 0..TRIES {
-        match ledger.pay(principal, payment.clone()).await {
-            Err(StoreError::Unavailable { .. } | StoreError::Busy) => {
-                tokio::time::sleep(PAUSE).await;
-            }
-            answered => return answered,
+) -> Result<Result<ledger::Paid, ledger::Refused>, ToolError> {
+    let mut is_unpaid = true;
+    let mut tries = 0;
+    loop {
+        let error = match ledger.pay(principal, payment.clone()).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        // A transaction that finds no room, or does not begin, is rolled back.
+        is_unpaid &= matches!(error, StoreError::Full | StoreError::Busy);
+        tries += 1;
+        if tries <= TRIES && may_pass(&error) {
+            tracing::warn!(%error, call = %payment.call, "a payment is tried again");
+            tokio::time::sleep(PAUSE).await;
+            continue;
         }
+        tracing::error!(%error, call = %payment.call, is_unpaid, "a payment was given up");
+        return Err(match is_unpaid {
+            true => ToolError::new(format!("Nothing was paid: {error}.")),
+            false => ToolError::Unknown,
+        });
     }
-    ledger.pay(principal, payment).await
+}
+
+/// Whether the same payment may succeed later.
+fn may_pass(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Unavailable { .. }
+            | StoreError::Busy
+            | StoreError::Full
+            | StoreError::Unwritable { .. }
+    )
 }
 
 async fn refuse(
@@ -164,6 +192,8 @@ fn timestamp(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[test]
@@ -173,6 +203,93 @@ mod tests {
         assert_eq!(cents(19.99), Ok(1999));
         for bad in [0.0, -5.0, f64::NAN, f64::INFINITY, 0.001, 1e20] {
             assert!(cents(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// A ledger that fails like this a number of times, and then pays.
+    struct Failing {
+        errors: Mutex<Vec<StoreError>>,
+        transactions: Mutex<Vec<String>>,
+    }
+
+    impl Failing {
+        fn new(errors: Vec<StoreError>) -> Arc<Self> {
+            let errors = Mutex::new(errors);
+            let transactions = Mutex::default();
+            Arc::new(Self {
+                errors,
+                transactions,
+            })
+        }
+
+        /// What a payment comes to.
+        async fn pay(self: &Arc<Self>) -> Result<(), ToolError> {
+            let payment = ledger::Payment {
+                transaction: "t".to_owned(),
+                call: "call".into(),
+                recipient: "Sam".to_owned(),
+                cents: 100,
+                description: String::new(),
+                at: At(0),
+                fence: None,
+            };
+            let ledger: Arc<dyn Ledger> = self.clone();
+            let paid = transact(&ledger, &"ann".into(), payment).await?;
+            assert!(paid.is_ok());
+            Ok(())
+        }
+    }
+
+    impl Ledger for Failing {
+        fn pay<'a>(
+            &'a self,
+            _: &'a Principal,
+            payment: ledger::Payment,
+        ) -> store::Reply<'a, Result<ledger::Paid, ledger::Refused>> {
+            self.transactions.lock().unwrap().push(payment.transaction);
+            let error = self.errors.lock().unwrap().pop();
+            let answer = error.map_or(Ok(Ok(ledger::Paid { balance_cents: 0 })), Err);
+            Box::pin(std::future::ready(answer))
+        }
+
+        fn raise_fence<'a>(&'a self, _: &'a engine::Fence) -> store::Reply<'a, ()> {
+            Box::pin(std::future::ready(Err(StoreError::Closed)))
+        }
+
+        fn wallet<'a>(&'a self, _: &'a Principal) -> store::Reply<'a, ledger::Wallet> {
+            Box::pin(std::future::ready(Err(StoreError::Closed)))
+        }
+    }
+
+    fn away() -> StoreError {
+        let problem = "it does not answer".to_owned();
+        StoreError::Unavailable { problem }
+    }
+
+    fn unwritable() -> StoreError {
+        let problem = "a quota";
+        StoreError::Unwritable { problem }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn payment_is_tried_again_as_the_same_transaction_until_there_is_room() {
+        let errors = vec![StoreError::Full, unwritable(), StoreError::Busy, away()];
+        let ledger = Failing::new(errors);
+        assert_eq!(ledger.pay().await, Ok(()));
+        assert_eq!(*ledger.transactions.lock().unwrap(), ["t"; 5]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn error_means_that_nothing_was_paid_and_everything_else_is_unknown() {
+        let full = vec![StoreError::Full; TRIES + 1];
+        let unpaid = ToolError::new("Nothing was paid: the disk is full.");
+        assert_eq!(Failing::new(full.clone()).pay().await, Err(unpaid));
+        // One try that may have been stored is enough.
+        for error in [away(), unwritable(), StoreError::Closed] {
+            let mut errors = full.clone();
+            errors.push(error);
+            let unknown = Failing::new(errors).pay().await;
+            assert_eq!(unknown, Err(ToolError::Unknown));
         }
     }
 

@@ -7,7 +7,9 @@ use adk_stream_demo::Demo;
 use agents::{Agent, AgentStream};
 use futures_core::Stream;
 use serde_json::{Value, json};
-use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
+use turn::agent::{
+    AgentEvent, Behavior, CallResult, HistoryItem, Part, StepRequest, ToolDeclaration,
+};
 use turn::call::{Call, Outcome, Place};
 use turn::message::{self, Message};
 use turn::{CallId, ChatId, Principal, TurnId};
@@ -27,7 +29,7 @@ pub(crate) const TOOLS: [&str; 7] = [
 #[derive(Clone)]
 pub(crate) struct Dialogue {
     agent: Demo,
-    pub(crate) history: Vec<Past>,
+    pub(crate) history: Vec<HistoryItem>,
     pub(crate) tools: Vec<&'static str>,
     calls: usize,
 }
@@ -53,7 +55,7 @@ impl Dialogue {
     /// A user message.
     pub(crate) fn say(&mut self, prompt: &str) {
         let message = Message::new("m", vec![message::Part::text(prompt)]);
-        self.history.push(Past::Message(message));
+        self.history.push(HistoryItem::Message(message));
     }
 
     /// What the engine asks the agent.
@@ -99,7 +101,7 @@ impl Dialogue {
             held: false,
             open: false,
         });
-        self.history.push(Past::Step {
+        self.history.push(HistoryItem::Step {
             parts: parts.collect(),
             results: calls.iter().map(settle).collect(),
         });
@@ -178,7 +180,7 @@ pub(crate) fn settled(call: &Call, outcome: Outcome) -> CallResult {
     }
 }
 
-/// What the seeds' tools answer.
+/// What the demo's tools answer.
 pub(crate) fn approve(call: &Call) -> CallResult {
     let input = &call.input;
     let output = match call.tool.as_str() {

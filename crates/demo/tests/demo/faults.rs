@@ -34,7 +34,7 @@ fn a_refused_key_is_a_failure_of_its_own() {
         matches!(
             event,
             AgentEvent::Failed {
-                code: "agent_refused",
+                code: "agent_unauthorized",
                 retry_after_ms: None,
                 ..
             }

@@ -5,10 +5,10 @@
 
 mod dialogue;
 mod faults;
+mod fixtures;
 mod outcomes;
 mod pace;
 mod phrases;
 mod properties;
-mod seeds;
 mod streams;
 mod unclear;

@@ -2,7 +2,7 @@
 
 use adk_stream_demo::Demo;
 use serde_json::{Value, json};
-use turn::agent::{CallResult, Past};
+use turn::agent::{CallResult, HistoryItem};
 use turn::call::{Outcome, UnknownReason};
 use turn::reason::TIMED_OUT;
 
@@ -33,7 +33,7 @@ fn error(error: &str) -> Outcome {
 }
 
 #[test]
-fn a_denial_is_told_with_its_reason() {
+fn a_denial_is_reported_with_its_reason() {
     for (prompt, reason, expected) in [
         (
             "Pay Ann $5",
@@ -87,7 +87,7 @@ fn nobody_answering_is_neither_a_denial_nor_a_failure() {
 }
 
 #[test]
-fn a_failure_is_told_with_its_error() {
+fn a_failure_is_reported_with_its_error() {
     assert_eq!(
         said("Pay Ann $5", &error("the bank is closed")),
         "The payment of $5 to Ann failed: the bank is closed."
@@ -159,7 +159,7 @@ fn an_unknown_outcome_is_called_unknown() {
 }
 
 #[test]
-fn an_edit_by_the_approver_is_told() {
+fn an_edit_by_the_approver_is_reported() {
     let mut edited = |call: &_| CallResult {
         edited_input: Some(json!({"amount": 10, "recipient": "Ann", "currency": "USD"})),
         ..settled(
@@ -218,7 +218,7 @@ fn results_are_used() {
 }
 
 #[test]
-fn outputs_of_any_form_are_told() {
+fn outputs_of_any_form_are_reported() {
     for (value, expected) in [
         (json!(null), "Your flight to Oslo is booked."),
         (json!({}), "Your flight to Oslo is booked."),
@@ -234,7 +234,7 @@ fn outputs_of_any_form_are_told() {
 }
 
 #[test]
-fn several_results_are_told_in_one_answer() {
+fn several_results_are_reported_in_one_answer() {
     let mut answers = [
         denied(Some("no")),
         output(json!({"success": true})),
@@ -269,7 +269,7 @@ fn a_denied_call_does_not_keep_the_next_from_its_turn() {
 }
 
 #[test]
-fn a_report_is_promised_and_told_when_it_comes_back() {
+fn a_report_is_promised_and_reported_when_it_comes_back() {
     for (prompt, promise, done, failed) in [
         (
             "Write a report about tea",
@@ -290,7 +290,7 @@ fn a_report_is_promised_and_told_when_it_comes_back() {
         let (tool, input) = calls[0][0].clone();
         let mut back = |outcome| {
             let call = call(1, &tool, input.clone());
-            dialogue.history.push(Past::Result { call, outcome });
+            dialogue.history.push(HistoryItem::Result { call, outcome });
             text_of(&dialogue.step())
         };
         assert_eq!(
@@ -315,10 +315,10 @@ fn an_earlier_turn_is_not_answered_again() {
 }
 
 #[test]
-fn a_call_inside_of_a_call_is_not_told() {
+fn a_call_inside_of_a_call_is_not_reported() {
     let mut dialogue = Dialogue::of(Demo::new(), "Set the mood for Tokyo and play track 1");
     dialogue.advance(&mut approve);
-    let Some(Past::Step { results, .. }) = dialogue.history.last_mut() else {
+    let Some(HistoryItem::Step { results, .. }) = dialogue.history.last_mut() else {
         panic!("no step");
     };
     let mut nested = results[0].clone();

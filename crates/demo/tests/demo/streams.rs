@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use adk_stream_demo::Demo;
 use agents::Agent;
 use serde_json::json;
-use turn::agent::{AgentEvent, CallResult, Past};
+use turn::agent::{AgentEvent, CallResult, HistoryItem};
 use turn::call::{Call, Outcome};
 use turn::reason::TIMED_OUT;
 
@@ -21,7 +21,7 @@ fn turn(dialogue: &mut Dialogue, settle: &mut dyn FnMut(&Call) -> CallResult) ->
         if calls_of(&events).is_empty() {
             return told;
         }
-        if let Some(Past::Step { results, .. }) = dialogue.history.last() {
+        if let Some(HistoryItem::Step { results, .. }) = dialogue.history.last() {
             for result in results {
                 let outcome = serde_json::to_string(&result.outcome).unwrap();
                 writeln!(told, "settled {} {outcome}", result.call.tool).unwrap();
@@ -169,7 +169,7 @@ fn several_things() {
 fn a_report_that_comes_back() {
     let mut dialogue = Dialogue::of(Demo::new(), "Write a report about tea");
     let promised = turn(&mut dialogue, &mut approve);
-    dialogue.history.push(Past::Result {
+    dialogue.history.push(HistoryItem::Result {
         call: call(1, "write_report", json!({"topic": "tea"})),
         outcome: Outcome::Output {
             output: json!({"report": "Tea is a leaf."}),

@@ -49,6 +49,36 @@ fn what_is_clear_is_done_before_the_rest_is_asked_for() {
 }
 
 #[test]
+fn what_is_not_understood_is_asked_about() {
+    for (prompt, question) in [
+        (
+            "Don't pay Ann $5",
+            "I did not understand \"Don't pay Ann $5\", so I pay nothing. \
+             Say it plainly, such as \"Send $20 to Sam\".",
+        ),
+        (
+            "Send $20 to Sam and forget about it",
+            "I did not understand \"forget about it\", so I pay nothing. \
+             Say it plainly, such as \"Send $20 to Sam\".",
+        ),
+        (
+            "Samに20ドル送らないで",
+            "「Samに20ドル送らないで」の意味が分からないので、送金はしません。\
+             「Samに20ドル送金して」のように書いてください。",
+        ),
+    ] {
+        assert_eq!(said(prompt), question, "{prompt}");
+    }
+    let mut dialogue = Dialogue::of(Demo::new(), "Play track 1 and tell me a joke");
+    let (calls, text) = dialogue.finish(&mut approve);
+    assert_eq!(calls.len(), 1);
+    assert_eq!(
+        text,
+        "Track 1 is playing now: BGM changed. I did not understand \"tell me a joke\"."
+    );
+}
+
+#[test]
 fn anything_else_is_echoed_with_what_it_can_do() {
     let text = said("Tell me a joke");
     assert!(text.starts_with("You said: \"Tell me a joke\"."), "{text}");

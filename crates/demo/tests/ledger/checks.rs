@@ -5,6 +5,8 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use turn::{At, Principal};
 
+use engine::Fence;
+
 use adk_stream_demo::{Ledger, Paid, Payment, Refused};
 
 pub(crate) fn payment(transaction: &str, cents: u64) -> Payment {
@@ -15,6 +17,7 @@ pub(crate) fn payment(transaction: &str, cents: u64) -> Payment {
         cents,
         description: "rent".into(),
         at: At(7),
+        fence: None,
     }
 }
 
@@ -26,7 +29,7 @@ fn refused(balance_cents: u64) -> Result<Paid, Refused> {
     Err(Refused::InsufficientFunds { balance_cents })
 }
 
-/// 1000.00 for whoever comes, and each from a wallet of their own.
+/// Every principal starts with 1000.00, in a wallet of their own.
 pub(crate) async fn everybody_starts_with_the_same(ledger: Arc<dyn Ledger>) {
     let (ann, bob) = (Principal::from("ann"), Principal::from("bob"));
     let wallet = ledger.wallet(&ann).await.expect("the store works");
@@ -52,6 +55,35 @@ pub(crate) async fn a_transaction_is_paid_once(ledger: Arc<dyn Ledger>) {
     let wallet = ledger.wallet(&ann).await.expect("the store works");
     assert_eq!(wallet.balance_cents, 99_700);
     assert_eq!(wallet.payments, [payment("1", 100), payment("2", 200)]);
+}
+
+/// A server that another one has replaced pays nothing any more; what it has paid stays paid.
+pub(crate) async fn a_lower_epoch_is_refused(ledger: Arc<dyn Ledger>) {
+    let ann = Principal::from("ann");
+    let fence = |scope: &str, epoch| Fence {
+        scope: scope.into(),
+        epoch,
+    };
+    let under = |transaction: &str, fence| Payment {
+        fence: Some(fence),
+        ..payment(transaction, 100)
+    };
+    let first = under("1", fence("chat", 0));
+    assert_eq!(ledger.pay(&ann, first.clone()).await, Ok(paid(99_900)));
+    assert_eq!(ledger.raise_fence(&fence("chat", 1)).await, Ok(()));
+    let late = under("2", fence("chat", 0));
+    assert_eq!(ledger.pay(&ann, late).await, Ok(Err(Refused::Fenced)));
+    assert_eq!(ledger.pay(&ann, first).await, Ok(paid(99_900)));
+    // Its successor, and other chats, pay. A payment raises the fence as well, and nothing lowers it.
+    let next = under("3", fence("chat", 2));
+    assert_eq!(ledger.pay(&ann, next).await, Ok(paid(99_800)));
+    assert_eq!(ledger.raise_fence(&fence("chat", 0)).await, Ok(()));
+    let late = under("4", fence("chat", 1));
+    assert_eq!(ledger.pay(&ann, late).await, Ok(Err(Refused::Fenced)));
+    let other = under("5", fence("other", 0));
+    assert_eq!(ledger.pay(&ann, other).await, Ok(paid(99_700)));
+    let wallet = ledger.wallet(&ann).await.expect("the store works");
+    assert_eq!((wallet.balance_cents, wallet.payments.len()), (99_700, 3));
 }
 
 /// How a call that ran twice gives itself away.
@@ -99,6 +131,7 @@ pub(crate) async fn payments_at_once_never_overdraw(ledger: Arc<dyn Ledger>) {
                 assert!(balance_cents < 3_000);
                 None
             }
+            Err(Refused::Fenced) => panic!("nobody raised a fence"),
         })
         .collect();
     balances.sort_unstable();

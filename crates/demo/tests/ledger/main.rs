@@ -45,6 +45,7 @@ macro_rules! checks {
         checks! { $open;
             everybody_starts_with_the_same
             a_transaction_is_paid_once
+            a_lower_epoch_is_refused
             two_transactions_of_one_call_are_two_payments
             too_little_is_refused_and_stays_refused
             payments_at_once_never_overdraw
@@ -148,6 +149,7 @@ async fn a_payment_whose_answer_was_lost_is_paid_once() {
                     cents: 10,
                     description: "rent".into(),
                     at: At(n),
+                    fence: None,
                 };
                 // As a tool does that may run again under the same key.
                 while ledger.pay(&"ann".into(), payment.clone()).await.is_err() {}

@@ -1,19 +1,19 @@
-//! What was said in a live session, and which calls are open: what a handle brings back.
+//! The contents of a live session, and its open calls: what a handle restores.
 
 use gemini::{Content, Data, FunctionCall, FunctionResponse, Part};
 use serde_json::json;
 
-/// What was said in a live session, and which calls are open.
+/// The contents of a live session, and its open calls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
-    /// What was said, by both.
+    /// The contents of both roles.
     pub(super) contents: Vec<Content>,
     /// The calls that wait for their response.
     pub(super) open: Vec<OpenCall>,
     /// The ids of calls that were taken back, or are settled: late responses are no mistake.
     closed: Vec<String>,
-    /// How many utterances were heard.
-    pub(super) heard: usize,
+    /// The number of utterances.
+    pub(super) utterances: usize,
     /// How many messages of the client were taken in.
     pub(super) messages: u64,
 }
@@ -28,12 +28,12 @@ pub(super) struct OpenCall {
 }
 
 impl Conversation {
-    /// The user says something.
+    /// Adds a content of the user.
     pub(super) fn user(&mut self, parts: Vec<Part>) {
         self.contents.push(Content::user(parts));
     }
 
-    /// The model said something.
+    /// Adds a content of the model.
     pub(super) fn model(&mut self, parts: Vec<Part>) {
         if !parts.is_empty() {
             self.contents.push(Content::model(parts));
@@ -58,7 +58,7 @@ impl Conversation {
     }
 
     /// The call that a response answers; nothing, if there never was one.
-    pub(super) fn asked(&self, response: &FunctionResponse) -> Option<Asked> {
+    pub(super) fn responded_call(&self, response: &FunctionResponse) -> Option<RespondedCall> {
         let name = response.name.as_deref().unwrap_or_default();
         let mut open = self.open.iter();
         let found = match &response.id {
@@ -66,10 +66,10 @@ impl Conversation {
             None => open.find(|call| call.name == name),
         };
         if let Some(call) = found {
-            return Some(Asked::Open(call.clone()));
+            return Some(RespondedCall::Open(call.clone()));
         }
         let id = response.id.as_ref()?;
-        self.closed.contains(id).then_some(Asked::Closed)
+        self.closed.contains(id).then_some(RespondedCall::Closed)
     }
 
     /// A response is here. A call that the model does not wait for stays open while more follow.
@@ -117,7 +117,7 @@ impl Conversation {
 
 /// The call that a response answers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum RespondedCall {
     /// One that is open.
     Open(OpenCall),
     /// One that was.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn respond(conversation: &mut Conversation, response: FunctionResponse) {
-        let Some(Asked::Open(call)) = conversation.asked(&response) else {
+        let Some(RespondedCall::Open(call)) = conversation.responded_call(&response) else {
             panic!("no such call is open");
         };
         conversation.response(&call, response);
@@ -160,10 +160,10 @@ mod tests {
         respond(&mut conversation, response("1", false));
         assert!(conversation.open.is_empty());
         assert_eq!(
-            conversation.asked(&response("1", false)),
-            Some(Asked::Closed)
+            conversation.responded_call(&response("1", false)),
+            Some(RespondedCall::Closed)
         );
-        assert_eq!(conversation.asked(&response("2", false)), None);
+        assert_eq!(conversation.responded_call(&response("2", false)), None);
     }
 
     #[test]
@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(conversation.cancel(true), [""; 0]);
         assert_eq!(conversation.cancel(false), ["2"]);
         assert_eq!(
-            conversation.asked(&response("1", false)),
-            Some(Asked::Closed)
+            conversation.responded_call(&response("1", false)),
+            Some(RespondedCall::Closed)
         );
     }
 }

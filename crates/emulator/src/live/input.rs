@@ -1,25 +1,25 @@
-//! What a client says, and what follows from it.
+//! The client's messages, and what follows from them.
 
 use gemini::live::{ClientContent, ClientMessage, RealtimeInput, ServerContent, ToolResponse};
 use gemini::{Content, Part, Scheduling, Tool};
 use serde_json::Value;
 
-use super::conversation::Asked;
-use super::farewell::Farewell;
-use super::hearing::Heard;
+use super::answer::{content, words};
+use super::conversation::RespondedCall;
 use super::session::Session;
-use super::speaking::{content, words};
+use super::session_end::SessionEnd;
+use super::speech_detector::SpeechEvent;
 use super::voice;
 
-/// What is heard where no script says what.
+/// The transcript of speech where the script has none.
 const UTTERANCE: &str = "What is the weather in Tokyo?";
 
 impl Session {
     /// Takes in a message of the client.
-    pub(super) async fn take_in(&mut self, message: ClientMessage) -> Result<(), Farewell> {
+    pub(super) async fn take_in(&mut self, message: ClientMessage) -> Result<(), SessionEnd> {
         self.conversation.messages += 1;
         if message.setup.is_some() {
-            return Err(Farewell::invalid(
+            return Err(SessionEnd::invalid(
                 "setup must be the first message and only the first message",
             ));
         }
@@ -39,11 +39,11 @@ impl Session {
         Ok(())
     }
 
-    /// Something was said: it breaks off whatever the model says.
-    async fn said(&mut self, said: ClientContent) -> Result<(), Farewell> {
-        if self.is_told_history {
+    /// A client content: it interrupts the answer.
+    async fn said(&mut self, said: ClientContent) -> Result<(), SessionEnd> {
+        if self.takes_history {
             self.conversation.contents.extend(said.turns);
-            self.is_told_history = said.turn_complete != Some(true);
+            self.takes_history = said.turn_complete != Some(true);
             return Ok(());
         }
         self.break_off().await?;
@@ -54,18 +54,18 @@ impl Session {
         Ok(())
     }
 
-    /// Something is being said, heard or seen.
-    async fn perceive(&mut self, input: RealtimeInput) -> Result<(), Farewell> {
+    /// Realtime input: audio, video or text.
+    async fn perceive(&mut self, input: RealtimeInput) -> Result<(), SessionEnd> {
         if !input.media_chunks.is_empty() {
-            return Err(Farewell::invalid(
+            return Err(SessionEnd::invalid(
                 "realtime_input.media_chunks is deprecated. Use audio, video, or text instead.",
             ));
         }
-        // ADK leaves a history incomplete that ends with the model's words.
-        self.is_told_history = false;
+        // ADK sends a history that ends with the model's content without `turnComplete`.
+        self.takes_history = false;
         let marks = input.activity_start.is_some() || input.activity_end.is_some();
-        if marks && !self.manner.is_told_of_activity {
-            return Err(Farewell::invalid(
+        if marks && !self.config.client_marks_activity {
+            return Err(SessionEnd::invalid(
                 "Explicit activity control is not supported when automatic activity detection is enabled.",
             ));
         }
@@ -74,16 +74,16 @@ impl Session {
             self.spoken_over().await?;
         }
         if let Some(audio) = &input.audio {
-            let Some(heard) = self.hearing.listen(audio) else {
-                return Err(Farewell::invalid("Request contains an invalid argument."));
+            let Some(events) = self.speech.push(audio) else {
+                return Err(SessionEnd::invalid("Request contains an invalid argument."));
             };
             if let Some(has_sound) = &mut self.activity {
                 *has_sound = true;
-            } else if !self.manner.is_told_of_activity {
-                for heard in heard {
-                    match heard {
-                        Heard::Started => self.spoken_over().await?,
-                        Heard::Ended => self.recognise().await?,
+            } else if !self.config.client_marks_activity {
+                for event in events {
+                    match event {
+                        SpeechEvent::Started => self.spoken_over().await?,
+                        SpeechEvent::Ended => self.recognise().await?,
                     }
                 }
             }
@@ -94,22 +94,22 @@ impl Session {
         if input.activity_end.is_some() && self.activity.take() == Some(true) {
             self.recognise().await?;
         }
-        if input.audio_stream_end == Some(true) && self.hearing.off().is_some() {
-            let is_told = self.manner.is_told_of_activity;
-            if !is_told {
-                self.recognise().await?;
-            }
+        if input.audio_stream_end == Some(true)
+            && self.speech.end().is_some()
+            && !self.config.client_marks_activity
+        {
+            self.recognise().await?;
         }
         Ok(())
     }
 
     /// An utterance has ended: what it was is for the script to say.
-    async fn recognise(&mut self) -> Result<(), Farewell> {
-        let index = self.conversation.heard;
-        self.conversation.heard += 1;
+    async fn recognise(&mut self) -> Result<(), SessionEnd> {
+        let index = self.conversation.utterances;
+        self.conversation.utterances += 1;
         let utterance = self.core.playbook.utterance(index);
         let utterance = utterance.unwrap_or_else(|| UTTERANCE.to_owned());
-        if self.manner.hears_in_words {
+        if self.config.transcribes_input {
             for piece in voice::pieces(&utterance) {
                 self.send(content(ServerContent {
                     input_transcription: Some(words(&piece)),
@@ -121,10 +121,10 @@ impl Session {
         self.input(Content::user(vec![Part::text(utterance)])).await
     }
 
-    /// The user says something that is to be answered.
-    async fn input(&mut self, said: Content) -> Result<(), Farewell> {
+    /// An input that is to be answered.
+    async fn input(&mut self, said: Content) -> Result<(), SessionEnd> {
         let is_busy = self.speaking.is_some() || self.conversation.is_blocked();
-        if is_busy && !self.manner.can_be_interrupted {
+        if is_busy && !self.config.can_be_interrupted {
             self.queued.push_back(said);
             return Ok(());
         }
@@ -134,37 +134,37 @@ impl Session {
         Ok(())
     }
 
-    /// Somebody speaks.
-    async fn spoken_over(&mut self) -> Result<(), Farewell> {
-        if self.manner.can_be_interrupted {
+    /// Speech has started.
+    async fn spoken_over(&mut self) -> Result<(), SessionEnd> {
+        if self.config.can_be_interrupted {
             self.break_off().await?;
         }
         Ok(())
     }
 
-    /// Breaks off what the model says, and takes back what it waits for.
-    async fn break_off(&mut self) -> Result<(), Farewell> {
+    /// Interrupts the answer, and cancels the calls that the model waits for.
+    async fn break_off(&mut self) -> Result<(), SessionEnd> {
         // In this order a turn is broken off once, also if it both speaks and waits.
         self.cancel(true).await?;
         self.interrupt().await
     }
 
-    /// What calls brought.
-    async fn brought(&mut self, brought: ToolResponse) -> Result<(), Farewell> {
+    /// Function responses.
+    async fn brought(&mut self, brought: ToolResponse) -> Result<(), SessionEnd> {
         let was_blocked = self.conversation.is_blocked();
         let mut speaks = false;
         let mut interrupts = false;
         for response in brought.function_responses {
-            match self.conversation.asked(&response) {
+            match self.conversation.responded_call(&response) {
                 None => {
                     let id = response.id.unwrap_or_default();
-                    return Err(Farewell::invalid(format!(
+                    return Err(SessionEnd::invalid(format!(
                         "Function response for an unknown function call: {id}"
                     )));
                 }
                 // It was taken back while the response was under way.
-                Some(Asked::Closed) => {}
-                Some(Asked::Open(call)) => {
+                Some(RespondedCall::Closed) => {}
+                Some(RespondedCall::Open(call)) => {
                     if !call.is_blocking {
                         speaks |= response.scheduling != Some(Scheduling::Silent);
                         interrupts |= response.scheduling == Some(Scheduling::Interrupt);
@@ -195,7 +195,7 @@ impl Session {
         let tools = update.get("tools").and_then(|tools| tools.get("tools"));
         let tools = tools.and_then(|tools| serde_json::from_value::<Vec<Tool>>(tools.clone()).ok());
         if let Some(tools) = tools {
-            self.manner.tools = tools;
+            self.config.tools = tools;
         }
         let system = update.get("systemInstruction");
         let system = system.or_else(|| update.get("system_instruction"));

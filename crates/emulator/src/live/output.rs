@@ -1,4 +1,4 @@
-//! What the model says, frame by frame, with the faults among the frames.
+//! The model's answer, frame by frame, with the faults among the frames.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use gemini::{Data, FunctionCall, ModalityTokenCount, Part, UsageMetadata};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::farewell::Farewell;
+use super::answer::{Answer, Next, Source, content};
 use super::session::Session;
-use super::speaking::{Next, Source, Speaking, content};
-use crate::brain::{self, Saying};
+use super::session_end::SessionEnd;
 use crate::generate::last_said;
+use crate::responder::{self, OutputStream};
 use crate::script::Moment;
 use crate::tokens::{self, Tokens};
 
@@ -21,7 +21,7 @@ use crate::tokens::{self, Tokens};
 const MALFORMED: &str = r#"{"serverContent": {"modelTurn": {"parts": [{"text": "bro"#;
 
 impl Session {
-    /// Begins to answer what was said.
+    /// Begins to answer.
     pub(super) fn answer(&mut self) {
         self.speaks_next = false;
         let contents = &self.conversation.contents;
@@ -32,39 +32,39 @@ impl Session {
         let source = match rule.respond.take() {
             Some(frames) => Source::Script(frames.into()),
             None => {
-                let brain = &self.core.options.brain;
-                let agent = if self.manner.waits() {
-                    &brain.one_by_one
+                let responder = &self.core.options.responder;
+                let agent = if self.config.waits() {
+                    &responder.one_by_one
                 } else {
-                    &brain.parallel
+                    &responder.parallel
                 };
-                let request = brain::step_request(contents, &self.manner.tools, None);
-                Source::Brain(Saying::new(agent.step(request)))
+                let request = responder::step_request(contents, &self.config.tools, None);
+                Source::Responder(OutputStream::new(agent.step(request)))
             }
         };
-        self.speaking = Some(Speaking::new(source, rule));
+        self.speaking = Some(Answer::new(source, rule));
     }
 
-    /// Says what comes next.
-    pub(super) async fn speak(&mut self, next: Next) -> Result<(), Farewell> {
+    /// Sends the next piece of the answer.
+    pub(super) async fn speak(&mut self, next: Next) -> Result<(), SessionEnd> {
         match next {
             Next::Frame(frame) => self.say(frame).await.map(|_| ()),
             Next::Calls(calls) => self.call(calls).await,
             Next::Ended => self.finish().await,
             Next::Played => self.played().await,
-            Next::Failed(refusal) => Err(Farewell::refused(&refusal)),
-            Next::Cut => Err(Farewell::Cut),
+            Next::Failed(refusal) => Err(SessionEnd::refused(&refusal)),
+            Next::Cut => Err(SessionEnd::Cut),
         }
     }
 
     /// Sends a frame of the answer, unless a fault ends the answer first: whether it was sent.
-    async fn say(&mut self, frame: Value) -> Result<bool, Farewell> {
+    async fn say(&mut self, frame: Value) -> Result<bool, SessionEnd> {
         if !self.fault().await? {
             return Ok(false);
         }
         if matches!(
             &self.speaking,
-            Some(Speaking {
+            Some(Answer {
                 source: Source::Script(_),
                 ..
             })
@@ -78,17 +78,17 @@ impl Session {
         Ok(true)
     }
 
-    /// Plays the fault that is due here: whether the answer goes on.
-    async fn fault(&mut self) -> Result<bool, Farewell> {
+    /// Plays the fault that is due here: whether the answer continues.
+    async fn fault(&mut self) -> Result<bool, SessionEnd> {
         let Some(speaking) = &mut self.speaking else {
             return Ok(false);
         };
         let (rule, sent) = (&mut speaking.rule, speaking.sent);
         if rule.cut.is_some_and(|cut| cut.after == sent) {
-            return Err(Farewell::Cut);
+            return Err(SessionEnd::Cut);
         }
         if let Some(close) = rule.close.take_if(|close| close.after == sent) {
-            return Err(Farewell::close(close.code, close.reason));
+            return Err(SessionEnd::close(close.code, close.reason));
         }
         let malformed = rule.malformed.take_if(|it| it.after == sent);
         let go_away = rule.go_away.take_if(|it| it.after == sent);
@@ -123,9 +123,9 @@ impl Session {
         }
         if let Some(call) = message.tool_call {
             self.remember();
-            let manner = &self.manner;
+            let config = &self.config;
             self.conversation
-                .calls(&call.function_calls, |name| manner.is_blocking(name));
+                .calls(&call.function_calls, |name| config.is_blocking(name));
         }
         if let Some(cancelled) = message.tool_call_cancellation {
             self.conversation
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Keeps what was said so far.
+    /// Adds the answer so far to the conversation.
     fn remember(&mut self) {
         if let Some(speaking) = &mut self.speaking {
             let said = std::mem::take(&mut speaking.said);
@@ -145,7 +145,7 @@ impl Session {
     }
 
     /// Makes calls.
-    async fn call(&mut self, calls: Vec<(String, Map<String, Value>)>) -> Result<(), Farewell> {
+    async fn call(&mut self, calls: Vec<(String, Map<String, Value>)>) -> Result<(), SessionEnd> {
         let calls = calls.into_iter().map(|(name, args)| FunctionCall {
             id: Some(self.core.name("function-call")),
             name: Some(name),
@@ -165,9 +165,9 @@ impl Session {
             return Ok(());
         }
         self.remember();
-        let manner = &self.manner;
+        let config = &self.config;
         self.conversation
-            .calls(&calls, |name| manner.is_blocking(name));
+            .calls(&calls, |name| config.is_blocking(name));
         let cancel = self.speaking.as_ref().and_then(|it| it.rule.cancel_calls);
         if let Some(cancel) = cancel {
             self.alarms.cancel = Some(Instant::now() + Duration::from_millis(cancel.after_ms));
@@ -182,8 +182,8 @@ impl Session {
         self.complete(usage).await
     }
 
-    /// All was said.
-    async fn finish(&mut self) -> Result<(), Farewell> {
+    /// The answer is complete.
+    async fn finish(&mut self) -> Result<(), SessionEnd> {
         let usage = self.usage();
         let generated = content(ServerContent {
             generation_complete: Some(true),
@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// The turn is the user's.
-    async fn complete(&mut self, usage: UsageMetadata) -> Result<(), Farewell> {
+    async fn complete(&mut self, usage: UsageMetadata) -> Result<(), SessionEnd> {
         if !self.say(json!(turn_complete(usage))).await? {
             return Ok(());
         }
@@ -208,8 +208,8 @@ impl Session {
         self.rest().await
     }
 
-    /// A script was played: it said its own end, or left it out.
-    async fn played(&mut self) -> Result<(), Farewell> {
+    /// A script is over: it contained its own end, or none.
+    async fn played(&mut self) -> Result<(), SessionEnd> {
         if self.fault().await? {
             self.remember();
             self.speaking = None;
@@ -218,7 +218,7 @@ impl Session {
     }
 
     /// The model is silent; perhaps something waits to be answered.
-    async fn rest(&mut self) -> Result<(), Farewell> {
+    async fn rest(&mut self) -> Result<(), SessionEnd> {
         self.give_handle().await?;
         if let Some(said) = self.queued.pop_front() {
             self.conversation.contents.push(said);
@@ -229,8 +229,8 @@ impl Session {
         Ok(())
     }
 
-    /// Breaks off what the model says.
-    pub(super) async fn interrupt(&mut self) -> Result<(), Farewell> {
+    /// Interrupts the answer.
+    pub(super) async fn interrupt(&mut self) -> Result<(), SessionEnd> {
         if self.speaking.is_none() {
             return Ok(());
         }
@@ -242,7 +242,7 @@ impl Session {
     }
 
     /// Takes back calls that are open: all, or those that the model waits for.
-    pub(super) async fn cancel(&mut self, only_blocking: bool) -> Result<(), Farewell> {
+    pub(super) async fn cancel(&mut self, only_blocking: bool) -> Result<(), SessionEnd> {
         let was_blocked = self.conversation.is_blocked();
         let ids = self.conversation.cancel(only_blocking);
         if ids.is_empty() {
@@ -266,7 +266,7 @@ impl Session {
     }
 
     /// A turn that is broken off is interrupted, and then complete, without having been generated.
-    async fn break_turn(&mut self, usage: UsageMetadata) -> Result<(), Farewell> {
+    async fn break_turn(&mut self, usage: UsageMetadata) -> Result<(), SessionEnd> {
         self.send(content(ServerContent {
             interrupted: Some(true),
             ..ServerContent::default()
@@ -277,8 +277,8 @@ impl Session {
 
     /// Gives a handle, if the client wants some. While the model waits for a call there is none: the
     /// session can't be resumed at that moment.
-    pub(super) async fn give_handle(&mut self) -> Result<(), Farewell> {
-        if !self.manner.gives_handles {
+    pub(super) async fn give_handle(&mut self) -> Result<(), SessionEnd> {
+        if !self.config.gives_handles {
             return Ok(());
         }
         let is_resumable = !self.conversation.is_blocked();
@@ -294,7 +294,7 @@ impl Session {
                 new_handle: handle,
                 resumable: Some(is_resumable),
                 last_consumed_client_message_index: index
-                    .filter(|_| self.manner.counts_messages && is_resumable),
+                    .filter(|_| self.config.counts_messages && is_resumable),
                 ..SessionResumptionUpdate::default()
             }),
             ..ServerMessage::default()
@@ -310,7 +310,7 @@ impl Session {
             Some(speaking) => (tokens::of_text(&speaking.said), speaking.thought_tokens),
             None => (0, 0),
         };
-        let modality = if self.manner.is_audio {
+        let modality = if self.config.is_audio {
             "AUDIO"
         } else {
             "TEXT"

@@ -11,36 +11,36 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
+use super::answer::{Answer, Next};
 use super::conversation::Conversation;
-use super::farewell::Farewell;
-use super::hearing::Hearing;
-use super::manner::Manner;
-use super::speaking::{Next, Speaking};
+use super::session_config::SessionConfig;
+use super::session_end::SessionEnd;
+use super::speech_detector::SpeechDetector;
 use super::wire::Wire;
-use crate::act::Act;
+use crate::command::Command;
 use crate::core::{Core, Exchange};
 use crate::script::{GoAway, Moment};
-use crate::{demands, models};
+use crate::{models, validation};
 
-/// How long before its end a connection is told of it.
+/// How long before its end a connection gets `goAway`.
 const WARNING: Duration = Duration::from_secs(60);
 
 /// A live session on its socket.
 pub(super) struct Session {
     pub(super) core: Arc<Core>,
-    pub(super) manner: Manner,
+    pub(super) config: SessionConfig,
     pub(super) conversation: Conversation,
     /// The system's instruction, for what it counts.
     pub(super) system: Option<Content>,
-    pub(super) speaking: Option<Speaking>,
-    /// Whether what was said before is still being told, and nothing of it is to be answered.
-    pub(super) is_told_history: bool,
-    /// Whether the model speaks again when it has finished what it says.
+    pub(super) speaking: Option<Answer>,
+    /// Whether the client is still sending the history, which is not answered.
+    pub(super) takes_history: bool,
+    /// Whether the model answers again when the current answer is complete.
     pub(super) speaks_next: bool,
-    /// What the user said while the model could not be interrupted.
+    /// Input that came while the model could not be interrupted.
     pub(super) queued: VecDeque<Content>,
-    pub(super) hearing: Hearing,
-    /// Whether sound came since the client said that somebody speaks.
+    pub(super) speech: SpeechDetector,
+    /// Whether sound came since the client marked the start of speech.
     pub(super) activity: Option<bool>,
     pub(super) alarms: Alarms,
     wire: Wire,
@@ -71,37 +71,37 @@ pub(super) async fn run(
 ) {
     let mut wire = Wire::new(socket, exchange, core.options.frames);
     let mut closing = core.closing.clone();
-    let acts = core.acts.subscribe();
+    let commands = core.commands.subscribe();
     let set_up = tokio::select! {
         set_up = Session::set_up(core, &mut wire, version, is_admitted) => set_up,
-        () = closing.told() => Err(Farewell::close(1001, "The emulator ends.")),
+        () = closing.requested() => Err(SessionEnd::close(1001, "The emulator ends.")),
     };
-    let farewell = match set_up {
+    let end = match set_up {
         Ok((setup, conversation, go_away)) => {
             let mut session = Session::new(core, wire, &setup, conversation);
-            let farewell = session.converse(acts, go_away).await;
+            let end = session.converse(commands, go_away).await;
             wire = session.wire;
-            farewell
+            end
         }
-        Err(farewell) => farewell,
+        Err(end) => end,
     };
-    wire.end(farewell).await;
+    wire.end(end).await;
 }
 
 impl Session {
-    /// Reads the setup, and says whether it is taken.
+    /// Reads and checks the setup.
     async fn set_up(
         core: &Core,
         wire: &mut Wire,
         version: &str,
         is_admitted: bool,
-    ) -> Result<(Setup, Conversation, Option<GoAway>), Farewell> {
+    ) -> Result<(Setup, Conversation, Option<GoAway>), SessionEnd> {
         let message = wire.receive().await?;
         if !is_admitted {
-            return Err(Farewell::key());
+            return Err(SessionEnd::key());
         }
         let Some(setup) = message.setup else {
-            return Err(Farewell::invalid(
+            return Err(SessionEnd::invalid(
                 "setup must be the first message and only the first message",
             ));
         };
@@ -112,10 +112,10 @@ impl Session {
             tokio::time::sleep(Duration::from_millis(delay)).await;
         }
         if rule.cut.is_some() {
-            return Err(Farewell::Cut);
+            return Err(SessionEnd::Cut);
         }
         if let Some(close) = rule.close {
-            return Err(Farewell::close(close.code, close.reason));
+            return Err(SessionEnd::close(close.code, close.reason));
         }
         check(&setup, version)?;
         let handle = setup.session_resumption.as_ref();
@@ -126,7 +126,7 @@ impl Session {
                 .handles
                 .find(handle)
                 .filter(|_| !rule.refuse_handle)
-                .ok_or_else(|| Farewell::close(1008, "BidiGenerateContent session not found"))?,
+                .ok_or_else(|| SessionEnd::close(1008, "BidiGenerateContent session not found"))?,
         };
         match rule.respond {
             Some(frames) => {
@@ -150,15 +150,15 @@ impl Session {
     }
 
     fn new(core: &Arc<Core>, wire: Wire, setup: &Setup, conversation: Conversation) -> Self {
-        let manner = Manner::new(setup);
+        let config = SessionConfig::new(setup);
         let lifetime = core.options.lifetime;
         let warning = WARNING.min(lifetime / 2);
         let now = Instant::now();
         Self {
             core: core.clone(),
-            hearing: Hearing::new(manner.silence_ms),
-            is_told_history: manner.is_told_history,
-            manner,
+            speech: SpeechDetector::new(config.silence_ms),
+            takes_history: config.takes_history,
+            config,
             conversation,
             system: setup.system_instruction.clone(),
             speaking: None,
@@ -177,35 +177,35 @@ impl Session {
     /// The conversation, until it ends.
     async fn converse(
         &mut self,
-        mut acts: broadcast::Receiver<Act>,
+        mut commands: broadcast::Receiver<Command>,
         go_away: Option<GoAway>,
-    ) -> Farewell {
+    ) -> SessionEnd {
         let mut closing = self.core.closing.clone();
-        if let Err(farewell) = self.begin(go_away).await {
-            return farewell;
+        if let Err(end) = self.begin(go_away).await {
+            return end;
         }
         loop {
             let done = tokio::select! {
                 biased;
-                () = closing.told() => Err(Farewell::close(1001, "The emulator ends.")),
-                act = acts.recv() => match act {
-                    Ok(act) => self.act(act).await,
+                () = closing.requested() => Err(SessionEnd::close(1001, "The emulator ends.")),
+                command = commands.recv() => match command {
+                    Ok(command) => self.command(command).await,
                     Err(_) => Ok(()),
                 },
                 message = self.wire.receive() => match message {
                     Ok(message) => self.take_in(message).await,
-                    Err(farewell) => Err(farewell),
+                    Err(end) => Err(end),
                 },
                 alarm = ring(&self.alarms) => self.alarm(alarm).await,
-                next = next(&mut self.speaking, &self.manner) => self.speak(next).await,
+                next = next(&mut self.speaking, &self.config) => self.speak(next).await,
             };
-            if let Err(farewell) = done {
-                return farewell;
+            if let Err(end) = done {
+                return end;
             }
         }
     }
 
-    async fn begin(&mut self, go_away: Option<GoAway>) -> Result<(), Farewell> {
+    async fn begin(&mut self, go_away: Option<GoAway>) -> Result<(), SessionEnd> {
         self.give_handle().await?;
         match go_away {
             Some(go_away) => self.warn(go_away).await,
@@ -213,23 +213,23 @@ impl Session {
         }
     }
 
-    async fn act(&mut self, act: Act) -> Result<(), Farewell> {
-        match act {
-            Act::GoAway(go_away) => self.warn(go_away).await,
-            Act::Close(close) => Err(Farewell::close(close.code, close.reason)),
-            Act::Cut {} => Err(Farewell::Cut),
-            Act::Interrupt {} => self.interrupt().await,
-            Act::CancelCalls {} => self.cancel(false).await,
+    async fn command(&mut self, command: Command) -> Result<(), SessionEnd> {
+        match command {
+            Command::GoAway(go_away) => self.warn(go_away).await,
+            Command::Close(close) => Err(SessionEnd::close(close.code, close.reason)),
+            Command::Cut {} => Err(SessionEnd::Cut),
+            Command::Interrupt {} => self.interrupt().await,
+            Command::CancelCalls {} => self.cancel(false).await,
         }
     }
 
-    async fn alarm(&mut self, alarm: Alarm) -> Result<(), Farewell> {
+    async fn alarm(&mut self, alarm: Alarm) -> Result<(), SessionEnd> {
         match alarm {
             Alarm::GoAway(time_left) => {
                 self.alarms.go_away = None;
                 self.wire.go_away(time_left).await
             }
-            Alarm::Close => Err(Farewell::close(1008, "The operation was aborted.")),
+            Alarm::Close => Err(SessionEnd::close(1008, "The operation was aborted.")),
             Alarm::Cancel => {
                 self.alarms.cancel = None;
                 self.cancel(false).await
@@ -237,8 +237,8 @@ impl Session {
         }
     }
 
-    /// Says that the connection will be closed, and closes it later, if it is to.
-    pub(super) async fn warn(&mut self, go_away: GoAway) -> Result<(), Farewell> {
+    /// Announces that the connection will be closed, and schedules the close, if there is one.
+    pub(super) async fn warn(&mut self, go_away: GoAway) -> Result<(), SessionEnd> {
         if let Some(wait) = go_away.close_after_ms {
             self.alarms.close = Some(Instant::now() + Duration::from_millis(wait));
         }
@@ -246,26 +246,26 @@ impl Session {
         self.wire.go_away(time_left).await
     }
 
-    pub(super) async fn send(&mut self, message: ServerMessage) -> Result<(), Farewell> {
+    pub(super) async fn send(&mut self, message: ServerMessage) -> Result<(), SessionEnd> {
         self.wire.send(json!(message)).await
     }
 
-    pub(super) async fn send_frame(&mut self, frame: Value) -> Result<(), Farewell> {
+    pub(super) async fn send_frame(&mut self, frame: Value) -> Result<(), SessionEnd> {
         self.wire.send(frame).await
     }
 }
 
 /// Refuses a setup that Google would refuse.
-fn check(setup: &Setup, version: &str) -> Result<(), Farewell> {
+fn check(setup: &Setup, version: &str) -> Result<(), SessionEnd> {
     let model = setup.model.as_deref().unwrap_or_default();
     let name = model.strip_prefix("models/").unwrap_or(model);
     if !models::exists(name) {
-        return Err(Farewell::no_model(name, version));
+        return Err(SessionEnd::no_model(name, version));
     }
     let config = setup.generation_config.as_ref();
     let modalities = config.map_or(&[][..], |config| &config.response_modalities);
     if modalities.len() > 1 {
-        return Err(Farewell::invalid(
+        return Err(SessionEnd::invalid(
             "At most one response modality can be specified in the setup request.",
         ));
     }
@@ -273,17 +273,17 @@ fn check(setup: &Setup, version: &str) -> Result<(), Farewell> {
         .iter()
         .find(|it| !["TEXT", "AUDIO"].contains(&it.as_str()))
     {
-        return Err(Farewell::invalid(format!(
+        return Err(SessionEnd::invalid(format!(
             "The response modality {stranger} is not supported."
         )));
     }
-    demands::check_tools(&setup.tools).map_err(|refusal| Farewell::refused(&refusal))
+    validation::check_tools(&setup.tools).map_err(|refusal| SessionEnd::refused(&refusal))
 }
 
-/// The next thing that the model says; never, while it says nothing.
-async fn next(speaking: &mut Option<Speaking>, manner: &Manner) -> Next {
+/// The next piece of the answer; pending while there is none.
+async fn next(speaking: &mut Option<Answer>, config: &SessionConfig) -> Next {
     match speaking {
-        Some(speaking) => speaking.next(manner).await,
+        Some(speaking) => speaking.next(config).await,
         None => std::future::pending().await,
     }
 }

@@ -1,4 +1,4 @@
-//! Words as sound: a tone for each, as long as it takes to say them.
+//! Text to speech: a tone for each piece of text, as long as it takes to say it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,15 +20,15 @@ fn length(letter: char) -> usize {
     RATE * millis / 1_000
 }
 
-/// The sound of some words, in base64.
+/// The sound of a text, in base64.
 pub(super) fn say(words: &str) -> String {
     let samples = words.chars().map(length).sum::<usize>();
-    // A pitch of the words' own, so that two words can be told apart.
+    // A pitch for each text, so that two texts sound different.
     let pitch = 180.0 + (words.chars().map(u32::from).sum::<u32>() % 12) as f32 * 20.0;
     let fade = (RATE / 200) as f32;
     let mut bytes = Vec::with_capacity(samples * 2);
     for at in 0..samples {
-        // Without a fade, each word would begin and end with a crack.
+        // Without a fade, each tone would begin and end with a crack.
         let edge = at.min(samples - at) as f32;
         let volume = VOLUME * (edge / fade).min(1.0);
         let angle = at as f32 / RATE as f32 * pitch * std::f32::consts::TAU;
@@ -38,7 +38,7 @@ pub(super) fn say(words: &str) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Words cut into what is said in one breath.
+/// The text in pieces of a few words.
 pub(super) fn pieces(words: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     for word in words.split_inclusive(' ') {

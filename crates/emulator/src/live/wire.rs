@@ -7,12 +7,12 @@ use gemini::Seconds;
 use gemini::live::{ClientMessage, GoAway, ServerMessage};
 use serde_json::{Value, json};
 
-use super::farewell::{Farewell, shortened};
+use super::session_end::{SessionEnd, shortened};
 use crate::core::Exchange;
 use crate::log::{Happening, json_or_text, without_media};
 use crate::options::Frames;
 
-/// How long a client may take to answer a farewell.
+/// How long a client may take to answer a close frame.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// Fields of a message that are not in its type.
@@ -35,8 +35,8 @@ impl Wire {
     }
 
     /// The next message of the client. Dropping the future loses nothing.
-    pub(super) async fn receive(&mut self) -> Result<ClientMessage, Farewell> {
-        let gone = |code, reason| Err(Farewell::Gone { code, reason });
+    pub(super) async fn receive(&mut self) -> Result<ClientMessage, SessionEnd> {
+        let gone = |code, reason| Err(SessionEnd::Gone { code, reason });
         let bytes = loop {
             match self.socket.recv().await {
                 Some(Ok(Message::Text(text))) => break text.as_bytes().to_vec(),
@@ -54,20 +54,20 @@ impl Wire {
             data: json_or_text(&bytes),
         });
         let message: ClientMessage = serde_json::from_slice(&bytes).map_err(|error| {
-            Farewell::invalid(format!("Invalid JSON payload received. {error}"))
+            SessionEnd::invalid(format!("Invalid JSON payload received. {error}"))
         })?;
         let stranger = message
             .rest
             .keys()
             .find(|key| !KNOWN.contains(&key.as_str()));
         match stranger {
-            Some(name) => Err(Farewell::unknown_name(name)),
+            Some(name) => Err(SessionEnd::unknown_name(name)),
             None => Ok(message),
         }
     }
 
-    /// Sends a frame; a string as it stands.
-    pub(super) async fn send(&mut self, frame: Value) -> Result<(), Farewell> {
+    /// Sends a frame; a string verbatim.
+    pub(super) async fn send(&mut self, frame: Value) -> Result<(), SessionEnd> {
         let text = match &frame {
             Value::String(text) => text.clone(),
             frame => frame.to_string(),
@@ -82,14 +82,14 @@ impl Wire {
         self.socket
             .send(message)
             .await
-            .map_err(|error| Farewell::Gone {
+            .map_err(|error| SessionEnd::Gone {
                 code: None,
                 reason: error.to_string(),
             })
     }
 
-    /// Says that the connection will be closed.
-    pub(super) async fn go_away(&mut self, time_left: Duration) -> Result<(), Farewell> {
+    /// Announces that the connection will be closed.
+    pub(super) async fn go_away(&mut self, time_left: Duration) -> Result<(), SessionEnd> {
         let go_away = GoAway {
             time_left: Some(Seconds(time_left)),
             ..GoAway::default()
@@ -102,22 +102,22 @@ impl Wire {
     }
 
     /// Ends the socket, as it is to end.
-    pub(super) async fn end(mut self, farewell: Farewell) {
-        let (code, reason, by_emulator) = match &farewell {
-            Farewell::Close { code, reason } => (Some(*code), shortened(reason), true),
-            Farewell::Cut => (None, "", true),
-            Farewell::Gone { code, reason } => (*code, reason.as_str(), false),
+    pub(super) async fn end(mut self, end: SessionEnd) {
+        let (code, reason, by_emulator) = match &end {
+            SessionEnd::Close { code, reason } => (Some(*code), shortened(reason), true),
+            SessionEnd::Cut => (None, "", true),
+            SessionEnd::Gone { code, reason } => (*code, reason.as_str(), false),
         };
         self.exchange.write(Happening::Closed {
             code,
             reason: reason.to_owned(),
             by_emulator,
         });
-        let message = match farewell {
-            Farewell::Close { code, reason } => Some(Farewell::message(code, &reason)),
-            // The client waits for its own farewell to come back, which goes out as one reads on.
-            Farewell::Gone { code: Some(_), .. } => None,
-            Farewell::Gone { .. } | Farewell::Cut => return,
+        let message = match end {
+            SessionEnd::Close { code, reason } => Some(SessionEnd::message(code, &reason)),
+            // The client waits for its own end to come back, which goes out as one reads on.
+            SessionEnd::Gone { code: Some(_), .. } => None,
+            SessionEnd::Gone { .. } | SessionEnd::Cut => return,
         };
         let parting = async {
             if let Some(message) = message

@@ -63,7 +63,7 @@ async fn the_log_tells_what_was_asked_and_answered() {
     );
     let after = last["seq"].as_u64().unwrap();
 
-    // Who waits for more is told when it comes.
+    // A request that waits for more gets it when it comes.
     let path = format!("/emulator/log?after={after}&wait=20");
     let (log, _) = tokio::join!(
         request(&emulator, "GET", &path, ""),

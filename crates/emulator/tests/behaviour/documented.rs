@@ -1,13 +1,16 @@
 //! The examples of docs/emulator.md are true.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use adk_stream_emulator::{Act, Rule, Script};
+use adk_stream_emulator::{Command, Emulator, Happening, Rule, Script};
 use serde_json::Value;
+
+use crate::http::ask;
 
 const DOCUMENT: &str = include_str!("../../../../docs/emulator.md");
 
-/// The objects that stand in the document as code.
+/// The objects that are in the document as code.
 fn objects() -> Vec<Value> {
     let fenced = DOCUMENT.split("```json\n").skip(1);
     let fenced = fenced.filter_map(|block| block.split("```").next());
@@ -24,7 +27,8 @@ fn every_rule_of_the_document_can_be_followed() {
     let mut keys = BTreeSet::new();
     for object in objects() {
         let text = object.to_string();
-        if serde_json::from_value::<Act>(object.clone()).is_ok() && object.get("cut").is_none() {
+        if serde_json::from_value::<Command>(object.clone()).is_ok() && object.get("cut").is_none()
+        {
             continue;
         }
         let rules = if object.get("rules").is_some() {
@@ -57,4 +61,22 @@ fn every_rule_of_the_document_can_be_followed() {
         .collect();
     assert!(missing.is_empty(), "no example has {missing:?}");
     assert!(keys.len() > 15, "{keys:?}");
+}
+
+#[tokio::test]
+async fn the_example_in_rust_runs() -> Result<(), Box<dyn std::error::Error>> {
+    let emulator = Emulator::builder()
+        .pace(Duration::from_millis(5))
+        .start()
+        .await?;
+    let script = r#"{"rules": [{"on": "generate", "times": 1, "status": {"code": 503}}]}"#;
+    emulator.set_script(Script::from_json(script)?)?;
+    // Your client talks to emulator.url().
+    let answer = ask(&emulator, "Hello").await;
+    emulator.counted(|stats| stats.requests == 1).await;
+    let is_refusal = |it: &Happening| matches!(it, Happening::Answer { status: 503, .. });
+    emulator.logged(|entry| is_refusal(&entry.happening)).await;
+    emulator.command(Command::Cut {});
+    assert_eq!(answer.status, 503);
+    Ok(())
 }

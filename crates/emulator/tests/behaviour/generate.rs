@@ -149,7 +149,7 @@ async fn calls_carry_ids_and_the_first_a_signature() {
 }
 
 #[tokio::test]
-async fn a_model_may_be_told_to_sign_that_would_not() {
+async fn signatures_can_be_forced_for_a_model_without_them() {
     let emulator = Emulator::builder()
         .signatures(Signatures::Always)
         .start()

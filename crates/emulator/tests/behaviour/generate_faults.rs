@@ -30,7 +30,7 @@ async fn a_stream_is_cut_after_bytes() {
 }
 
 #[tokio::test]
-async fn a_chunk_is_malformed_and_the_stream_goes_on() {
+async fn a_chunk_is_malformed_and_the_stream_continues() {
     let emulator = emulator(r#"[{"on": "generate", "malformed": {"after": 1}}]"#).await;
     let answer = ask(&emulator, "Hello").await;
     let events = answer.events();

@@ -22,7 +22,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{} is no JSON", self.body))
     }
 
-    /// What stands in the events of a stream.
+    /// What is in the events of a stream.
     pub(crate) fn events(&self) -> Vec<&str> {
         let events = self
             .body

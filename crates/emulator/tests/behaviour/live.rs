@@ -45,12 +45,12 @@ async fn a_client_may_send_binary_frames_and_either_letter_case() {
 
 #[tokio::test]
 async fn history_that_a_client_begins_with_is_not_answered() {
-    for (is_complete, told) in [
+    for (is_complete, history_config) in [
         (true, json!({"initialHistoryInClientContent": true})),
         (false, json!({"initial_history_in_client_content": true})),
     ] {
         let emulator = emulator("[]").await;
-        let more = json!({"model": "models/gemini-3.1-flash-live-preview", "historyConfig": told});
+        let more = json!({"model": "models/gemini-3.1-flash-live-preview", "historyConfig": history_config});
         let mut socket = Socket::with(&emulator, setup(more)).await;
         let turns = json!([{"role": "user", "parts": [{"text": WEATHER}]}]);
         let history = json!({"turns": turns, "turnComplete": is_complete});
@@ -101,7 +101,7 @@ async fn from_gemini_3_8_on_tools_do_not_block() {
 }
 
 #[tokio::test]
-async fn each_of_two_calls_is_told_as_it_comes() {
+async fn each_of_two_calls_is_shown_as_it_comes() {
     let emulator = emulator("[]").await;
     let mut socket = Socket::with(&emulator, setup(non_blocking())).await;
     socket.say(BOTH).await;
@@ -111,16 +111,19 @@ async fn each_of_two_calls_is_told_as_it_comes() {
     socket
         .bring(&calls[0], fog, json!({"scheduling": "INTERRUPT"}))
         .await;
-    let told = text_of(&socket.turn().await);
-    assert!(told.starts_with("The weather in Tokyo: Fog."), "{told}");
+    let answer = text_of(&socket.turn().await);
+    assert!(answer.starts_with("The weather in Tokyo: Fog."), "{answer}");
     assert!(
-        told.contains("I have started the payment to Sam."),
-        "{told}"
+        answer.contains("I have started the payment to Sam."),
+        "{answer}"
     );
     let receipt = json!({"success": true, "amount": 20, "recipient": "Sam"});
     socket.bring(&calls[1], receipt, json!({})).await;
-    let told = text_of(&socket.turn().await);
-    assert!(told.starts_with("The payment to Sam is finished"), "{told}");
+    let answer = text_of(&socket.turn().await);
+    assert!(
+        answer.starts_with("The payment to Sam is finished"),
+        "{answer}"
+    );
 }
 
 #[tokio::test]
@@ -193,7 +196,7 @@ async fn sound_is_recognised_as_the_script_says() {
     let mut socket = Socket::with(&emulator, setup(more)).await;
     // 0x0A0A, on and on.
     let loud = json!({"mimeType": "audio/pcm;rate=16000", "data": "CgoK".repeat(1_000)});
-    for heard in ["Play it", "Stop it", "Stop it"] {
+    for transcript in ["Play it", "Stop it", "Stop it"] {
         socket.send(json!({"realtimeInput": {"audio": loud}})).await;
         socket
             .send(json!({"realtimeInput": {"audioStreamEnd": true}}))
@@ -203,8 +206,8 @@ async fn sound_is_recognised_as_the_script_says() {
             let text = frame.pointer("/serverContent/inputTranscription/text")?;
             text.as_str()
         });
-        assert_eq!(words.collect::<String>(), heard);
-        assert!(text_of(&frames).contains(heard));
+        assert_eq!(words.collect::<String>(), transcript);
+        assert!(text_of(&frames).contains(transcript));
     }
 }
 

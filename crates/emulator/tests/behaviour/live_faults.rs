@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use adk_stream_emulator::{Act, Emulator};
+use adk_stream_emulator::{Command, Emulator};
 use serde_json::json;
 
 use crate::emulator;
@@ -19,10 +19,10 @@ async fn a_setup_is_refused_or_cut() {
     ]"#;
     let emulator = emulator(rules).await;
     let frame = json!({"setup": setup(json!({}))});
-    for farewell in [(1011, "quota".to_owned()), (1006, String::new())] {
+    for end in [(1011, "quota".to_owned()), (1006, String::new())] {
         let mut socket = Socket::open(&emulator).await;
         socket.send(frame.clone()).await;
-        assert_eq!(socket.closed().await, farewell);
+        assert_eq!(socket.closed().await, end);
     }
     let mut socket = Socket::text(&emulator).await;
     assert_eq!(socket.next_raw().await.into_data(), "{");
@@ -36,11 +36,11 @@ async fn an_answer_is_cut_closed_or_malformed() {
         {"on": "answer", "nth": 3, "malformed": {"after": 1}}
     ]"#;
     let emulator = emulator(rules).await;
-    for farewell in [(1006, String::new()), (1008, "no more".to_owned())] {
+    for end in [(1006, String::new()), (1008, "no more".to_owned())] {
         let mut socket = Socket::text(&emulator).await;
         socket.say("Hello").await;
         assert_eq!(text_of(&[socket.next().await]), "You");
-        assert_eq!(socket.closed().await, farewell);
+        assert_eq!(socket.closed().await, end);
     }
     let mut socket = Socket::text(&emulator).await;
     socket.say("Hello").await;
@@ -104,7 +104,7 @@ async fn calls_are_taken_back_and_the_turn_is_over() {
     let mut socket = Socket::text(&emulator).await;
     socket.say(WEATHER).await;
     let call = socket.calls().await.remove(0);
-    emulator.act(Act::CancelCalls {});
+    emulator.command(Command::CancelCalls {});
     let (_, ids) = socket.until("/toolCallCancellation/ids").await;
     assert_eq!(ids, json!([call["id"]]));
     assert_eq!(socket.next().await["serverContent"]["interrupted"], true);
@@ -123,7 +123,7 @@ async fn a_model_is_interrupted_from_outside() {
     let mut socket = Socket::text(&emulator).await;
     socket.say("Hello").await;
     socket.until("/serverContent/modelTurn").await;
-    emulator.act(Act::Interrupt {});
+    emulator.command(Command::Interrupt {});
     let frames = socket.turn().await;
     assert_eq!(frames.len(), 1);
     assert_eq!(frames[0]["serverContent"]["interrupted"], true);
@@ -135,7 +135,7 @@ async fn a_model_is_interrupted_from_outside() {
 async fn sockets_are_cut_from_outside() {
     let emulator = emulator("[]").await;
     let mut sockets = [Socket::text(&emulator).await, Socket::text(&emulator).await];
-    assert_eq!(emulator.act(Act::Cut {}), 2);
+    assert_eq!(emulator.command(Command::Cut {}), 2);
     for socket in &mut sockets {
         assert_eq!(socket.closed().await.0, 1006);
     }

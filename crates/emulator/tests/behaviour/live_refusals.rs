@@ -1,4 +1,4 @@
-//! What Live refuses, and with which farewell.
+//! What Live refuses, and with which end.
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;

@@ -1,4 +1,4 @@
-//! Sessions that are gone on with.
+//! Sessions that are resumed.
 
 use adk_stream_emulator::Emulator;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn a_handle_brings_back_what_was_said() {
         assert!(text_of(&before).contains("\"Hello\""));
         counts.push(count.as_u64().unwrap());
     }
-    // A handle stands for a moment, and can be used again.
+    // A handle belongs to a moment, and can be used again.
     assert_eq!(counts[1], counts[2]);
     assert!(counts[1] > counts[0] + 20, "{counts:?}");
 }
@@ -69,7 +69,7 @@ async fn nobody_is_given_handles_who_did_not_ask() {
 }
 
 #[tokio::test]
-async fn who_asks_is_told_how_far_it_was_heard() {
+async fn client_gets_how_much_of_it_was_received() {
     let emulator = emulator("[]").await;
     let mut socket = resumable(&emulator, json!({"transparent": true})).await;
     handle(&mut socket).await;

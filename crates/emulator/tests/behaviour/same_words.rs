@@ -7,7 +7,9 @@ use agents::Agent;
 use agents::gemini::{Config, Gemini, Key};
 use demo::Demo;
 use serde_json::{Value, json};
-use turn::agent::{AgentEvent, Behavior, CallResult, Part, Past, StepRequest, ToolDeclaration};
+use turn::agent::{
+    AgentEvent, Behavior, CallResult, HistoryItem, Part, StepRequest, ToolDeclaration,
+};
 use turn::call::{Call, Outcome, Place, UnknownReason};
 use turn::message::{self, Message};
 use turn::reason::TIMED_OUT;
@@ -45,7 +47,7 @@ fn client(emulator: &Emulator, model: &str) -> Gemini {
 /// Runs a turn to its end; a call that is pending brings its result in a turn of its own.
 async fn story(agent: &dyn Agent, prompt: &str, settle: Settle) -> Story {
     let message = Message::new("m", vec![message::Part::text(prompt)]);
-    let mut history = vec![Past::Message(message)];
+    let mut history = vec![HistoryItem::Message(message)];
     let mut calls = Vec::new();
     let mut said = String::new();
     loop {
@@ -71,20 +73,20 @@ async fn story(agent: &dyn Agent, prompt: &str, settle: Settle) -> Story {
                 .map(|call| (call.tool.clone(), call.input.clone())),
         );
         let is_over = made.is_empty();
-        history.push(Past::Step { parts, results });
+        history.push(HistoryItem::Step { parts, results });
         if is_over {
             return (calls, said);
         }
         if let Some(call) = pending {
             let (parts, made) = step(agent, &history, calls.len()).await;
             assert!(made.is_empty());
-            history.push(Past::Step {
+            history.push(HistoryItem::Step {
                 parts,
                 results: Vec::new(),
             });
             let output = json!({"status": "done", "report": "All about it."});
             let outcome = Outcome::Output { output };
-            history.push(Past::Result { call, outcome });
+            history.push(HistoryItem::Result { call, outcome });
         }
         assert!(calls.len() < 20, "the turn has no end");
     }
@@ -94,7 +96,7 @@ fn is_pending(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Pending { .. })
 }
 
-async fn step(agent: &dyn Agent, history: &[Past], calls: usize) -> (Vec<Part>, Vec<Call>) {
+async fn step(agent: &dyn Agent, history: &[HistoryItem], calls: usize) -> (Vec<Part>, Vec<Call>) {
     let declare = |name: &str| ToolDeclaration {
         name: name.to_owned(),
         description: name.to_owned(),
@@ -350,7 +352,7 @@ async fn what_the_demo_thinks_comes_through() {
     let emulator = emulator("[]").await;
     let client = client(&emulator, "gemini-3-pro-preview");
     let message = Message::new("m", vec![message::Part::text("Where am I?")]);
-    let history = [Past::Message(message)];
+    let history = [HistoryItem::Message(message)];
     let thoughts = |parts: Vec<Part>| -> String {
         let thoughts = parts.iter().filter_map(|part| match part {
             Part::Reasoning { text, .. } => Some(text.as_str()),

@@ -102,7 +102,7 @@ impl Socket {
         calls.as_array().unwrap().clone()
     }
 
-    /// How it was closed, whatever came before; 1006 where there was no farewell.
+    /// How it was closed, whatever came before; 1006 where there was no end.
     pub(crate) async fn closed(&mut self) -> (u16, String) {
         loop {
             match soon(self.0.next()).await {

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::task::Poll;
 
-use agents::{AgentStream, Conversation, Heard};
+use agents::{AgentStream, AudioInput, Conversation};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
-use turn::agent::{AgentEvent, Said, StepRequest};
+use tools::Context;
+use tools::tool::{Returned, Run};
+use tools::work::{ToolDoes, Work, WorkSender};
+use turn::agent::{AgentEvent, CompactEvent, StepRequest};
 use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::{CallId, ChatId, GateId};
 
-use crate::context::Context;
-use crate::driver::{ToolDoes, ToolRun};
+use crate::driver::ToolRun;
 use crate::engine::Engine;
-use crate::tool::{Returned, Run};
-use crate::work::{Work, WorkSender};
 
 /// How much of what an agent has ready is brought in one go.
 const BATCH_SIZE: usize = 256;
@@ -53,9 +53,9 @@ impl Tasks {
         self.conversation.is_some()
     }
 
-    pub(super) fn hear(&mut self, heard: Heard) {
+    pub(super) fn push_audio(&mut self, audio: AudioInput) {
         if let Some(conversation) = &mut self.conversation {
-            conversation.hear(heard);
+            conversation.push_audio(audio);
         }
     }
 
@@ -73,29 +73,29 @@ impl Tasks {
         self.model = Some((run, stream));
     }
 
-    /// Whether an agent is listened to.
-    pub(super) fn is_listening(&self) -> bool {
+    /// Whether a model call streams.
+    pub(super) fn is_streaming(&self) -> bool {
         self.model.is_some()
     }
 
-    /// What the agent says next, all that is ready in one go, and whether its stream has ended. The
-    /// stream is read here, in the task of the chat, so that a word wakes nobody else.
-    pub(super) fn listen(&mut self) -> impl Future<Output = (u64, Vec<Said>, bool)> {
+    /// The agent's next events, all that are ready in one batch, and whether its stream has ended. The
+    /// stream is polled here, in the task of the chat, so that a delta wakes no other task.
+    pub(super) fn next_events(&mut self) -> impl Future<Output = (u64, Vec<CompactEvent>, bool)> {
         std::future::poll_fn(|context| {
             let Some((run, stream)) = &mut self.model else {
                 return Poll::Pending;
             };
             let (run, mut is_over) = (*run, false);
-            let mut said = Vec::with_capacity(stream.size_hint().0.min(BATCH_SIZE));
-            while said.len() < BATCH_SIZE {
+            let mut events = Vec::with_capacity(stream.size_hint().0.min(BATCH_SIZE));
+            while events.len() < BATCH_SIZE {
                 match stream.as_mut().poll_next(context) {
                     Poll::Ready(Some(event)) => {
                         is_over = matches!(event, AgentEvent::Failed { .. });
-                        said.push(event.into());
+                        events.push(event.into());
                     }
                     Poll::Ready(None) => is_over = true,
-                    // What was said goes out at once, however little it is.
-                    Poll::Pending if said.is_empty() => return Poll::Pending,
+                    // What has come goes out at once, however little it is.
+                    Poll::Pending if events.is_empty() => return Poll::Pending,
                     Poll::Pending => break,
                 }
                 if is_over {
@@ -103,7 +103,7 @@ impl Tasks {
                     break;
                 }
             }
-            Poll::Ready((run, said, is_over))
+            Poll::Ready((run, events, is_over))
         })
     }
 
@@ -112,7 +112,10 @@ impl Tasks {
         self.end(&due.call);
         let (run, call) = (due.run, due.call.clone());
         let tools = &self.engine.shared.settings.tools;
-        let function = tools.get(&due.tool).and_then(|tool| tool.run.clone());
+        let function = tools.get_to_run(&due.tool).map_or_else(
+            || Err(tools.missing(&due.tool)),
+            |tool| tool.function().ok_or_else(|| tools.missing(&due.tool)),
+        );
         let context = Context::new(
             self.chat.clone(),
             run,
@@ -121,7 +124,8 @@ impl Tasks {
             tools.clone(),
             self.work.clone(),
             due.recorded.clone(),
-        );
+        )
+        .with_fence(due.fence.clone());
         let task = tokio::spawn(self::run(due, context, function, self.work.clone()));
         self.tools.insert(call, (run, task.abort_handle()));
     }
@@ -168,18 +172,20 @@ impl Tasks {
 }
 
 /// Runs a tool, and brings what came of it.
-async fn run(due: ToolRun, context: Context, function: Option<Run>, work: WorkSender) {
+async fn run(due: ToolRun, context: Context, function: Result<Run, String>, work: WorkSender) {
     let (run, call, input) = (due.run, due.call, due.input);
     let returned = |outcome| Work::Tool {
         run,
         call: call.clone(),
         does: ToolDoes::Return { outcome },
     };
-    let Some(function) = function else {
-        // The tool was there when the call was made, and is not in this process.
-        let error = format!("There is no tool {} any more.", due.tool);
-        let _ = work.send(returned(Outcome::Error { error })).await;
-        return;
+    let function = match function {
+        Ok(function) => function,
+        // The tool was there when the call was made, and is not in this process, or not any more.
+        Err(error) => {
+            let _ = work.send(returned(Outcome::Error { error })).await;
+            return;
+        }
     };
     // In a set, so that the tool ends with this task, and a panic of it does not.
     let mut tool = JoinSet::new();

@@ -1,12 +1,13 @@
-//! How a chat is read, claimed and appended to. Whoever comes late conflicts: the chat is let go, read
-//! again, and what was to be done is decided on anew, so many times at the most.
+//! How a chat is read, claimed and appended to. The later append conflicts: the chat is evicted, read
+//! again, and what was to be done is decided on again, a bounded number of times.
 
 use store::{Appended, NewEntry, StoreError};
+use tools::Fence;
 use turn::call::{Outcome, Place, UnknownReason};
-use turn::{At, CallId, Chat, Effect, Principal, Turn};
+use turn::{At, CallId, Chat, Effect, Event, Principal, Turn};
 use view::{Closing, ShownChat};
 
-use super::{Action, Driver, Next, Operation, Stored, ToolRun, moved};
+use super::{Action, Driver, Next, Operation, Stored, ToolRun, handover_notice};
 use crate::error::EngineError;
 
 /// What the driver waits for.
@@ -19,6 +20,8 @@ pub(super) enum Wait {
     Append {
         at: At,
         effects: Vec<Effect>,
+        /// Tools whose calls were taken over from another server.
+        taken_over: Vec<String>,
         goes_to: To,
     },
     /// The chat's own lease.
@@ -84,10 +87,15 @@ impl Driver {
             open: chat.open_turn(),
         };
         let expected = chat.seq();
+        let taken_over = match goes_to {
+            To::Load => unknown_tools(chat, &entry.events),
+            To::Job => Vec::new(),
+        };
         let effects = output.effects;
         let wait = Wait::Append {
             at,
             effects,
+            taken_over,
             goes_to,
         };
         self.ask(Operation::Append { expected, entry }, wait);
@@ -118,12 +126,19 @@ impl Driver {
                 Wait::Append {
                     at,
                     effects,
+                    taken_over,
                     goes_to,
                 },
                 Ok(Stored::Appended(Appended::Ok { seq })),
             ) => {
                 if let Some(chat) = &mut self.chat {
                     chat.appended(seq);
+                    if !taken_over.is_empty() && self.settings.server.is_some() {
+                        self.actions.push(Action::RaiseFence {
+                            tools: taken_over,
+                            fence: fence(chat),
+                        });
+                    }
                 }
                 self.act(effects);
                 // A chat that was just opened has no lease yet.
@@ -132,13 +147,13 @@ impl Driver {
                 }
             }
             (Wait::Append { .. }, Ok(Stored::Appended(Appended::Conflict { .. }))) => {
-                self.evict(Some(moved()));
+                self.evict(Some(handover_notice()));
                 if let Some(job) = &mut self.job {
                     job.has_conflicted = true;
                 }
                 self.conflicts += 1;
                 if self.conflicts >= self.settings.conflicts {
-                    // Whoever asks next may try again.
+                    // The next command may try again.
                     self.conflicts = 0;
                     return self.fail(EngineError::Conflict);
                 }
@@ -162,7 +177,7 @@ impl Driver {
                 self.wrote(at, goes_to);
             }
             (Wait::Owner, stored) => {
-                self.evict(Some(moved()));
+                self.evict(Some(handover_notice()));
                 let address = match stored {
                     Ok(Stored::Lease(Some(lease))) => lease.holder.address,
                     _ => String::new(),
@@ -171,7 +186,7 @@ impl Driver {
             }
             (Wait::Compare, Ok(stored)) => {
                 if let Stored::Outdated(true) = stored {
-                    self.evict(Some(moved()));
+                    self.evict(Some(handover_notice()));
                 }
                 self.wrote(None, To::Job);
             }
@@ -180,7 +195,7 @@ impl Driver {
             // The store has answered something else than it was asked.
             (_, Ok(_)) => return self.fail(EngineError::Conflict),
         }
-        self.go_on();
+        self.advance();
     }
 
     /// Takes up a chat that was read. Nothing of it runs here: it is this process that goes on with it.
@@ -208,7 +223,7 @@ impl Driver {
     fn idempotent_calls(&self, chat: &Chat) -> Vec<CallId> {
         let calls = chat.current().into_iter().flat_map(Turn::calls);
         let tools = &self.settings.tools;
-        let is_idempotent = |name: &str| tools.get(name).is_some_and(|tool| tool.is_idempotent);
+        let is_idempotent = |name: &str| tools.get(name).is_some_and(|tool| tool.is_idempotent());
         calls
             .filter(|call| is_idempotent(&call.tool))
             .map(|call| call.id.clone())
@@ -247,7 +262,7 @@ impl Driver {
         if let Some(job) = self.job.take() {
             self.finish(&job, Err(error));
         }
-        self.go_on();
+        self.advance();
     }
 
     /// Forgets the chat as it was thought to be: the journal says otherwise, or says nothing. It is
@@ -255,10 +270,10 @@ impl Driver {
     pub(super) fn evict(&mut self, closing: Option<Closing>) {
         self.stop_work();
         let shown = self.shown();
-        let shown = shown.map(|(turn, _, lines)| (turn.clone(), lines.to_vec()));
+        let shown = shown.map(|shown| (shown.turn.clone(), shown.lines.to_vec()));
         self.is_held = false;
         self.chat = None;
-        self.actions.push(Action::LetGo { shown, closing });
+        self.actions.push(Action::Evicted { shown, closing });
     }
 
     /// Looks whether somebody else wrote to the journal. A lease that ran out may have gone to another
@@ -270,10 +285,10 @@ impl Driver {
         }
     }
 
-    /// Lets the chat go, and has others take it up.
+    /// Hands the chat over: others take it up.
     pub(super) fn give_back(&mut self) -> Next {
         let epoch = self.chat.as_deref().map(Chat::epoch);
-        self.evict(Some(moved()));
+        self.evict(Some(handover_notice()));
         match epoch {
             Some(epoch) => Next::Ask(Operation::GiveBack { epoch }, Wait::Other),
             None => Next::done(),
@@ -285,7 +300,7 @@ impl Driver {
         self.show();
         for effect in effects {
             match effect {
-                // Whoever takes the chat up calls it.
+                // The server that takes the chat up calls it.
                 Effect::CallModel if self.is_leaving => {}
                 Effect::CallModel => self.call_model(),
                 Effect::RunTool(call) => self.run_tool(&call),
@@ -315,6 +330,7 @@ impl Driver {
     }
 
     fn call_model(&mut self) {
+        let tools = self.tools().declarations();
         let Some(chat) = &mut self.chat else { return };
         let history = chat.shared_history();
         let Some(turn) = chat.current() else { return };
@@ -323,7 +339,7 @@ impl Driver {
             turn: turn.id().clone(),
             principal: speaker(chat),
             history,
-            tools: self.settings.tools.declarations(),
+            tools,
             session: chat.session().cloned(),
             own: turn.own_calls(),
             is_again: turn.is_asked_again(),
@@ -348,6 +364,7 @@ impl Driver {
             tool: made.tool.clone(),
             input: input.clone(),
             principal: speaker(chat),
+            fence: fence(chat),
             recorded: turn.recorded(call),
         };
         // What an earlier run of it still says is not heard, so it had better say nothing.
@@ -356,7 +373,7 @@ impl Driver {
         self.due.push(due);
     }
 
-    /// Lets go of a tool.
+    /// Stops a tool.
     pub(super) fn end_tool(&mut self, call: &CallId) {
         self.due.retain(|due| due.call != *call);
         if self.running.end_tool(call) {
@@ -369,6 +386,29 @@ impl Driver {
         self.due.clear();
         self.actions.push(Action::StopWork);
     }
+}
+
+/// This server's claim of a chat.
+fn fence(chat: &Chat) -> Fence {
+    // The id of a chat may be used again after it was deleted, that of a turn may not.
+    let first = chat.turns().next();
+    Fence {
+        scope: first.map(|turn| turn.id().to_string()).unwrap_or_default(),
+        epoch: chat.epoch(),
+    }
+}
+
+/// Tools whose calls these events settle as unknown, since their server stopped.
+fn unknown_tools(chat: &Chat, events: &[Event]) -> Vec<String> {
+    let is_lost = |outcome: &Outcome| {
+        let reason = UnknownReason::ServerStopped;
+        *outcome == Outcome::Unknown { reason }
+    };
+    let calls = events.iter().filter_map(|event| match event {
+        Event::CallSettled { call, outcome, .. } if is_lost(outcome) => chat.call(call),
+        _ => None,
+    });
+    calls.map(|(_, call)| call.tool.clone()).collect()
 }
 
 /// Who speaks in a chat.

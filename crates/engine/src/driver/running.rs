@@ -1,5 +1,5 @@
-//! Which runs of the agent and of tools are listened to. Runs have numbers, so that one that was let
-//! go is not heard.
+//! Which runs of the agent and of tools are current. Runs have numbers, so that the events of one that
+//! was stopped are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl Running {
     }
 
     /// Whether a run of a call is listened to.
-    pub(super) fn is_heard(&self, call: &CallId, run: u64) -> bool {
+    pub(super) fn is_current_tool(&self, call: &CallId, run: u64) -> bool {
         self.tools.get(call) == Some(&run)
     }
 

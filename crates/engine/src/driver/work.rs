@@ -4,47 +4,46 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use serde_json::{Map, Value};
-use turn::agent::{AgentEvent, Said};
+use turn::agent::{AgentEvent, CompactEvent};
 use turn::call::Place;
-use turn::live::{Ruling, Verdict};
+use turn::policy::{PolicyDecision, Verdict};
 use turn::{At, CallId, Chat, GateId, Status};
 
-use super::{Action, Driver, Next, ToolDoes};
-use crate::work::Ask;
+use super::{Action, Ask, Driver, Next, ToolDoes};
 
-/// What the agent said in one go.
+/// A batch of the agent's events.
 pub(super) struct Agent {
     run: u64,
-    said: Peekable<IntoIter<Said>>,
-    /// Whether its stream ended after that without having said so.
+    events: Peekable<IntoIter<CompactEvent>>,
+    /// Whether the stream ended after them without an event that says so.
     is_cut: bool,
 }
 
 impl Agent {
-    pub(super) fn new(run: u64, said: Vec<Said>, is_over: bool) -> Self {
-        // A failure ends the stream, and has said so itself.
-        let is_failure = |said: &Said| match said {
-            Said::Event(event) => matches!(**event, AgentEvent::Failed { .. }),
+    pub(super) fn new(run: u64, events: Vec<CompactEvent>, is_over: bool) -> Self {
+        // A failure ends the stream, and is an event that says so.
+        let is_failure = |event: &CompactEvent| match event {
+            CompactEvent::Event(event) => matches!(**event, AgentEvent::Failed { .. }),
             _ => false,
         };
-        let is_cut = is_over && !said.last().is_some_and(is_failure);
+        let is_cut = is_over && !events.last().is_some_and(is_failure);
         Self {
             run,
-            said: said.into_iter().peekable(),
+            events: events.into_iter().peekable(),
             is_cut,
         }
     }
 }
 
 impl Driver {
-    pub(super) fn agent_says(&mut self, agent: &mut Agent) -> Next {
-        // What is said in one go may end with what makes the chat let go of the agent.
+    pub(super) fn handle_events(&mut self, agent: &mut Agent) -> Next {
+        // A batch may end with what makes the chat stop the agent.
         while self.running.is_current(agent.run) {
             let Some(chat) = &mut self.chat else { break };
-            chat.hear(&mut agent.said);
-            let Some(said) = agent.said.next() else {
+            chat.push_deltas(&mut agent.events);
+            let Some(event) = agent.events.next() else {
                 self.show();
-                // One that said that it has ended may end.
+                // An agent that said that it has ended may end.
                 if !std::mem::take(&mut agent.is_cut) {
                     break;
                 }
@@ -53,25 +52,25 @@ impl Driver {
                     by: None,
                 };
             };
-            let event = AgentEvent::from(said);
-            if is_word(&event) {
-                let ruling = None;
-                let output = chat.handle(turn::Input::Agent { event, ruling }, At(0));
+            let event = AgentEvent::from(event);
+            if is_delta(&event) {
+                let policy = None;
+                let output = chat.handle(turn::Input::Agent { event, policy }, At(0));
                 debug_assert_eq!(output, turn::Output::default());
                 continue;
             }
-            // Words that came before are not held up by what has to be stored.
+            // Deltas that came before do not wait for what has to be stored.
             self.show();
             if let AgentEvent::Signal { name, data } = event {
                 self.actions.push(Action::Signal { name, data });
                 continue;
             }
-            return self.agent_does(event);
+            return self.handle_event(event);
         }
         Next::done()
     }
 
-    fn agent_does(&mut self, mut event: AgentEvent) -> Next {
+    fn handle_event(&mut self, mut event: AgentEvent) -> Next {
         if matches!(event, AgentEvent::Ended(_) | AgentEvent::Failed { .. }) {
             self.running.is_speaking = false;
         }
@@ -81,9 +80,9 @@ impl Driver {
         {
             *input = Value::Object(Map::new());
         }
-        let ruling = match (&event, self.chat.as_deref().and_then(Chat::owner)) {
+        let policy = match (&event, self.chat.as_deref().and_then(Chat::owner)) {
             (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
-                Some(self.settings.tools.rule(tool, input, owner))
+                Some(self.tools().rule(tool, input, owner))
             }
             // It runs the call, and asks, by itself: only how long is for us to say.
             (AgentEvent::OwnCall { place, .. }, _) => Some(self.agents_own(*place)),
@@ -91,20 +90,20 @@ impl Driver {
             _ => None,
         };
         Next::Write {
-            input: turn::Input::Agent { event, ruling },
+            input: turn::Input::Agent { event, policy },
             by: None,
         }
     }
 
-    fn agents_own(&self, place: Place) -> Ruling {
-        Ruling {
+    fn agents_own(&self, place: Place) -> PolicyDecision {
+        PolicyDecision {
             place,
             verdict: Verdict::Allow,
             timeout: self.settings.approval_timeout,
         }
     }
 
-    pub(super) fn tool_does(
+    pub(super) fn handle_tool(
         &mut self,
         run: u64,
         call: &CallId,
@@ -116,11 +115,13 @@ impl Driver {
         if let ToolDoes::Return { outcome } = does {
             return match is_done {
                 true => self.tool_returned(call),
-                // It was let go, and what it was doing was decided on without it.
-                false if before.is_none() && !self.running.is_heard(call, run) => Next::done(),
+                // It was stopped, and what it was doing was decided on without it.
+                false if before.is_none() && !self.running.is_current_tool(call, run) => {
+                    Next::done()
+                }
                 false => {
                     self.running.end_tool(call);
-                    // It is heard, though its run is over: also after a conflict.
+                    // Its result counts, though its run is over: also after a conflict.
                     *before = Some(None);
                     Next::Write {
                         input: turn::Input::ToolDone {
@@ -132,8 +133,8 @@ impl Driver {
                 }
             };
         }
-        // The chat may have been let go over it, and with it the tool.
-        if !self.running.is_heard(call, run) {
+        // The chat may have been evicted over it, and the tool stopped.
+        if !self.running.is_current_tool(call, run) {
             return Next::done();
         }
         let call = call.clone();
@@ -176,7 +177,7 @@ impl Driver {
         Next::Write { input, by: None }
     }
 
-    /// After a conflict it may have been run again before this was heard.
+    /// After a conflict it may have been run again before this result came.
     fn tool_returned(&mut self, call: &CallId) -> Next {
         let turn = self.chat.as_deref().and_then(Chat::current);
         if turn.is_some_and(|turn| turn.outcome(call).is_some()) {
@@ -247,9 +248,9 @@ pub(super) fn asks(call: CallId, ask: Ask) -> turn::Input {
     }
 }
 
-/// Whether an event is of words: it needs no entry, has no effect, and is shown with all that was said
-/// in the same go.
-fn is_word(event: &AgentEvent) -> bool {
+/// Whether an event is a delta or the end of a part: it needs no entry, has no effect, and is shown with
+/// the rest of its batch.
+fn is_delta(event: &AgentEvent) -> bool {
     matches!(
         event,
         AgentEvent::Text { .. } | AgentEvent::Reasoning { .. } | AgentEvent::PartEnd

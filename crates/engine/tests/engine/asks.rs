@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use adk_stream_engine::engine::Question;
+use adk_stream_engine::Question;
 use adk_stream_engine::{Ask, Engine, Tools};
 use agents::{Agent, AgentStream};
 use serde_json::json;
@@ -13,7 +13,7 @@ use turn::call::Place;
 use turn::event::Finish;
 use turn::gate::Decision;
 
-use crate::house::House;
+use crate::fixture::Fixture;
 
 /// Runs a call by itself, and says nothing of it.
 struct Busy;
@@ -56,10 +56,10 @@ impl futures_core::Stream for Made {
 
 #[tokio::test]
 async fn answer_does_not_count_for_another_question_under_the_same_number() {
-    let mut house = House::new(Tools::new(), |_| Vec::new());
-    let journal = house.journal.clone();
-    house.engine = Engine::builder(journal, Arc::new(Busy), Tools::new()).build();
-    house.say("pay").await;
+    let mut fixture = Fixture::new(Tools::new(), |_| Vec::new());
+    let journal = fixture.journal.clone();
+    fixture.engine = Engine::builder(journal, Arc::new(Busy), Tools::new()).build();
+    fixture.say("pay").await;
     let ask = async |question: &str| {
         let question = Question {
             call: "fc-1".to_owned(),
@@ -69,7 +69,7 @@ async fn answer_does_not_count_for_another_question_under_the_same_number() {
                 timeout: None,
             },
         };
-        let asked = house.engine.ask_for_agent(&house.chat, question, WAIT);
+        let asked = fixture.engine.ask_for_agent(&fixture.chat, question, WAIT);
         asked.await.unwrap()
     };
     let yes = Decision::Approved {
@@ -78,9 +78,11 @@ async fn answer_does_not_count_for_another_question_under_the_same_number() {
     };
     let answer = async || {
         loop {
-            let open = house.engine.approvals(&house.ann).await.unwrap();
+            let open = fixture.engine.approvals(&fixture.ann).await.unwrap();
             if let [open] = &open[..] {
-                let answered = house.engine.answer(&house.ann, &open.gate.id, yes.clone());
+                let answered = fixture
+                    .engine
+                    .answer(&fixture.ann, &open.gate.id, yes.clone());
                 assert!(answered.await.unwrap().agrees);
                 return open.gate.kind.question().unwrap().to_owned();
             }

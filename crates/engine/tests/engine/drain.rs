@@ -1,10 +1,9 @@
-//! A server that is told to end: tools at work come to their end, and whatever else there is goes on
-//! elsewhere.
+//! A server that shuts down: tools that run are waited for, and everything else continues elsewhere.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use adk_stream_engine::{Context, EngineError, Speech, Tools, tool};
+use adk_stream_engine::{Context, Dialect, EngineError, Tools, tool};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turn::call::{Outcome, UnknownReason};
@@ -12,12 +11,12 @@ use turn::{Event, Status};
 use wire::{Chunk, Profile};
 
 use crate::Nothing;
-use crate::house::{self, House, call, text};
+use crate::fixture::{self, Fixture, call, text};
 
-/// A tool that is at work until it is told to be done.
+/// A tool that runs until `finish` is notified.
 struct Slow {
     finish: Arc<Notify>,
-    house: House,
+    fixture: Fixture,
 }
 
 impl Slow {
@@ -32,19 +31,24 @@ impl Slow {
                 Ok(json!("paid"))
             }
         });
-        let house = House::new(Tools::new().with(pay), |request| {
-            match house::results(request) {
+        let fixture = Fixture::new(Tools::new().with(pay), |request| {
+            match fixture::results(request) {
                 0 => vec![call("pay", json!({}))],
                 _ => vec![text("Paid.")],
             }
         });
-        house.say("pay").await;
+        fixture.say("pay").await;
         has_begun.notified().await;
-        Self { finish, house }
+        Self { finish, fixture }
     }
 
     async fn outcomes(&self) -> Vec<Outcome> {
-        let entries = self.house.journal.read(&self.house.chat, 0).await.unwrap();
+        let entries = self
+            .fixture
+            .journal
+            .read(&self.fixture.chat, 0)
+            .await
+            .unwrap();
         let events = entries.into_iter().flat_map(|entry| entry.events);
         let outcomes = events.filter_map(|event| match event {
             Event::CallSettled { outcome, .. } => Some(outcome),
@@ -57,11 +61,14 @@ impl Slow {
 #[tokio::test(start_paused = true)]
 async fn tool_at_work_is_waited_for_and_the_model_is_for_the_next_server() {
     let slow = Slow::new().await;
-    let house = &slow.house;
-    let speech = Speech::Sdk(Profile::Shared);
-    let window = house.engine.resume(&house.ann, &house.chat, speech).await;
+    let fixture = &slow.fixture;
+    let dialect = Dialect::Sdk(Profile::Shared);
+    let window = fixture
+        .engine
+        .resume(&fixture.ann, &fixture.chat, dialect)
+        .await;
     let mut window = window.unwrap().unwrap();
-    let engine = house.engine.clone();
+    let engine = fixture.engine.clone();
     let drained = tokio::spawn(async move { engine.drain(Duration::from_secs(20)).await });
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert!(!drained.is_finished());
@@ -69,7 +76,7 @@ async fn tool_at_work_is_waited_for_and_the_model_is_for_the_next_server() {
     assert!(drained.await.unwrap().unwrap());
     let output = json!("paid");
     assert_eq!(slow.outcomes().await, [Outcome::Output { output }]);
-    // Whoever watched has seen the output, and is told to come back.
+    // A client that watched has seen the output, and is asked to come back.
     let mut told = Vec::new();
     while let Some(chunks) = window.next().await {
         told.extend(chunks);
@@ -79,11 +86,11 @@ async fn tool_at_work_is_waited_for_and_the_model_is_for_the_next_server() {
     let Some(Chunk::Error(error)) = told.last().map(|chunk| &**chunk) else {
         panic!("{told:?}")
     };
-    assert!(error.error_text.starts_with("moved: "), "{error:?}");
-    let refused = house.engine.view(&house.ann, &house.chat).await;
+    assert!(error.error_text.starts_with("handed_over: "), "{error:?}");
+    let refused = fixture.engine.view(&fixture.ann, &fixture.chat).await;
     assert!(matches!(refused, Err(EngineError::Closed)));
 
-    let next = house.restarted();
+    let next = fixture.restarted();
     next.engine.recover().await.unwrap();
     next.until_texts(&["Paid."]).await;
 }
@@ -91,9 +98,9 @@ async fn tool_at_work_is_waited_for_and_the_model_is_for_the_next_server() {
 #[tokio::test(start_paused = true)]
 async fn tool_that_takes_longer_than_the_grace_is_unknown() {
     let slow = Slow::new().await;
-    let in_time = slow.house.engine.drain(Duration::from_secs(20)).await;
+    let in_time = slow.fixture.engine.drain(Duration::from_secs(20)).await;
     assert!(!in_time.unwrap());
-    let next = slow.house.restarted();
+    let next = slow.fixture.restarted();
     next.engine.recover().await.unwrap();
     next.until_texts(&["Paid."]).await;
     assert_eq!(
@@ -110,18 +117,18 @@ async fn question_in_the_middle_of_the_work_does_not_hold_a_server_up() {
         context.approve("Really?").await?;
         Ok::<Value, _>(json!("booked"))
     });
-    let house = House::new(Tools::new().with(book), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(book), |request| {
+        match fixture::results(request) {
             0 => vec![call("book", json!({}))],
             _ => vec![text("Booked.")],
         }
     });
-    house.say("book").await;
-    house.until(Status::Parked).await;
+    fixture.say("book").await;
+    fixture.until(Status::Parked).await;
     let before = tokio::time::Instant::now();
-    assert!(house.engine.drain(Duration::from_secs(20)).await.unwrap());
+    assert!(fixture.engine.drain(Duration::from_secs(20)).await.unwrap());
     assert_eq!(before.elapsed(), Duration::ZERO);
-    let next = house.restarted();
+    let next = fixture.restarted();
     next.answer_next(crate::approved()).await;
     next.until_texts(&["Booked."]).await;
 }

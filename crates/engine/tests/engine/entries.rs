@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use adk_stream_engine::{Engine, EngineError, Speech, WindowStream};
+use adk_stream_engine::{Dialect, Engine, EngineError, WindowStream};
 use agents::{Agent, AgentStream};
 use futures_util::{StreamExt, stream};
 use serde_json::json;
@@ -15,10 +15,10 @@ use turn::{Principal, Status};
 use wire::assembler::Sdk;
 use wire::{Chunk, Message, Part, Profile, Role};
 
-use crate::house::{call, results, text};
+use crate::fixture::{call, results, text};
 use crate::replicas::Cluster;
 
-/// Pays, with some words before; each step ends when it is told to. The first asks for a tool that
+/// Pays, with some words before; each step ends on a signal. The first asks for a tool that
 /// there is not, so that another follows.
 struct Patient {
     ended: watch::Receiver<usize>,
@@ -52,7 +52,7 @@ struct Scene {
     b: Engine,
 }
 
-const SPEECH: Speech = Speech::Sdk(Profile::Shared);
+const SPEECH: Dialect = Dialect::Sdk(Profile::Shared);
 
 impl Scene {
     /// A turn at server A, in the middle of its step of this number. B does not reach A.
@@ -166,8 +166,34 @@ async fn window_that_has_told_something_sends_its_client_to_the_owner() {
     let Some(Chunk::Error(error)) = told.last().map(|chunk| &**chunk) else {
         panic!("{told:?}")
     };
-    assert!(error.error_text.starts_with("moved: "), "{error:?}");
+    assert!(error.error_text.starts_with("handed_over: "), "{error:?}");
     let mut window = scene.resume().await;
     scene.steps.send_replace(2);
     assert_eq!(complaints(&rest(&mut window).await), []);
+}
+
+#[tokio::test]
+async fn turn_that_ended_behind_a_clients_back_is_told_from_the_journal() {
+    let mut cluster = Cluster::new().await;
+    cluster.lease = Duration::from_millis(400);
+    let [a, b] = ["a", "b"].map(|name| cluster.server(name));
+    cluster.say(&a).await;
+    let Cluster { ann, chat, .. } = &cluster;
+    let seen = a.view(ann, chat).await.unwrap().seq;
+    assert!(cluster.approve(&a).await);
+    cluster.until_finished(&a).await;
+    drop(cluster.cut("a"));
+    let resume = |after| b.resume_after(ann, chat, SPEECH, after);
+    let told = rest(&mut resume(Some(seen)).await.unwrap().unwrap()).await;
+    assert_eq!(complaints(&told), []);
+    let is_paid =
+        |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if &*text.delta == "Paid.");
+    assert!(told.iter().any(is_paid), "{told:?}");
+    // A client that has seen its end gets nothing, and nobody else does.
+    let end = a.view(ann, chat).await.unwrap().seq;
+    assert!(resume(Some(end)).await.unwrap().is_none());
+    assert!(resume(None).await.unwrap().is_none());
+    let eve = Principal::from("eve");
+    let foreign = b.resume_after(&eve, chat, SPEECH, Some(seen)).await;
+    assert!(foreign.unwrap().is_none());
 }

@@ -1,7 +1,8 @@
-//! A journal that fails when it is told to.
+//! A journal that fails on request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use store::{
     Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal, Lease, Leases,
@@ -9,7 +10,7 @@ use store::{
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
-/// A journal of which so many appends fail, or in which all to one chat conflict, and nothing else.
+/// A journal of which a number of appends fail, or in which all to one chat conflict, and nothing else.
 pub(crate) struct Faulty {
     /// The chat to which nobody can append.
     pub(crate) contested: Option<ChatId>,
@@ -120,14 +121,17 @@ impl Journal for Faulty {
 }
 
 impl Leases for Faulty {
+    fn time(&self) -> Reply<'_, At> {
+        self.inner.time()
+    }
+
     fn hold<'a>(
         &'a self,
         owner: &'a Holder,
         chats: &'a [(ChatId, u64)],
-        now: At,
-        expires: At,
+        lease: Duration,
     ) -> Reply<'a, Vec<ChatId>> {
-        self.inner.hold(owner, chats, now, expires)
+        self.inner.hold(owner, chats, lease)
     }
 
     fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
@@ -138,7 +142,7 @@ impl Leases for Faulty {
         self.inner.release(owner, chats)
     }
 
-    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        self.inner.orphaned(now, limit)
+    fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        self.inner.orphaned(limit)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use adk_stream_engine::engine::Request;
+use adk_stream_engine::Request;
 use adk_stream_engine::{
-    Context, Engine, EngineError, Speech, ToolError, Tools, client_tool, tool,
+    Context, Dialect, Engine, EngineError, ToolError, Tools, client_tool, tool,
 };
 use demo::Demo;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use turn::gate::Decision;
 use turn::{ChatId, Event, Principal, Status};
 use wire::{Message, Part, Profile, Role, Trigger};
 
-use crate::house::{self, House, call, memory, text};
+use crate::fixture::{self, Fixture, call, memory, text};
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "what runs is not what is tested here")]
@@ -26,13 +26,13 @@ struct Payment {
     note: String,
 }
 
-/// A house whose model makes one call of a payment that has to be approved.
-fn paying(input: Value) -> House {
+/// A fixture whose model makes one call of a payment that has to be approved.
+fn paying(input: Value) -> Fixture {
     let pay = tool("pay", "Pays", async |_: Context, _: Payment| Ok(json!({})));
     let pay = pay.ask(|payment: &Payment| format!("Pay {}?", payment.recipient));
-    House::new(
+    Fixture::new(
         Tools::new().with(pay),
-        move |request| match house::results(request) {
+        move |request| match fixture::results(request) {
             0 => vec![call("pay", input.clone())],
             _ => vec![text("Done.")],
         },
@@ -64,12 +64,16 @@ async fn input_that_is_not_as_declared_is_refused_before_anybody_is_asked() {
         (json!({"amount": "5", "recipient": "Sam"}), "/amount"),
         (proto.unwrap(), "__proto__"),
     ] {
-        let house = paying(input);
-        house.say("pay").await;
-        house.until(Status::Finished).await;
+        let fixture = paying(input);
+        fixture.say("pay").await;
+        fixture.until(Status::Finished).await;
         let is_gate = |event: &Event| matches!(event, Event::GateOpened { .. });
-        assert_eq!(house.count(is_gate).await, 0, "{why}");
-        let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
+        assert_eq!(fixture.count(is_gate).await, 0, "{why}");
+        let view = fixture
+            .engine
+            .view(&fixture.ann, &fixture.chat)
+            .await
+            .unwrap();
         let parts = view.messages.iter().flat_map(|message| &message.parts);
         let parts: Vec<_> = parts.filter_map(Part::as_tool).collect();
         let told = parts[0].error_text.as_deref().unwrap();
@@ -79,10 +83,10 @@ async fn input_that_is_not_as_declared_is_refused_before_anybody_is_asked() {
 
 #[tokio::test]
 async fn edited_input_is_checked_as_the_models_is() {
-    let house = paying(json!({"amount": 5, "recipient": "Sam"}));
-    house.say("pay").await;
-    house.until(Status::Parked).await;
-    let gate = house.engine.approvals(&house.ann).await.unwrap()[0]
+    let fixture = paying(json!({"amount": 5, "recipient": "Sam"}));
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let gate = fixture.engine.approvals(&fixture.ann).await.unwrap()[0]
         .gate
         .id
         .clone();
@@ -93,13 +97,13 @@ async fn edited_input_is_checked_as_the_models_is() {
         json!({"amount": 5}),
         proto.unwrap(),
     ] {
-        let answer = house.engine.answer(&house.ann, &gate, approved(input));
+        let answer = fixture.engine.answer(&fixture.ann, &gate, approved(input));
         assert!(matches!(answer.await, Err(EngineError::InvalidInput(_))));
     }
     let edited = json!({"amount": 4, "recipient": "Sam"});
-    let answer = house.engine.answer(&house.ann, &gate, approved(edited));
+    let answer = fixture.engine.answer(&fixture.ann, &gate, approved(edited));
     assert!(answer.await.unwrap().agrees);
-    house.until(Status::Finished).await;
+    fixture.until(Status::Finished).await;
 }
 
 #[tokio::test]
@@ -120,11 +124,16 @@ async fn answer_agrees_with_another_only_if_it_approves_the_same_input() {
         (yes(), yes(), true),
         (yes(), Decision::Denied { reason: None }, false),
     ] {
-        let house = paying(asked.clone());
-        house.say("pay").await;
-        house.until(Status::Parked).await;
-        let open = house.engine.approvals(&house.ann).await.unwrap().remove(0);
-        let answer = |decision| house.engine.answer(&house.ann, &open.gate.id, decision);
+        let fixture = paying(asked.clone());
+        fixture.say("pay").await;
+        fixture.until(Status::Parked).await;
+        let open = fixture
+            .engine
+            .approvals(&fixture.ann)
+            .await
+            .unwrap()
+            .remove(0);
+        let answer = |decision| fixture.engine.answer(&fixture.ann, &open.gate.id, decision);
         assert!(answer(first.clone()).await.unwrap().agrees);
         let told = answer(second.clone()).await.unwrap();
         assert_eq!(told.agrees, agrees, "{first:?}, then {second:?}");
@@ -134,25 +143,33 @@ async fn answer_agrees_with_another_only_if_it_approves_the_same_input() {
 
 #[tokio::test]
 async fn answer_to_another_digest_decides_nothing() {
-    let house = paying(json!({"amount": 5, "recipient": "Sam"}));
-    house.say("pay").await;
-    house.until(Status::Parked).await;
-    let open = house.engine.approvals(&house.ann).await.unwrap().remove(0);
+    let fixture = paying(json!({"amount": 5, "recipient": "Sam"}));
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let open = fixture
+        .engine
+        .approvals(&fixture.ann)
+        .await
+        .unwrap()
+        .remove(0);
     let digest = open.gate.digest(&open.call);
     let answer = |digest| {
         let no = Decision::Denied { reason: None };
-        house
+        fixture
             .engine
-            .answer_to(&house.ann, &open.gate.id, no, digest)
+            .answer_to(&fixture.ann, &open.gate.id, no, digest)
     };
     let refused = answer(Some("other".to_owned())).await.unwrap_err();
     assert_eq!(refused.code(), "approval_changed");
-    assert_eq!(house.engine.approvals(&house.ann).await.unwrap().len(), 1);
+    assert_eq!(
+        fixture.engine.approvals(&fixture.ann).await.unwrap().len(),
+        1
+    );
     // The digest is derived: a process that comes later gives the same.
-    let later = house.restarted();
+    let later = fixture.restarted();
     let found = later
         .engine
-        .approval(&house.ann, &open.gate.id)
+        .approval(&fixture.ann, &open.gate.id)
         .await
         .unwrap();
     assert_eq!(found.asked.gate.digest(&found.asked.call), digest);
@@ -177,13 +194,17 @@ struct Play {
 #[tokio::test]
 async fn output_that_is_not_as_declared_is_refused_and_the_call_stays_open() {
     let tools = Tools::new().with(client_tool::<Play>("play", "Plays").output::<Played>());
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("play", json!({"track": 1}))],
         _ => vec![text("Playing.")],
     });
-    house.say("play").await;
-    house.until(Status::Parked).await;
-    let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    fixture.say("play").await;
+    fixture.until(Status::Parked).await;
+    let view = fixture
+        .engine
+        .view(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
     let parts = view.messages.iter().flat_map(|message| &message.parts);
     let id = parts
         .filter_map(Part::as_tool)
@@ -193,20 +214,20 @@ async fn output_that_is_not_as_declared_is_refused_and_the_call_stays_open() {
         .as_str()
         .into();
     for output in [json!({"track": "loud"}), json!([1]), json!({})] {
-        let given = house.engine.output(&house.ann, &id, Ok(output)).await;
+        let given = fixture.engine.output(&fixture.ann, &id, Ok(output)).await;
         assert_eq!(given.unwrap_err().code(), "invalid_output");
     }
-    house.until(Status::Parked).await;
+    fixture.until(Status::Parked).await;
     // A page may say more than is declared.
     let output = json!({"track": 1, "volume": 5});
     assert!(
-        house
+        fixture
             .engine
-            .output(&house.ann, &id, Ok(output))
+            .output(&fixture.ann, &id, Ok(output))
             .await
             .unwrap()
     );
-    house.until(Status::Finished).await;
+    fixture.until(Status::Finished).await;
 }
 
 #[tokio::test]
@@ -235,18 +256,22 @@ async fn tool_can_not_have_a_page_run_what_its_tool_does_not_take() {
     let tools = Tools::new()
         .with(mood)
         .with(client_tool::<Play>("play", "Plays"));
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("mood", json!({}))],
         _ => vec![text("Done.")],
     });
-    house.say("mood").await;
-    house.until(Status::Parked).await;
-    let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    fixture.say("mood").await;
+    fixture.until(Status::Parked).await;
+    let view = fixture
+        .engine
+        .view(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
     let shown = serde_json::to_string(&view.messages).unwrap();
     assert!(!shown.contains("tool-other"), "{shown}");
     assert!(seen.lock().unwrap().contains("/track"));
-    house.output("play", json!({"ok": true})).await;
-    house.until(Status::Finished).await;
+    fixture.output("play", json!({"ok": true})).await;
+    fixture.until(Status::Finished).await;
 }
 
 #[tokio::test]
@@ -256,42 +281,47 @@ async fn tool_that_asks_in_the_middle_of_its_work_takes_no_other_input_and_shows
         Ok(json!({}))
     });
     let book = book.ask(|_| "Book?".to_owned());
-    let house = House::new(Tools::new().with(book), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(book), |request| {
+        match fixture::results(request) {
             0 => vec![call("book", json!({"amount": 5, "recipient": "Sam"}))],
             _ => vec![text("Done.")],
         }
     });
-    house.say("book").await;
-    house.until(Status::Parked).await;
+    fixture.say("book").await;
+    fixture.until(Status::Parked).await;
     let edited = json!({"amount": 4, "recipient": "Ann"});
-    house.answer_next(approved(edited.clone())).await;
+    fixture.answer_next(approved(edited.clone())).await;
     let is_gate = |event: &Event| matches!(event, Event::GateOpened { .. });
-    while house.count(is_gate).await < 2 {
+    while fixture.count(is_gate).await < 2 {
         tokio::task::yield_now().await;
     }
-    let open = house.engine.approvals(&house.ann).await.unwrap().remove(0);
+    let open = fixture
+        .engine
+        .approvals(&fixture.ann)
+        .await
+        .unwrap()
+        .remove(0);
     assert_eq!(open.gate.shown_input(&open.call), &edited);
     assert!(!open.gate.policy(&open.call).is_editable);
     let other = json!({"amount": 400, "recipient": "Ann"});
-    let answer = house
+    let answer = fixture
         .engine
-        .answer(&house.ann, &open.gate.id, approved(other));
+        .answer(&fixture.ann, &open.gate.id, approved(other));
     assert_eq!(answer.await.unwrap_err().code(), "invalid_input");
-    house
+    fixture
         .answer_next(Decision::Approved {
             reason: None,
             input: None,
         })
         .await;
-    house.until(Status::Finished).await;
+    fixture.until(Status::Finished).await;
 }
 
 #[tokio::test]
 async fn chat_that_is_too_large_takes_answers_and_no_more_messages() {
     let pay = tool("pay", "Pays", async |_: Context, _: Payment| Ok(json!({})));
     let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()));
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("pay", json!({"amount": 5, "recipient": "Sam"}))],
         _ => vec![text("Done.")],
     });
@@ -302,13 +332,13 @@ async fn chat_that_is_too_large_takes_answers_and_no_more_messages() {
     let send = |number: usize| {
         let parts = vec![Part::text("pay"), Part::Unknown(data.clone())];
         let request = Request {
-            chat: house.chat.clone(),
+            chat: fixture.chat.clone(),
             trigger: Trigger::SubmitMessage,
             message_id: None,
             messages: vec![Message::new(number.to_string(), Role::User, parts)],
         };
-        let speech = Speech::Sdk(Profile::Shared);
-        house.engine.send(&house.ann, request, speech)
+        let dialect = Dialect::Sdk(Profile::Shared);
+        fixture.engine.send(&fixture.ann, request, dialect)
     };
     let mut sent = 0;
     let refused = loop {
@@ -316,18 +346,18 @@ async fn chat_that_is_too_large_takes_answers_and_no_more_messages() {
             Ok(_) => sent += 1,
             Err(error) => break error,
         }
-        house.until(Status::Parked).await;
+        fixture.until(Status::Parked).await;
         assert!(sent < 10, "it is still taken");
     };
     assert!(sent > 1);
     assert_eq!(refused.code(), "chat_too_large");
-    house.until(Status::Parked).await;
+    fixture.until(Status::Parked).await;
     let yes = Decision::Approved {
         reason: None,
         input: None,
     };
-    house.answer_next(yes).await;
-    house.until(Status::Finished).await;
+    fixture.answer_next(yes).await;
+    fixture.until(Status::Finished).await;
     assert_eq!(send(10).await.unwrap_err().code(), "chat_too_large");
 }
 
@@ -338,9 +368,9 @@ async fn open_chat(engine: &Engine, id: &str) -> Result<(), EngineError> {
         message_id: None,
         messages: vec![Message::new("u1", Role::User, vec![Part::text("hi")])],
     };
-    let speech = Speech::Sdk(Profile::Shared);
+    let dialect = Dialect::Sdk(Profile::Shared);
     engine
-        .send(&Principal::from("ann"), request, speech)
+        .send(&Principal::from("ann"), request, dialect)
         .await
         .map(drop)
 }
@@ -414,27 +444,27 @@ proptest! {
                 async { Ok(json!({})) }
             });
             let given = input.clone();
-            let house = House::new(
+            let fixture = Fixture::new(
                 Tools::new().with(any.ask(|_| "Run?".to_owned())),
-                move |request| match house::results(request) {
+                move |request| match fixture::results(request) {
                     0 => vec![call("any", given.clone())],
                     _ => vec![text("Done.")],
                 },
             );
-            house.say("run").await;
+            fixture.say("run").await;
             let is_over = |event: &Event| {
                 matches!(event, Event::GateOpened { .. } | Event::CallSettled { .. })
             };
-            house.until_event(is_over).await;
-            if let Some(open) = house.engine.approvals(&house.ann).await.unwrap().first() {
-                let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
+            fixture.until_event(is_over).await;
+            if let Some(open) = fixture.engine.approvals(&fixture.ann).await.unwrap().first() {
+                let view = fixture.engine.view(&fixture.ann, &fixture.chat).await.unwrap();
                 let parts = view.messages.iter().flat_map(|message| &message.parts);
                 let part = parts.filter_map(Part::as_tool).next().unwrap();
                 let shown = part.input.as_ref().unwrap().to_string();
                 assert_eq!(shown, open.gate.shown_input(&open.call).to_string());
                 let yes = Decision::Approved { reason: None, input: None };
-                house.answer_next(yes).await;
-                house.until(Status::Finished).await;
+                fixture.answer_next(yes).await;
+                fixture.until(Status::Finished).await;
                 assert_eq!(ran.lock().unwrap().as_ref(), Some(&shown));
                 // A model that gives nothing gives an object without fields.
                 let input = match &input {
@@ -443,7 +473,7 @@ proptest! {
                 };
                 assert_eq!(shown, input.to_string());
             } else {
-                house.until(Status::Finished).await;
+                fixture.until(Status::Finished).await;
                 assert_eq!(*ran.lock().unwrap(), None);
             }
         });

@@ -1,31 +1,31 @@
-//! An agent that holds its conversation open: what it says after its step, what only those who watch
-//! are told, what it notes for a restart, and that it is let go with its chat.
+//! An agent that holds its conversation open: what it says after its step, what only connected
+//! clients get, what it notes for a restart, and that it is dropped with its chat.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use adk_stream_engine::engine::Request;
-use adk_stream_engine::{Engine, Speech, Tools, WindowStream, tool};
-use agents::{Agent, AgentStream, Conversation, Heard};
+use adk_stream_engine::Request;
+use adk_stream_engine::{Dialect, Engine, Tools, WindowStream, tool};
+use agents::{Agent, AgentStream, AudioInput, Conversation};
 use serde_json::{Value, json};
 use store::{Journal, Location};
 use tokio::sync::mpsc;
-use turn::agent::{AgentEvent, Past, StepRequest};
+use turn::agent::{AgentEvent, HistoryItem, StepRequest};
 use turn::call::Outcome;
 use turn::event::Finish;
 use turn::{ChatId, Event, Principal, Status};
 use wire::{Chunk, Message, Part, Profile, Role, Trigger};
 
-use crate::house::{call, text};
+use crate::fixture::{call, text};
 
-/// What the test puts into the agent's mouth, step by step, and what the agent was told.
+/// What the test has the agent say, step by step, and what the agent received.
 #[derive(Default)]
 struct Stage {
     steps: Mutex<VecDeque<mpsc::UnboundedReceiver<AgentEvent>>>,
     asked: Mutex<Vec<StepRequest>>,
-    heard: Mutex<Vec<Heard>>,
+    audio: Mutex<Vec<AudioInput>>,
     open: AtomicUsize,
 }
 
@@ -53,7 +53,7 @@ impl Agent for Live {
         panic!("steps are asked for in the conversation")
     }
 
-    fn hears(&self) -> bool {
+    fn supports_audio(&self) -> bool {
         true
     }
 
@@ -72,8 +72,8 @@ impl Conversation for Talk {
         Box::pin(Told(next.unwrap_or_else(|| mpsc::unbounded_channel().1)))
     }
 
-    fn hear(&mut self, heard: Heard) {
-        self.0.heard.lock().unwrap().push(heard);
+    fn push_audio(&mut self, audio: AudioInput) {
+        self.0.audio.lock().unwrap().push(audio);
     }
 }
 
@@ -96,7 +96,7 @@ impl futures_core::Stream for Told {
     }
 }
 
-struct House {
+struct Fixture {
     stage: Arc<Stage>,
     journal: Arc<dyn Journal>,
     engine: Engine,
@@ -104,17 +104,17 @@ struct House {
     chat: ChatId,
 }
 
-async fn house() -> House {
+async fn fixture() -> Fixture {
     let stage = Arc::new(Stage::default());
     let journal = store::open(Location::Memory).await.unwrap().journal;
     over(stage, journal)
 }
 
-fn over(stage: Arc<Stage>, journal: Arc<dyn Journal>) -> House {
+fn over(stage: Arc<Stage>, journal: Arc<dyn Journal>) -> Fixture {
     let pay = tool("pay", "Pays", async |_, _: Value| Ok("paid"));
     let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()));
     let engine = Engine::builder(journal.clone(), Arc::new(Live(stage.clone())), tools);
-    House {
+    Fixture {
         stage,
         journal,
         engine: engine.idle(Duration::from_millis(20)).build(),
@@ -123,7 +123,7 @@ fn over(stage: Arc<Stage>, journal: Arc<dyn Journal>) -> House {
     }
 }
 
-impl House {
+impl Fixture {
     async fn say(&self, words: &str) -> WindowStream {
         let message = Message::new(words, Role::User, vec![Part::text(words)]);
         let view = self.engine.view(&self.ann, &self.chat).await;
@@ -135,8 +135,8 @@ impl House {
             message_id: None,
             messages,
         };
-        let speech = Speech::Sdk(Profile::Shared);
-        self.engine.send(&self.ann, request, speech).await.unwrap()
+        let dialect = Dialect::Sdk(Profile::Shared);
+        self.engine.send(&self.ann, request, dialect).await.unwrap()
     }
 
     async fn status(&self) -> Status {
@@ -144,7 +144,7 @@ impl House {
         view.unwrap().status
     }
 
-    async fn until(&self, holds: impl AsyncFn(&House) -> bool) {
+    async fn until(&self, holds: impl AsyncFn(&Fixture) -> bool) {
         let mut tail = self.journal.tail(&self.chat, 0);
         while !holds(self).await {
             tail.next().await.unwrap();
@@ -188,50 +188,57 @@ async fn rest(mut window: WindowStream) -> Vec<Chunk> {
 
 #[tokio::test]
 async fn call_that_the_model_takes_back_while_it_waits_ends_its_gate() {
-    let house = house().await;
-    let first = house.stage.next_step();
-    let second = house.stage.next_step();
+    let fixture = fixture().await;
+    let first = fixture.stage.next_step();
+    let second = fixture.stage.next_step();
     first.send(payment("p1")).unwrap();
     first.send(ENDED).unwrap();
-    rest(house.say("pay").await).await;
-    assert_eq!(house.status().await, Status::Parked);
+    rest(fixture.say("pay").await).await;
+    assert_eq!(fixture.status().await, Status::Parked);
 
     first.send(taken_back("p1")).unwrap();
-    house.asked(2).await;
-    let asked = house.stage.last_asked().history;
-    let Some(Past::Step { results, .. }) = asked.last() else {
+    fixture.asked(2).await;
+    let asked = fixture.stage.last_asked().history;
+    let Some(HistoryItem::Step { results, .. }) = asked.last() else {
         panic!("{asked:?}")
     };
     let error = "The model took the call back.".to_owned();
     assert_eq!(results[0].outcome, Outcome::Error { error });
-    assert!(house.engine.approvals(&house.ann).await.unwrap().is_empty());
+    assert!(
+        fixture
+            .engine
+            .approvals(&fixture.ann)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 
     second.send(text("Never mind.")).unwrap();
     second.send(ENDED).unwrap();
-    house
-        .until(async |house| house.status().await == Status::Finished)
+    fixture
+        .until(async |fixture| fixture.status().await == Status::Finished)
         .await;
 }
 
 #[tokio::test]
 async fn call_that_is_taken_back_within_its_step_is_never_asked_about() {
-    let house = house().await;
-    let first = house.stage.next_step();
-    house.stage.next_step();
+    let fixture = fixture().await;
+    let first = fixture.stage.next_step();
+    fixture.stage.next_step();
     for event in [payment("p1"), payment("p2"), taken_back("p1"), ENDED] {
         first.send(event).unwrap();
     }
-    rest(house.say("pay twice").await).await;
-    let waiting = house.engine.approvals(&house.ann).await.unwrap();
+    rest(fixture.say("pay twice").await).await;
+    let waiting = fixture.engine.approvals(&fixture.ann).await.unwrap();
     let ids = waiting.iter().map(|open| open.call.provider_id.as_deref());
     assert_eq!(ids.collect::<Vec<_>>(), [Some("p2")]);
 }
 
 #[tokio::test]
 async fn signals_reach_those_who_watch_and_nobody_later() {
-    let house = house().await;
-    let step = house.stage.next_step();
-    let mut window = house.say("sing").await;
+    let fixture = fixture().await;
+    let step = fixture.stage.next_step();
+    let mut window = fixture.say("sing").await;
     let mut chunks = Vec::new();
     step.send(text("la")).unwrap();
     while !matches!(chunks.last(), Some(Chunk::TextDelta(_))) {
@@ -263,24 +270,28 @@ async fn signals_reach_those_who_watch_and_nobody_later() {
         pcm,
         json!({"type": "data-pcm", "data": data, "transient": true})
     );
-    let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    let view = fixture
+        .engine
+        .view(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
     let parts = &view.messages[1].parts;
     assert!(parts.iter().all(|part| !matches!(part, Part::Data(_))));
 }
 
 #[tokio::test]
 async fn what_the_agent_notes_is_journaled_and_told_to_the_next_process() {
-    let house = house().await;
-    let step = house.stage.next_step();
+    let fixture = fixture().await;
+    let step = fixture.stage.next_step();
     step.send(AgentEvent::Session(json!({"handle": 1})))
         .unwrap();
     step.send(payment("p1")).unwrap();
     step.send(ENDED).unwrap();
-    rest(house.say("pay").await).await;
+    rest(fixture.say("pay").await).await;
     step.send(AgentEvent::Session(json!({"handle": 2})))
         .unwrap();
-    let noted = async |house: &House| {
-        let entries = house.journal.read(&house.chat, 0).await.unwrap();
+    let noted = async |fixture: &Fixture| {
+        let entries = fixture.journal.read(&fixture.chat, 0).await.unwrap();
         let events = entries.into_iter().flat_map(|entry| entry.events);
         let noted = events.filter_map(|event| match event {
             Event::SessionNoted { session, .. } => Some(session["handle"].clone()),
@@ -288,10 +299,10 @@ async fn what_the_agent_notes_is_journaled_and_told_to_the_next_process() {
         });
         noted.collect::<Vec<_>>() == [1, 2]
     };
-    house.until(noted).await;
+    fixture.until(noted).await;
 
-    let restarted = over(Arc::new(Stage::default()), house.journal.clone());
-    let gate = restarted.engine.approvals(&house.ann).await.unwrap()[0]
+    let restarted = over(Arc::new(Stage::default()), fixture.journal.clone());
+    let gate = restarted.engine.approvals(&fixture.ann).await.unwrap()[0]
         .gate
         .id
         .clone();
@@ -301,7 +312,7 @@ async fn what_the_agent_notes_is_journaled_and_told_to_the_next_process() {
     };
     restarted
         .engine
-        .answer(&house.ann, &gate, yes)
+        .answer(&fixture.ann, &gate, yes)
         .await
         .unwrap();
     restarted.asked(1).await;
@@ -310,47 +321,58 @@ async fn what_the_agent_notes_is_journaled_and_told_to_the_next_process() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn conversation_is_let_go_with_its_chat_unless_somebody_is_there() {
-    let house = house().await;
-    let somebody = house.engine.attend(&house.chat);
-    let step = house.stage.next_step();
+async fn conversation_is_evicted_with_its_chat_unless_somebody_is_there() {
+    let fixture = fixture().await;
+    let somebody = fixture.engine.register_viewer(&fixture.chat);
+    let step = fixture.stage.next_step();
     step.send(ENDED).unwrap();
-    rest(house.say("hi").await).await;
+    rest(fixture.say("hi").await).await;
 
     // The stream of the step is listened to as long as the conversation lasts.
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(house.stage.open.load(Ordering::SeqCst), 1);
+    assert_eq!(fixture.stage.open.load(Ordering::SeqCst), 1);
     drop(somebody);
     step.closed().await;
-    while house.stage.open.load(Ordering::SeqCst) > 0 {
+    while fixture.stage.open.load(Ordering::SeqCst) > 0 {
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
 async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_without_audio_input() {
-    let house = house().await;
-    let _step = house.stage.next_step();
-    let _window = house.say("listen").await;
-    let sound = Heard::Sound {
+    let fixture = fixture().await;
+    let _step = fixture.stage.next_step();
+    let _window = fixture.say("listen").await;
+    let sound = AudioInput::Sound {
         pcm: vec![1, 2],
         sample_rate: 16_000,
     };
-    for heard in [sound.clone(), Heard::End] {
-        let heard = house.engine.hear(&house.ann, &house.chat, heard).await;
-        heard.unwrap();
+    for audio in [sound.clone(), AudioInput::End] {
+        let pushed = fixture
+            .engine
+            .push_audio(&fixture.ann, &fixture.chat, audio)
+            .await;
+        pushed.unwrap();
     }
-    assert_eq!(*house.stage.heard.lock().unwrap(), [sound, Heard::End]);
+    assert_eq!(
+        *fixture.stage.audio.lock().unwrap(),
+        [sound, AudioInput::End]
+    );
     let eve = Principal::from("eve");
-    let refused = house.engine.hear(&eve, &house.chat, Heard::End).await;
+    let refused = fixture
+        .engine
+        .push_audio(&eve, &fixture.chat, AudioInput::End)
+        .await;
     assert_eq!(refused.unwrap_err().code(), "unknown_chat");
 
     let silent = Engine::builder(
-        house.journal.clone(),
+        fixture.journal.clone(),
         Arc::new(demo::Demo::new()),
         Tools::new(),
     )
     .build();
-    let refused = silent.hear(&house.ann, &house.chat, Heard::End).await;
+    let refused = silent
+        .push_audio(&fixture.ann, &fixture.chat, AudioInput::End)
+        .await;
     assert_eq!(refused.unwrap_err().code(), "audio_unsupported");
 }

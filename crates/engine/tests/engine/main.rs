@@ -4,10 +4,11 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod asks;
+mod clocks;
 mod drain;
 mod entries;
 mod faulty;
-mod house;
+mod fixture;
 mod inputs;
 mod live;
 mod recovery;
@@ -22,7 +23,7 @@ use adk_stream_engine::{
     Context, EngineError, Later, Refused, ToolError, Tools, Verdict, client_tool, long_running,
     tool,
 };
-use house::{House, call, text};
+use fixture::{Fixture, call, text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,8 +67,8 @@ async fn policy_decides_by_input_and_principal() {
             reason: "too much".to_owned(),
         },
     });
-    let house = House::new(Tools::new().with(pay), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(pay), |request| {
+        match fixture::results(request) {
             0 => vec![
                 call("pay", json!({"amount": 5})),
                 call("pay", json!({"amount": 500})),
@@ -77,21 +78,21 @@ async fn policy_decides_by_input_and_principal() {
             _ => vec![text("Done.")],
         }
     });
-    house.say("pay").await;
-    house.until(Status::Parked).await;
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
     assert_eq!(runs.load(Ordering::SeqCst), 1);
-    let waiting = house.engine.approvals(&house.ann).await.unwrap();
+    let waiting = fixture.engine.approvals(&fixture.ann).await.unwrap();
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].call.input, json!({"amount": 500}));
-    let answered = house
+    let answered = fixture
         .engine
-        .answer(&house.ann, &waiting[0].gate.id, approved())
+        .answer(&fixture.ann, &waiting[0].gate.id, approved())
         .await
         .unwrap();
     assert!(answered.agrees);
-    house.until(Status::Finished).await;
+    fixture.until(Status::Finished).await;
     assert_eq!(runs.load(Ordering::SeqCst), 2);
-    let states = house.states().await;
+    let states = fixture.states().await;
     assert_eq!(
         states,
         [
@@ -107,32 +108,32 @@ async fn policy_decides_by_input_and_principal() {
 async fn contrary_answers_are_told_what_was_decided() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("pay", json!({"amount": 5}))],
         _ => vec![text("Done.")],
     });
-    house.say("pay").await;
-    house.until(Status::Parked).await;
-    let gate = house.engine.approvals(&house.ann).await.unwrap()[0]
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let gate = fixture.engine.approvals(&fixture.ann).await.unwrap()[0]
         .gate
         .id
         .clone();
     let no = Decision::Denied { reason: None };
     let (yes, no) = tokio::join!(
-        house.engine.answer(&house.ann, &gate, approved()),
-        house.engine.answer(&house.ann, &gate, no),
+        fixture.engine.answer(&fixture.ann, &gate, approved()),
+        fixture.engine.answer(&fixture.ann, &gate, no),
     );
     let (yes, no) = (yes.unwrap(), no.unwrap());
     assert!(yes.agrees != no.agrees);
     assert_eq!(yes.closed, no.closed);
-    house.until(Status::Finished).await;
+    fixture.until(Status::Finished).await;
     assert_eq!(runs.load(Ordering::SeqCst), usize::from(yes.agrees));
     // Somebody else sees neither the approval nor the chat.
     let bob = Principal::from("bob");
-    let answer = house.engine.answer(&bob, &gate, approved()).await;
+    let answer = fixture.engine.answer(&bob, &gate, approved()).await;
     assert!(matches!(answer, Err(EngineError::UnknownApproval)));
     assert!(matches!(
-        house.engine.view(&bob, &house.chat).await,
+        fixture.engine.view(&bob, &fixture.chat).await,
         Err(EngineError::UnknownChat)
     ));
 }
@@ -155,22 +156,22 @@ async fn tool_that_asks_awaits_the_answer_and_records_its_steps() {
             Ok(json!({"seat": seat}))
         }
     });
-    let house = House::new(Tools::new().with(book), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(book), |request| {
+        match fixture::results(request) {
             0 => vec![call("book", json!({}))],
             _ => vec![text("Booked.")],
         }
     });
-    house.say("book").await;
-    house.until(Status::Parked).await;
-    house.answer_next(approved()).await;
-    house.until(Status::Parked).await;
+    fixture.say("book").await;
+    fixture.until(Status::Parked).await;
+    fixture.answer_next(approved()).await;
+    fixture.until(Status::Parked).await;
     // Another process takes the chat up: the function runs again, its first step and answer do not.
-    let house = house.restarted();
-    house.answer_next(approved()).await;
-    house.until(Status::Finished).await;
+    let fixture = fixture.restarted();
+    fixture.answer_next(approved()).await;
+    fixture.until(Status::Finished).await;
     assert_eq!(steps.load(Ordering::SeqCst), 1);
-    assert_eq!(house.states().await, ["output-available"]);
+    assert_eq!(fixture.states().await, ["output-available"]);
 }
 
 #[tokio::test]
@@ -186,26 +187,26 @@ async fn denial_in_the_middle_of_the_work_is_an_error_that_the_tool_can_see() {
             Ok(json!({}))
         }
     });
-    let house = House::new(Tools::new().with(book), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(book), |request| {
+        match fixture::results(request) {
             0 => vec![call("book", json!({}))],
             _ => vec![text("No.")],
         }
     });
-    house.say("book").await;
-    house.until(Status::Parked).await;
+    fixture.say("book").await;
+    fixture.until(Status::Parked).await;
     let reason = Some("too far".to_owned());
-    house
+    fixture
         .answer_next(Decision::Denied {
             reason: reason.clone(),
         })
         .await;
-    house.until(Status::Finished).await;
+    fixture.until(Status::Finished).await;
     assert_eq!(
         seen.lock().unwrap().clone(),
         Some(Err(Refused::Denied { reason }))
     );
-    assert_eq!(house.states().await, ["output-denied"]);
+    assert_eq!(fixture.states().await, ["output-denied"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,16 +215,16 @@ async fn gates_time_out_and_the_turn_goes_on() {
     let pay = pay(&runs)
         .ask(|_| "Pay?".to_owned())
         .timeout(Duration::from_secs(30));
-    let house = House::new(Tools::new().with(pay), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(pay), |request| {
+        match fixture::results(request) {
             0 => vec![call("pay", json!({"amount": 5}))],
             _ => vec![text("Nobody answered.")],
         }
     });
-    house.say("pay").await;
-    house.until(Status::Finished).await;
+    fixture.say("pay").await;
+    fixture.until(Status::Finished).await;
     assert_eq!(runs.load(Ordering::SeqCst), 0);
-    assert_eq!(house.states().await, ["output-error"]);
+    assert_eq!(fixture.states().await, ["output-error"]);
 }
 
 #[tokio::test]
@@ -233,15 +234,15 @@ async fn tool_that_crashes_fails_alone() {
         "Crashes",
         async |_: Context, _: Nothing| -> Result<Value, ToolError> { panic!("on purpose") },
     );
-    let house = House::new(Tools::new().with(crash), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(crash), |request| {
+        match fixture::results(request) {
             0 => vec![call("crash", json!({})), call("nowhere", json!({}))],
             _ => vec![text("Sorry.")],
         }
     });
-    house.say("crash").await;
-    house.until(Status::Finished).await;
-    assert_eq!(house.states().await, ["output-error", "output-error"]);
+    fixture.say("crash").await;
+    fixture.until(Status::Finished).await;
+    assert_eq!(fixture.states().await, ["output-error", "output-error"]);
 }
 
 #[tokio::test]
@@ -264,15 +265,27 @@ async fn stop_lets_go_of_tools() {
             Ok(json!({}))
         }
     });
-    let house = House::new(Tools::new().with(wait), |_| vec![call("wait", json!({}))]);
-    house.say("wait").await;
+    let fixture = Fixture::new(Tools::new().with(wait), |_| vec![call("wait", json!({}))]);
+    fixture.say("wait").await;
     started.notified().await;
-    assert!(house.engine.stop(&house.ann, &house.chat).await.unwrap());
-    house.until(Status::Stopped).await;
+    assert!(
+        fixture
+            .engine
+            .stop(&fixture.ann, &fixture.chat)
+            .await
+            .unwrap()
+    );
+    fixture.until(Status::Stopped).await;
     while dropped.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;
     }
-    assert!(!house.engine.stop(&house.ann, &house.chat).await.unwrap());
+    assert!(
+        !fixture
+            .engine
+            .stop(&fixture.ann, &fixture.chat)
+            .await
+            .unwrap()
+    );
 }
 
 #[tokio::test]
@@ -289,17 +302,17 @@ async fn page_does_something_for_a_tool() {
     let tools = Tools::new()
         .with(mood)
         .with(client_tool::<Amount>("music", "Plays"));
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("mood", json!({}))],
         _ => vec![text("Cosy.")],
     });
-    house.say("mood").await;
-    house.until(Status::Parked).await;
-    house.output("music", json!({"playing": 2})).await;
-    house.until(Status::Finished).await;
-    let messages = house
+    fixture.say("mood").await;
+    fixture.until(Status::Parked).await;
+    fixture.output("music", json!({"playing": 2})).await;
+    fixture.until(Status::Finished).await;
+    let messages = fixture
         .engine
-        .view(&house.ann, &house.chat)
+        .view(&fixture.ann, &fixture.chat)
         .await
         .unwrap()
         .messages;
@@ -327,20 +340,20 @@ async fn long_running_tool_comes_back_with_a_turn_of_its_own() {
             Ok(json!({"report": "done"}))
         },
     });
-    let house = House::new(Tools::new().with(report), |request| {
+    let fixture = Fixture::new(Tools::new().with(report), |request| {
         if matches!(
             request.history.last(),
-            Some(turn::agent::Past::Result { .. })
+            Some(turn::agent::HistoryItem::Result { .. })
         ) {
             return vec![text("It is done.")];
         }
-        match house::results(request) {
+        match fixture::results(request) {
             0 => vec![call("report", json!({}))],
             _ => vec![text("It will take a while.")],
         }
     });
-    house.say("report").await;
-    house
+    fixture.say("report").await;
+    fixture
         .until_texts(&["It will take a while.", "It is done."])
         .await;
 }
@@ -349,34 +362,49 @@ async fn long_running_tool_comes_back_with_a_turn_of_its_own() {
 async fn agent_that_breaks_off_fails_the_turn_and_it_can_be_given_again() {
     let tries = Arc::new(AtomicUsize::new(0));
     let counted = tries.clone();
-    let house = House::cut_off_first(move || counted.fetch_add(1, Ordering::SeqCst) == 0);
-    house.say("hi").await;
-    house.until(Status::Failed).await;
-    house.regenerate().await;
-    house.until(Status::Finished).await;
+    let fixture = Fixture::cut_off_first(move || counted.fetch_add(1, Ordering::SeqCst) == 0);
+    fixture.say("hi").await;
+    fixture.until(Status::Failed).await;
+    fixture.regenerate().await;
+    fixture.until(Status::Finished).await;
     assert_eq!(tries.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
 async fn forgotten_chat_is_gone() {
-    let house = House::new(Tools::new(), |_| vec![text("Hello.")]);
-    house.say("hi").await;
-    house.until(Status::Finished).await;
-    house.engine.forget(&house.ann, &house.chat).await.unwrap();
-    let view = house.engine.view(&house.ann, &house.chat).await;
+    let fixture = Fixture::new(Tools::new(), |_| vec![text("Hello.")]);
+    fixture.say("hi").await;
+    fixture.until(Status::Finished).await;
+    fixture
+        .engine
+        .forget(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
+    let view = fixture.engine.view(&fixture.ann, &fixture.chat).await;
     assert!(matches!(view, Err(EngineError::UnknownChat)));
-    assert!(house.journal.read(&house.chat, 0).await.unwrap().is_empty());
+    assert!(
+        fixture
+            .journal
+            .read(&fixture.chat, 0)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
 async fn request_that_brings_nothing_new_to_a_turn_that_waits_is_told_so_and_closed() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
-    let house = House::new(tools, |_| vec![call("pay", json!({"amount": 5}))]);
-    house.say("pay").await;
-    house.until(Status::Parked).await;
-    let view = house.engine.view(&house.ann, &house.chat).await.unwrap();
-    let mut window = house.resend(view.messages).await;
+    let fixture = Fixture::new(tools, |_| vec![call("pay", json!({"amount": 5}))]);
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let view = fixture
+        .engine
+        .view(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
+    let mut window = fixture.resend(view.messages).await;
     let mut told = Vec::new();
     while let Some(chunks) = window.next().await {
         told.extend(chunks.iter().map(|chunk| serde_json::json!(**chunk)));
@@ -389,20 +417,24 @@ async fn request_that_brings_nothing_new_to_a_turn_that_waits_is_told_so_and_clo
 async fn turn_that_ended_between_a_look_and_a_resume_is_told() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("pay", json!({"amount": 5}))],
         _ => vec![text("Paid.")],
     });
-    house.say("pay").await;
-    house.until(Status::Parked).await;
-    let seen = house.engine.view(&house.ann, &house.chat).await.unwrap();
-    house.answer_next(approved()).await;
-    house.until(Status::Finished).await;
-    let speech = adk_stream_engine::Speech::Sdk(wire::Profile::Shared);
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let seen = fixture
+        .engine
+        .view(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
+    fixture.answer_next(approved()).await;
+    fixture.until(Status::Finished).await;
+    let dialect = adk_stream_engine::Dialect::Sdk(wire::Profile::Shared);
     let resume = |after| {
-        house
+        fixture
             .engine
-            .resume_after(&house.ann, &house.chat, speech, after)
+            .resume_after(&fixture.ann, &fixture.chat, dialect, after)
     };
     assert!(resume(None).await.unwrap().is_none());
     let mut window = resume(Some(seen.seq)).await.unwrap().unwrap();
@@ -414,8 +446,12 @@ async fn turn_that_ended_between_a_look_and_a_resume_is_told() {
         told.contains("Paid.") && told.contains("\"finish\""),
         "{told}"
     );
-    // Who has seen it all is told nothing.
-    let now = house.engine.view(&house.ann, &house.chat).await.unwrap();
+    // A client that has seen it all gets nothing.
+    let now = fixture
+        .engine
+        .view(&fixture.ann, &fixture.chat)
+        .await
+        .unwrap();
     assert!(resume(Some(now.seq)).await.unwrap().is_none());
 }
 
@@ -423,18 +459,18 @@ async fn turn_that_ended_between_a_look_and_a_resume_is_told() {
 async fn answered_with_a_message(approved: bool) -> (usize, Vec<turn::Event>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
-    let house = House::new(tools, |request| match request.history.last() {
-        Some(turn::agent::Past::Step { .. }) => vec![text("So be it.")],
-        Some(turn::agent::Past::Message(message)) if message.text() == "pay" => {
+    let fixture = Fixture::new(tools, |request| match request.history.last() {
+        Some(turn::agent::HistoryItem::Step { .. }) => vec![text("So be it.")],
+        Some(turn::agent::HistoryItem::Message(message)) if message.text() == "pay" => {
             vec![call("pay", json!({"amount": 5}))]
         }
         _ => vec![text("You are welcome.")],
     });
-    house.say("pay").await;
-    house.until(Status::Parked).await;
-    let mut messages = house
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let mut messages = fixture
         .engine
-        .view(&house.ann, &house.chat)
+        .view(&fixture.ann, &fixture.chat)
         .await
         .unwrap()
         .messages;
@@ -453,13 +489,13 @@ async fn answered_with_a_message(approved: bool) -> (usize, Vec<turn::Event>) {
     messages[1] = wire::Message::decode(answer).unwrap();
     let thanks = vec![wire::Part::text("Thanks.")];
     messages.push(wire::Message::new("user-2", wire::Role::User, thanks));
-    let mut window = house.resend(messages).await;
+    let mut window = fixture.resend(messages).await;
     let mut told = String::new();
     while let Some(chunks) = window.next().await {
         told.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
     }
     assert!(told.contains("You are welcome."), "{told}");
-    let entries = house.journal.read(&house.chat, 0).await.unwrap();
+    let entries = fixture.journal.read(&fixture.chat, 0).await.unwrap();
     let events = entries.into_iter().flat_map(|entry| entry.events).collect();
     (runs.load(Ordering::SeqCst), events)
 }
@@ -484,4 +520,69 @@ async fn answer_that_travels_with_a_message_comes_first() {
     let decided = Decision::Denied { reason };
     let is_denied = |event: &turn::Event| matches!(event, turn::Event::GateClosed { decision, .. } if *decision == decided);
     assert!(events.iter().any(is_denied), "{events:?}");
+}
+
+/// What a window tells, as chunks.
+async fn told(mut window: adk_stream_engine::WindowStream) -> (String, Vec<Value>) {
+    let id = window.message_id().to_owned();
+    let mut told = Vec::new();
+    while let Some(chunks) = window.next().await {
+        told.extend(chunks.iter().map(|chunk| json!(**chunk)));
+    }
+    (id, told)
+}
+
+#[tokio::test]
+async fn who_comes_late_to_an_old_turn_is_told_of_that_turn() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
+    let fixture = Fixture::new(tools, |_| vec![call("pay", json!({"amount": 5}))]);
+    fixture.say("pay").await;
+    fixture.until(Status::Parked).await;
+    let old = fixture.engine.view(&fixture.ann, &fixture.chat).await;
+    let old = old.unwrap().messages;
+    // Another tab gives the answer again, while its question is open.
+    fixture.regenerate().await;
+    fixture.until(Status::Parked).await;
+
+    // The first request comes once more; and a page that lost the id of the message answers.
+    let mut answer = serde_json::to_value(&old[1]).unwrap();
+    answer["id"] = json!("an id of the page's own");
+    for part in answer["parts"].as_array_mut().unwrap() {
+        if part["approval"].is_object() {
+            part["state"] = json!("approval-responded");
+            part["approval"]["approved"] = json!(true);
+        }
+    }
+    let answer = wire::Message::decode(answer).unwrap();
+    for messages in [old.clone(), vec![old[0].clone(), answer]] {
+        let (id, told) = told(fixture.resend(messages).await).await;
+        assert_eq!(Some(id), old[1].id, "{told:?}");
+        let is_denied = |chunk: &Value| {
+            let kind = chunk["type"].as_str();
+            matches!(kind, Some("tool-output-denied" | "tool-output-error"))
+        };
+        assert!(told.iter().any(is_denied), "{told:?}");
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+    // The new question is still open.
+    assert_eq!(
+        fixture.engine.approvals(&fixture.ann).await.unwrap().len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn message_that_comes_again_is_told_of_the_turn_that_it_opened() {
+    let fixture = Fixture::new(Tools::new(), |request| {
+        vec![text(&format!("Answer {}.", request.history.len()))]
+    });
+    for (id, words) in [("user-1", "one"), ("user-2", "two")] {
+        fixture.say_as(id, words).await;
+        fixture.until(Status::Finished).await;
+    }
+    let view = fixture.engine.view(&fixture.ann, &fixture.chat).await;
+    let messages = view.unwrap().messages;
+    let (id, told) = told(fixture.resend(messages[..1].to_vec()).await).await;
+    assert_eq!(Some(id), messages[1].id, "{told:?}");
 }

@@ -1,5 +1,5 @@
-//! A chat that was let go and read again: what its tools were doing is heard once, and nothing that
-//! goes on is given up.
+//! A chat that was evicted and read again: results of its tools count once, and nothing that runs is
+//! given up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,14 +8,14 @@ use std::time::Duration;
 use adk_stream_engine::{Context, EngineError, Later, ToolError, Tools, long_running, tool};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
-use turn::agent::{AgentEvent, Past, StepRequest};
+use turn::agent::{AgentEvent, HistoryItem, StepRequest};
 use turn::call::Outcome;
 use turn::event::Finish;
 use turn::gate::Decision;
 use turn::{Event, Status};
 
 use crate::faulty::Faulty;
-use crate::house::{self, House, call, text};
+use crate::fixture::{self, Fixture, call, text};
 use crate::{Nothing, approved};
 
 /// A door that stays open once it is opened, and how many stand before it.
@@ -42,7 +42,7 @@ impl Door {
 }
 
 #[tokio::test]
-async fn what_a_tool_said_before_it_was_let_go_is_not_heard() {
+async fn what_a_tool_said_before_it_was_dropped_is_ignored() {
     let (seat, sure) = (Door::new(), Door::new());
     let (before_seat, before_sure) = (seat.clone(), sure.clone());
     let book = tool("book", "Books", move |context: Context, _: Nothing| {
@@ -61,26 +61,26 @@ async fn what_a_tool_said_before_it_was_let_go_is_not_heard() {
         }
     });
     let tools = Tools::new().with(book.idempotent()).with(ask.idempotent());
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("book", json!({})), call("ask", json!({}))],
         _ => vec![text("Booked.")],
     });
-    house.say("book").await;
+    fixture.say("book").await;
     seat.knocked.notified().await;
     sure.knocked.notified().await;
-    // Both say something at once. The first conflicts, the chat is let go, and both are run again.
-    house.intrude().await;
+    // Both say something at once. The first conflicts, the chat is evicted, and both are run again.
+    fixture.intrude().await;
     seat.open();
     sure.open();
-    house.until(Status::Parked).await;
+    fixture.until(Status::Parked).await;
     let records = |event: &Event| matches!(event, Event::CallRecorded { .. });
     let gates = |event: &Event| matches!(event, Event::GateOpened { .. });
-    assert_eq!(house.count(records).await, 1);
-    assert_eq!(house.count(gates).await, 1);
-    house.answer_next(approved()).await;
-    house.until(Status::Finished).await;
+    assert_eq!(fixture.count(records).await, 1);
+    assert_eq!(fixture.count(gates).await, 1);
+    fixture.answer_next(approved()).await;
+    fixture.until(Status::Finished).await;
     assert_eq!(
-        house.states().await,
+        fixture.states().await,
         ["output-available", "output-available"]
     );
 }
@@ -106,13 +106,13 @@ async fn answer_to_a_question_that_a_tool_gave_up_does_not_run_it_again() {
             Ok(Value::Null)
         }
     });
-    let house = House::new(Tools::new().with(hurry), |_| vec![call("hurry", json!({}))]);
-    house.say("hurry").await;
-    house.until(Status::Parked).await;
+    let fixture = Fixture::new(Tools::new().with(hurry), |_| vec![call("hurry", json!({}))]);
+    fixture.say("hurry").await;
+    fixture.until(Status::Parked).await;
     door.knocked.notified().await;
     door.open();
     door.knocked.notified().await;
-    house.answer_next(approved()).await;
+    fixture.answer_next(approved()).await;
     assert_eq!(*runs.borrow(), 1);
 }
 
@@ -133,12 +133,14 @@ fn report(door: &Arc<Door>) -> Tools {
 
 fn reporting(request: &StepRequest) -> Vec<AgentEvent> {
     let said = match request.history.last() {
-        Some(Past::Result { outcome, .. }) => match outcome {
+        Some(HistoryItem::Result { outcome, .. }) => match outcome {
             Outcome::Output { .. } => text("It is done."),
             _ => text("Nobody knows."),
         },
-        Some(Past::Message(message)) if message.text() == "report" => call("report", json!({})),
-        Some(Past::Message(_)) => text("Hello."),
+        Some(HistoryItem::Message(message)) if message.text() == "report" => {
+            call("report", json!({}))
+        }
+        Some(HistoryItem::Message(_)) => text("Hello."),
         _ => text("It will take a while."),
     };
     vec![said]
@@ -147,35 +149,35 @@ fn reporting(request: &StepRequest) -> Vec<AgentEvent> {
 #[tokio::test]
 async fn long_running_call_that_goes_on_here_is_not_called_unknown() {
     let door = Door::new();
-    let house = House::new(report(&door), reporting);
-    house.say("report").await;
-    house.until_texts(&["It will take a while."]).await;
+    let fixture = Fixture::new(report(&door), reporting);
+    fixture.say("report").await;
+    fixture.until_texts(&["It will take a while."]).await;
     door.knocked.notified().await;
-    // The chat is let go, and read again.
-    house.intrude().await;
-    house.say_as("user-2", "hello").await;
-    house
+    // The chat is evicted, and read again.
+    fixture.intrude().await;
+    fixture.say_as("user-2", "hello").await;
+    fixture
         .until_texts(&["It will take a while.", "Hello."])
         .await;
     door.open();
     let all = ["It will take a while.", "Hello.", "It is done."];
-    house.until_texts(&all).await;
+    fixture.until_texts(&all).await;
 }
 
 #[tokio::test]
 async fn result_that_could_not_be_stored_is_stored_when_it_can_be() {
     tokio::time::pause();
     let door = Door::new();
-    let journal = Faulty::over(house::memory());
+    let journal = Faulty::over(fixture::memory());
     let script = |request: &StepRequest| {
         let mut events = reporting(request);
         events.push(AgentEvent::Ended(Finish::Stop));
         events
     };
-    let house = House::over(report(&door), Arc::new(script), journal.clone());
-    tokio::spawn(house.engine.clone().keep());
-    house.say("report").await;
-    house.until_texts(&["It will take a while."]).await;
+    let fixture = Fixture::over(report(&door), Arc::new(script), journal.clone());
+    tokio::spawn(fixture.engine.clone().keep());
+    fixture.say("report").await;
+    fixture.until_texts(&["It will take a while."]).await;
     journal.fail_once();
     door.open();
     let is_result = |event: &Event| {
@@ -185,13 +187,13 @@ async fn result_that_could_not_be_stored_is_stored_when_it_can_be() {
         };
         matches!(cause, Cause::Result { outcome, .. } if matches!(outcome, Outcome::Output { .. }))
     };
-    house.until_event(is_result).await;
+    fixture.until_event(is_result).await;
 }
 
 #[tokio::test]
 async fn turn_that_the_store_failed_is_taken_up_by_the_only_server() {
     tokio::time::pause();
-    let journal = Faulty::over(house::memory());
+    let journal = Faulty::over(fixture::memory());
     let failing = journal.clone();
     // The step is said, and can't be stored.
     let script = move |request: &StepRequest| {
@@ -209,10 +211,10 @@ async fn turn_that_the_store_failed_is_taken_up_by_the_only_server() {
             _ => vec![text("Here."), AgentEvent::Ended(Finish::Stop)],
         }
     };
-    let house = House::over(Tools::new(), Arc::new(script), journal);
-    tokio::spawn(house.engine.clone().keep());
-    house.say("hi").await;
-    house
+    let fixture = Fixture::over(Tools::new(), Arc::new(script), journal);
+    tokio::spawn(fixture.engine.clone().keep());
+    fixture.say("hi").await;
+    fixture
         .until_event(|event| matches!(event, Event::TurnEnded { .. }))
         .await;
     assert_eq!(*tries.borrow(), 2);
@@ -224,23 +226,23 @@ async fn gate_whose_timer_died_with_its_server_is_closed_by_the_next() {
     let pay = tool("pay", "Pays", async |_: Context, _: Nothing| Ok(json!({})));
     let pay = pay.ask(|_| "Pay?".to_owned());
     let soon = pay.timeout(Duration::from_millis(1));
-    let script = |request: &StepRequest| match house::results(request) {
+    let script = |request: &StepRequest| match fixture::results(request) {
         0 => vec![call("pay", json!({}))],
         _ => vec![text("Nobody answered.")],
     };
-    let house = House::new(Tools::new().with(soon), script);
-    house.say("pay").await;
+    let fixture = Fixture::new(Tools::new().with(soon), script);
+    fixture.say("pay").await;
     let is_open = |event: &Event| matches!(event, Event::GateOpened { .. });
-    house.until_event(is_open).await;
-    let house = house.restarted();
-    tokio::spawn(house.engine.clone().keep());
+    fixture.until_event(is_open).await;
+    let fixture = fixture.restarted();
+    tokio::spawn(fixture.engine.clone().keep());
     let is_closed = |event: &Event| {
         let Event::GateClosed { decision, .. } = event else {
             return false;
         };
         *decision == Decision::TimedOut
     };
-    house.until_event(is_closed).await;
+    fixture.until_event(is_closed).await;
 }
 
 #[tokio::test]
@@ -256,36 +258,36 @@ async fn answer_does_not_count_for_a_tool_that_asks_something_else_when_it_runs_
             Ok::<_, ToolError>(json!({"paid": run}))
         }
     });
-    let house = House::new(Tools::new().with(pay), |request| {
-        match house::results(request) {
+    let fixture = Fixture::new(Tools::new().with(pay), |request| {
+        match fixture::results(request) {
             0 => vec![call("pay", json!({}))],
             _ => vec![text("Paid.")],
         }
     });
-    let question = async |house: &House| {
-        house.until(Status::Parked).await;
-        let mut open = house.engine.approvals(&house.ann).await.unwrap();
+    let question = async |fixture: &Fixture| {
+        fixture.until(Status::Parked).await;
+        let mut open = fixture.engine.approvals(&fixture.ann).await.unwrap();
         let open = open.pop().unwrap();
         let question = open.gate.kind.question().unwrap().to_owned();
         (question, open.gate.id)
     };
-    let yes = async |house: &House, gate| {
-        let answer = house.engine.answer(&house.ann, &gate, approved());
+    let yes = async |fixture: &Fixture, gate| {
+        let answer = fixture.engine.answer(&fixture.ann, &gate, approved());
         assert!(answer.await.unwrap().agrees);
     };
-    house.say("pay").await;
-    let (asked, gate) = question(&house).await;
+    fixture.say("pay").await;
+    let (asked, gate) = question(&fixture).await;
     assert_eq!(asked, "Look it up?");
-    yes(&house, gate).await;
+    yes(&fixture, gate).await;
     let gates = |event: &Event| matches!(event, Event::GateOpened { .. });
-    house
+    fixture
         .until_event(|event| gates(event) && format!("{event:?}").contains("Pay 1?"))
         .await;
-    let (asked, gate) = question(&house).await;
+    let (asked, gate) = question(&fixture).await;
     assert_eq!(asked, "Pay 1?");
 
     // The process ends. The answer starts the tool again, which asks for another sum by now.
-    let later = house.restarted();
+    let later = fixture.restarted();
     yes(&later, gate).await;
     later
         .until_event(|event| gates(event) && format!("{event:?}").contains("Pay 2?"))
@@ -305,7 +307,7 @@ async fn answer_does_not_count_for_a_tool_that_asks_something_else_when_it_runs_
 }
 
 #[tokio::test]
-async fn entries_are_signed_by_whoever_acted() {
+async fn entries_are_signed_by_who_acted() {
     let asks = tool("pay", "Pays", |context: Context, _: Nothing| async move {
         context
             .approve_within("Sure?", Duration::from_millis(1))
@@ -313,16 +315,16 @@ async fn entries_are_signed_by_whoever_acted() {
         Ok::<_, ToolError>(json!(1))
     });
     let tools = Tools::new().with(asks.ask(|_| "Pay?".to_owned()));
-    let house = House::new(tools, |request| match house::results(request) {
+    let fixture = Fixture::new(tools, |request| match fixture::results(request) {
         0 => vec![call("pay", json!({}))],
         _ => vec![text("Done.")],
     });
-    house.say("pay").await;
-    house.answer_next(approved()).await;
-    let later = house.engine.clone();
+    fixture.say("pay").await;
+    fixture.answer_next(approved()).await;
+    let later = fixture.engine.clone();
     tokio::spawn(later.keep());
-    house.until(Status::Finished).await;
-    let entries = house.journal.read(&house.chat, 0).await.unwrap();
+    fixture.until(Status::Finished).await;
+    let entries = fixture.journal.read(&fixture.chat, 0).await.unwrap();
     let signed: Vec<_> = entries
         .iter()
         .map(|entry| (turn::index::kind(&entry.events), entry.actor.to_string()))
@@ -347,7 +349,7 @@ async fn entries_are_signed_by_whoever_acted() {
 
 /// A chat as its first entries say, over a journal in which nobody can append to it; and how often the
 /// agent is asked.
-async fn contested(kept: usize) -> (House, Arc<AtomicUsize>) {
+async fn contested(kept: usize) -> (Fixture, Arc<AtomicUsize>) {
     let pay = || {
         tool("pay", "Pays", |_: Context, _: Nothing| async {
             Ok::<_, ToolError>(1)
@@ -355,17 +357,17 @@ async fn contested(kept: usize) -> (House, Arc<AtomicUsize>) {
     };
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = asked.clone();
-    let house = House::new(Tools::new().with(pay()), move |request| {
+    let fixture = Fixture::new(Tools::new().with(pay()), move |request| {
         counted.fetch_add(1, Ordering::SeqCst);
-        match house::results(request) {
+        match fixture::results(request) {
             0 => vec![call("pay", json!({}))],
             _ => vec![text("Paid.")],
         }
     });
-    house.say("pay").await;
-    house.until(Status::Finished).await;
-    let entries = house.journal.read(&house.chat, 0).await.unwrap();
-    let memory = house::memory();
+    fixture.say("pay").await;
+    fixture.until(Status::Finished).await;
+    let entries = fixture.journal.read(&fixture.chat, 0).await.unwrap();
+    let memory = fixture::memory();
     for entry in &entries[..kept] {
         let upto = entries.iter().take_while(|other| other.seq <= entry.seq);
         let entry = store::NewEntry {
@@ -375,44 +377,97 @@ async fn contested(kept: usize) -> (House, Arc<AtomicUsize>) {
             events: entry.events.clone(),
             open: turn::Chat::replay(upto).open_turn(),
         };
-        let seq = memory.read(&house.chat, 0).await.unwrap().len() as u64;
-        let _ = memory.append(&house.chat, seq, entry).await.unwrap();
+        let seq = memory.read(&fixture.chat, 0).await.unwrap().len() as u64;
+        let _ = memory.append(&fixture.chat, seq, entry).await.unwrap();
     }
-    let journal = Faulty::contesting(memory, &house.chat);
+    let journal = Faulty::contesting(memory, &fixture.chat);
     asked.store(0, Ordering::SeqCst);
-    let later = House::over(Tools::new().with(pay()), house.script.clone(), journal);
+    let later = Fixture::over(Tools::new().with(pay()), fixture.script.clone(), journal);
     (later, asked)
 }
 
 #[tokio::test]
 async fn journal_that_keeps_conflicting_fails_one_chat_and_nothing_else() {
-    // A call was started: whoever takes the chat up has something to write.
-    let (mut house, _) = contested(2).await;
-    house.engine.recover().await.unwrap();
+    // A call was started: the server that takes the chat up has something to write.
+    let (mut fixture, _) = contested(2).await;
+    fixture.engine.recover().await.unwrap();
     for _ in 0..3 {
-        let refused = house.engine.view(&house.ann, &house.chat).await;
+        let refused = fixture.engine.view(&fixture.ann, &fixture.chat).await;
         assert!(matches!(refused, Err(EngineError::Conflict)), "{refused:?}");
     }
-    let refused = house.engine.stop(&house.ann, &house.chat).await;
+    let refused = fixture.engine.stop(&fixture.ann, &fixture.chat).await;
     assert!(matches!(refused, Err(EngineError::Conflict)));
     // Others are served.
-    house.chat = "another".into();
-    house.say("pay").await;
-    house.until(Status::Finished).await;
+    fixture.chat = "another".into();
+    fixture.say("pay").await;
+    fixture.until(Status::Finished).await;
+}
+
+/// What is logged in this thread, each event as one text.
+#[derive(Clone, Default)]
+struct Logged(Arc<std::sync::Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Logged {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut text = event.metadata().level().to_string();
+        event.record(
+            &mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+                text.push_str(&format!(" {field}={value:?}"));
+            },
+        );
+        self.0.lock().unwrap().push(text);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn journal_that_keeps_conflicting_is_logged_with_its_chat() {
+    let (fixture, _) = contested(2).await;
+    let logged = Logged::default();
+    let _guard = tracing::subscriber::set_default(logged.clone());
+    fixture.engine.recover().await.unwrap();
+    // Commands come one after the other: once this one is refused, the chat was given up before.
+    let refused = fixture.engine.view(&fixture.ann, &fixture.chat).await;
+    assert!(matches!(refused, Err(EngineError::Conflict)), "{refused:?}");
+    let logged = logged.0.lock().unwrap();
+    let is_it = |text: &&String| text.starts_with("ERROR") && text.contains("chat actor failed");
+    let failed: Vec<_> = logged.iter().filter(is_it).collect();
+    let [failed] = &failed[..] else {
+        panic!("{logged:?}")
+    };
+    assert!(
+        failed.contains(&format!("chat={}", fixture.chat)),
+        "{failed}"
+    );
 }
 
 #[tokio::test]
 async fn agent_whose_words_can_not_be_written_down_is_not_asked_for_ever() {
-    let (mut house, asked) = contested(1).await;
-    house.engine.recover().await.unwrap();
+    let (mut fixture, asked) = contested(1).await;
+    fixture.engine.recover().await.unwrap();
     while asked.load(Ordering::SeqCst) < 16 {
         tokio::task::yield_now().await;
     }
     // By then the chat is given up, and others are served.
     for n in 0..5 {
-        house.chat = format!("another-{n}").into();
-        house.say("pay").await;
-        house.until(Status::Finished).await;
+        fixture.chat = format!("another-{n}").into();
+        fixture.say("pay").await;
+        fixture.until(Status::Finished).await;
     }
     assert_eq!(asked.load(Ordering::SeqCst), 16 + 10);
 }

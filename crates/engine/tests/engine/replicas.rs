@@ -1,27 +1,29 @@
 //! Several servers over one journal: what lands elsewhere is carried to the owner, what a server left
 //! is taken up by another, and a tool runs once whatever happens.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use adk_stream_engine::Request;
 use adk_stream_engine::command::{Command, Reply};
-use adk_stream_engine::engine::Request;
 use adk_stream_engine::replica::{NotForwarded, Peers, Replica};
-use adk_stream_engine::{Engine, EngineError, Speech, Tools, WindowStream, tool};
+use adk_stream_engine::{Context, Dialect, Engine, EngineError, Fence, Tools, WindowStream, tool};
 use agents::{Agent, AgentStream};
 use serde_json::{Value, json};
 use store::{Holder, Journal, Location};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use turn::agent::{AgentEvent, Past, StepRequest};
+use tokio::time::Instant;
+use turn::agent::{AgentEvent, HistoryItem, StepRequest};
 use turn::event::Finish;
 use turn::gate::Decision;
 use turn::{ChatId, Event, Principal, Status};
 use wire::{Message, Part, Profile, Role, Trigger};
 
-use crate::house::{call, text};
+use crate::fixture::{call, text};
 
 /// Pays once, and then says so.
 struct Payer;
@@ -32,7 +34,7 @@ impl Agent for Payer {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        let has_paid = matches!(request.history.last(), Some(Past::Step { .. }));
+        let has_paid = matches!(request.history.last(), Some(HistoryItem::Step { .. }));
         let said = match has_paid {
             true => text("Paid."),
             false => call("pay", json!({})),
@@ -44,7 +46,16 @@ impl Agent for Payer {
 
 /// Servers in this process, by their addresses.
 #[derive(Default)]
-pub(crate) struct Network(Mutex<HashMap<String, Engine>>);
+pub(crate) struct Network {
+    servers: Mutex<HashMap<String, Engine>>,
+    /// Those that take commands and answer nothing.
+    frozen: Mutex<HashSet<String>>,
+    /// How many commands were sent to frozen servers.
+    unanswered: AtomicUsize,
+}
+
+/// How long a frozen server is waited for by the way to it.
+const SILENCE: Duration = Duration::from_secs(20);
 
 impl Peers for Network {
     fn forward<'a>(
@@ -52,10 +63,16 @@ impl Peers for Network {
         address: &'a str,
         command: &'a Command,
     ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>> {
-        let peer = self.0.lock().unwrap().get(address).cloned();
+        let peer = self.servers.lock().unwrap().get(address).cloned();
+        let is_frozen = self.frozen.lock().unwrap().contains(address);
         // As it travels.
         let command: Command = serde_json::from_value(json!(command)).unwrap();
         Box::pin(async move {
+            if is_frozen {
+                self.unanswered.fetch_add(1, Ordering::SeqCst);
+                tokio::time::sleep(SILENCE).await;
+                return Err(NotForwarded::Silent);
+            }
             let peer = peer.ok_or(NotForwarded::Nowhere)?;
             match peer.run_here(command).await {
                 Ok(reply) => Ok(reply),
@@ -71,8 +88,17 @@ pub(crate) struct Cluster {
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) journal: Arc<dyn Journal>,
     paid: Arc<AtomicUsize>,
+    /// Under which claims the tool was run, and which were raised by takeovers.
+    runs: watch::Sender<Vec<Fence>>,
+    raised: Arc<Mutex<Vec<Fence>>>,
+    /// Whether the tool never comes to its end.
+    is_stuck: bool,
     keeps: Mutex<HashMap<String, AbortHandle>>,
     pub(crate) lease: Duration,
+    /// How far the clocks of servers that are started next are ahead.
+    pub(crate) clock_ahead: Duration,
+    /// How long somebody has to answer.
+    pub(crate) timeout: Option<Duration>,
     pub(crate) ann: Principal,
     pub(crate) chat: ChatId,
 }
@@ -85,10 +111,15 @@ impl Cluster {
         Self {
             agent: Arc::new(Payer),
             lease: LONG,
+            clock_ahead: Duration::ZERO,
+            timeout: None,
             keeps: Mutex::default(),
             network: Arc::default(),
             journal: store::open(Location::Memory).await.unwrap().journal,
             paid: Arc::default(),
+            runs: watch::Sender::default(),
+            raised: Arc::default(),
+            is_stuck: false,
             ann: Principal::from("ann"),
             chat: ChatId::from("chat-1"),
         }
@@ -96,12 +127,23 @@ impl Cluster {
 
     /// One more server.
     pub(crate) fn server(&self, name: &str) -> Engine {
-        let paid = self.paid.clone();
-        let pay = tool("pay", "Pays", move |_, _: Value| {
+        let (paid, runs, is_stuck) = (self.paid.clone(), self.runs.clone(), self.is_stuck);
+        let pay = tool("pay", "Pays", move |context: Context, _: Value| {
             let paid = paid.clone();
-            async move { Ok(paid.fetch_add(1, Ordering::SeqCst)) }
+            runs.send_modify(|runs| runs.push(context.fence().clone()));
+            async move {
+                if is_stuck {
+                    std::future::pending::<()>().await;
+                }
+                Ok(paid.fetch_add(1, Ordering::SeqCst))
+            }
         });
-        let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()));
+        let raised = self.raised.clone();
+        let pay = pay.on_takeover(move |fence| {
+            raised.lock().unwrap().push(fence);
+            async { Ok(()) }
+        });
+        let tools = Tools::new().with(pay.ask(|_| "Pay?".to_owned()).timeout(self.timeout));
         let holder = Holder {
             owner: name.to_owned(),
             address: format!("{name}.example"),
@@ -112,8 +154,8 @@ impl Cluster {
             peers: self.network.clone(),
             lease: self.lease,
         });
-        let engine = engine.build();
-        let mut network = self.network.0.lock().unwrap();
+        let engine = engine.clock_ahead(self.clock_ahead).idle(LONG).build();
+        let mut network = self.network.servers.lock().unwrap();
         network.insert(holder.address, engine.clone());
         let keep = tokio::spawn(engine.clone().keep());
         let mut keeps = self.keeps.lock().unwrap();
@@ -123,24 +165,31 @@ impl Cluster {
 
     /// A server dies: nobody reaches it, and what it held runs out.
     pub(crate) fn kill(&self, name: &str) {
-        let mut network = self.network.0.lock().unwrap();
+        let mut network = self.network.servers.lock().unwrap();
         network.remove(&format!("{name}.example"));
+        self.keeps.lock().unwrap()[name].abort();
+    }
+
+    /// A server stands still: it takes commands, answers nothing, and what it held runs out.
+    fn freeze(&self, name: &str) {
+        let mut frozen = self.network.frozen.lock().unwrap();
+        frozen.insert(format!("{name}.example"));
         self.keeps.lock().unwrap()[name].abort();
     }
 
     /// A server lives, and no other reaches it; what is returned is to be given back.
     pub(crate) fn cut(&self, name: &str) -> Engine {
-        let mut network = self.network.0.lock().unwrap();
+        let mut network = self.network.servers.lock().unwrap();
         network.remove(&format!("{name}.example")).unwrap()
     }
 
     /// A server is reached again.
     pub(crate) fn heal(&self, name: &str, engine: Engine) {
-        let mut network = self.network.0.lock().unwrap();
+        let mut network = self.network.servers.lock().unwrap();
         network.insert(format!("{name}.example"), engine);
     }
 
-    async fn say(&self, engine: &Engine) -> Vec<wire::Chunk> {
+    pub(crate) async fn say(&self, engine: &Engine) -> Vec<wire::Chunk> {
         let mut window = self.begin(engine).await;
         let mut all = Vec::new();
         while let Some(chunks) = window.next().await {
@@ -158,11 +207,11 @@ impl Cluster {
             message_id: None,
             messages: vec![message],
         };
-        let speech = Speech::Sdk(Profile::Shared);
-        engine.send(&self.ann, request, speech).await.unwrap()
+        let dialect = Dialect::Sdk(Profile::Shared);
+        engine.send(&self.ann, request, dialect).await.unwrap()
     }
 
-    async fn approve(&self, engine: &Engine) -> bool {
+    pub(crate) async fn approve(&self, engine: &Engine) -> bool {
         let gate = engine.approvals(&self.ann).await.unwrap()[0]
             .gate
             .id
@@ -174,7 +223,7 @@ impl Cluster {
         engine.answer(&self.ann, &gate, yes).await.unwrap().agrees
     }
 
-    async fn until_finished(&self, engine: &Engine) {
+    pub(crate) async fn until_finished(&self, engine: &Engine) {
         let mut tail = self.journal.tail(&self.chat, 0);
         loop {
             let view = engine.view(&self.ann, &self.chat).await.unwrap();
@@ -219,6 +268,84 @@ async fn a_parked_turn_of_a_server_that_died_goes_on_where_it_is_answered() {
     assert!(cluster.approve(&b).await);
     cluster.until_finished(&b).await;
     assert_eq!(cluster.paid.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_taken_over_is_fenced_off_before_the_turn_goes_on() {
+    let mut cluster = Cluster::new().await;
+    cluster.lease = Duration::from_secs(10);
+    cluster.is_stuck = true;
+    let [a, b] = ["a", "b"].map(|name| cluster.server(name));
+    cluster.say(&a).await;
+    assert!(cluster.approve(&a).await);
+    let mut runs = cluster.runs.subscribe();
+    let run = runs.wait_for(|runs| !runs.is_empty()).await.unwrap()[0].clone();
+    assert_eq!(run.epoch, 0);
+    cluster.freeze("a");
+    cluster.until_finished(&b).await;
+    let next = Fence { epoch: 1, ..run };
+    assert_eq!(*cluster.raised.lock().unwrap(), [next]);
+    assert_eq!(cluster.runs.borrow().len(), 1);
+}
+
+/// A chat that waits at A for an answer, and A is frozen.
+async fn frozen(lease: Duration) -> (Cluster, Engine) {
+    let mut cluster = Cluster::new().await;
+    cluster.lease = lease;
+    let [a, b] = ["a", "b"].map(|name| cluster.server(name));
+    cluster.say(&a).await;
+    cluster.freeze("a");
+    (cluster, b)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_on_its_way_to_a_frozen_server_counts_when_the_lease_is_over() {
+    // Over before the way to it gives up, and long after.
+    for lease in [10, 90] {
+        let lease = Duration::from_secs(lease);
+        let (cluster, b) = frozen(lease).await;
+        let began = Instant::now();
+        assert!(cluster.approve(&b).await);
+        assert!(began.elapsed() < lease * 3 / 2, "{:?}", began.elapsed());
+        cluster.until_finished(&b).await;
+        assert_eq!(cluster.paid.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_on_its_way_to_a_frozen_server_is_taken_in_when_the_lease_is_over() {
+    let (cluster, b) = frozen(Duration::from_secs(10)).await;
+    // Known by its id: the turn that it opened before waits for an answer.
+    let window = cluster.say(&b).await;
+    assert!(!window.is_empty());
+    let turns = cluster.events().await.into_iter();
+    let turns = turns.filter(|event| matches!(event, Event::TurnOpened { .. }));
+    assert_eq!(turns.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_of_a_chat_at_a_frozen_server_come_from_the_journal() {
+    let (cluster, b) = frozen(LONG).await;
+    let began = Instant::now();
+    let view = b.view(&cluster.ann, &cluster.chat).await.unwrap();
+    assert_eq!(view.status, Status::Parked);
+    let dialect = Dialect::Sdk(Profile::Shared);
+    let window = b.resume(&cluster.ann, &cluster.chat, dialect).await;
+    assert!(window.unwrap().is_some());
+    assert!(began.elapsed() < SILENCE, "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_journal_does_not_decide_is_sent_to_a_frozen_server_once() {
+    let (cluster, b) = frozen(Duration::from_secs(10)).await;
+    let stopped = b.stop(&cluster.ann, &cluster.chat).await;
+    assert!(
+        matches!(stopped, Err(EngineError::OwnerAway)),
+        "{stopped:?}"
+    );
+    let forgotten = b.forget(&cluster.ann, &cluster.chat).await;
+    assert!(forgotten.is_ok(), "the lease is over: {forgotten:?}");
+    assert_eq!(cluster.network.unanswered.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a client says.
+//! The client's messages.
 
 use crate::content::{Blob, Content};
 use crate::function::{FunctionResponse, Tool};
@@ -12,9 +12,9 @@ record! {
         setup: Option<Setup>,
         /// Something was said.
         client_content: Option<ClientContent>,
-        /// Something is being said, heard or seen.
+        /// Audio, video or text, as it is captured.
         realtime_input: Option<RealtimeInput>,
-        /// What calls brought.
+        /// Function responses.
         tool_response: Option<ToolResponse>,
     }
 
@@ -24,15 +24,15 @@ record! {
         model: Option<String>,
         /// How to answer.
         generation_config: Option<GenerationConfig>,
-        /// What the model is told before all.
+        /// The system instruction.
         system_instruction: Option<Content>,
         /// What it may use.
         tools: Vec<Tool>,
-        /// Asks for handles, and goes on where a handle left off.
+        /// Asks for handles, and resumes the session of a handle.
         session_resumption: Option<SessionResumption>,
-        /// Asks for what the user says, in words.
+        /// Asks for the transcript of the user's speech.
         input_audio_transcription: Option<AudioTranscriptionConfig>,
-        /// Asks for what the model says, in words.
+        /// Asks for the transcript of the model's speech.
         output_audio_transcription: Option<AudioTranscriptionConfig>,
         /// How input is listened to.
         realtime_input_config: Option<RealtimeInputConfig>,
@@ -48,7 +48,7 @@ record! {
         initial_history_in_client_content: Option<bool>,
     }
 
-    /// Asks for handles, and goes on where a handle left off.
+    /// Asks for handles, and resumes the session of a handle.
     pub struct SessionResumption {
         /// The handle.
         handle: Option<String>,
@@ -59,7 +59,7 @@ record! {
 
     /// How input is listened to.
     pub struct RealtimeInputConfig {
-        /// Whether and how the model finds out by itself who speaks when.
+        /// Whether and how the model detects speech.
         automatic_activity_detection: Option<AutomaticActivityDetection>,
         /// What speech does to an answer, such as `NO_INTERRUPTION`.
         activity_handling: Option<String>,
@@ -67,9 +67,9 @@ record! {
         turn_coverage: Option<String>,
     }
 
-    /// How the model finds out who speaks when.
+    /// How the model detects speech.
     pub struct AutomaticActivityDetection {
-        /// It does not: the client says so, by activityStart and activityEnd.
+        /// It does not: the client marks it, by activityStart and activityEnd.
         disabled: Option<bool>,
         /// How easily speech is seen to start.
         start_of_speech_sensitivity: Option<String>,
@@ -103,7 +103,7 @@ record! {
         turn_complete: Option<bool>,
     }
 
-    /// Something is being said, heard or seen.
+    /// Audio, video or text, as it is captured.
     pub struct RealtimeInput {
         /// Sound.
         audio: Option<Blob>,
@@ -111,7 +111,7 @@ record! {
         video: Option<Blob>,
         /// Text.
         text: Option<String>,
-        /// The user starts to speak, where the model does not listen for it.
+        /// The user starts to speak, where the model does not detect it.
         activity_start: Option<Activity>,
         /// The user stops.
         activity_end: Option<Activity>,
@@ -124,7 +124,7 @@ record! {
     /// That something starts or ends; it has no field.
     pub struct Activity {}
 
-    /// What calls brought.
+    /// Function responses.
     pub struct ToolResponse {
         /// One for each call, though not all at once.
         function_responses: Vec<FunctionResponse>,

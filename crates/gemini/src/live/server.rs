@@ -1,4 +1,4 @@
-//! What the server says.
+//! The server's messages.
 
 use crate::content::Content;
 use crate::function::FunctionCall;
@@ -12,7 +12,7 @@ record! {
     pub struct ServerMessage {
         /// The answer to the setup: now it may begin.
         setup_complete: Option<SetupComplete>,
-        /// What the model says.
+        /// The model's output.
         server_content: Option<ServerContent>,
         /// What it wants called.
         tool_call: Option<ToolCall>,
@@ -20,25 +20,25 @@ record! {
         tool_call_cancellation: Option<ToolCallCancellation>,
         /// The connection will be closed.
         go_away: Option<GoAway>,
-        /// A handle to go on with elsewhere.
+        /// A handle to resume the session with.
         session_resumption_update: Option<SessionResumptionUpdate>,
         /// The tokens so far, beside any of these.
         usage_metadata: Option<UsageMetadata>,
     }
 
-    /// The session stands.
+    /// The session is set up.
     pub struct SetupComplete {
         /// Its id.
         session_id: Option<String>,
     }
 
-    /// What the model says.
+    /// The model's output.
     pub struct ServerContent {
         /// More of it.
         model_turn: Option<Content>,
-        /// What the user said, in words.
+        /// The transcript of the user's speech.
         input_transcription: Option<Transcription>,
-        /// What the model says, in words.
+        /// The transcript of the model's speech.
         output_transcription: Option<Transcription>,
         /// The user spoke over it: what is left of the answer is dropped.
         interrupted: Option<bool>,
@@ -46,17 +46,17 @@ record! {
         generation_complete: Option<bool>,
         /// The turn is the user's.
         turn_complete: Option<bool>,
-        /// Why, where there is something to say.
+        /// Why, if there is a reason.
         turn_complete_reason: Option<String>,
-        /// It says nothing, since it waits for more.
+        /// It has no output, since it waits for more.
         waiting_for_input: Option<bool>,
         /// What it rests on.
         grounding_metadata: Option<GroundingMetadata>,
     }
 
-    /// Speech, in words.
+    /// The transcript of speech.
     pub struct Transcription {
-        /// More of the words.
+        /// More of the text.
         text: Option<String>,
         /// Whether that was all.
         finished: Option<bool>,
@@ -80,13 +80,13 @@ record! {
         time_left: Option<Seconds>,
     }
 
-    /// A handle to go on with elsewhere.
+    /// A handle to resume the session with.
     pub struct SessionResumptionUpdate {
         /// The handle; empty where the session can't be resumed at this moment.
         new_handle: Option<String>,
         /// Whether it can.
         resumable: Option<bool>,
-        /// The last message that the session has taken in, where the client asked to be told.
+        /// The last message that the session has received, where the client asked for it.
         last_consumed_client_message_index: Option<u64>,
     }
 }

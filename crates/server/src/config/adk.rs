@@ -1,4 +1,4 @@
-//! An ADK server, as it was told of.
+//! The configuration of an ADK server.
 
 use agents::adk;
 use agents::gemini_live::Modality;
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::shared_key::SharedKey;
 
 /// Where `adk api_server` listens by itself.
-const DEFAULT_URL: &str = "http://127.0.0.1:8000";
+pub(super) const DEFAULT_URL: &str = "http://127.0.0.1:8000";
 
 /// The ADK server, as the layers tell it.
 pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<Adk, Error> {
@@ -72,7 +72,7 @@ fn wrong(origin: &str, error: &agents::Error) -> Error {
 }
 
 /// Headers, one a line.
-fn headers(lines: &str) -> Option<Vec<(String, String)>> {
+pub(super) fn headers(lines: &str) -> Option<Vec<(String, String)>> {
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     lines
         .map(|line| {

@@ -1,4 +1,4 @@
-//! Several servers over one store, as they were told of.
+//! The configuration of several servers over one store.
 
 use super::{Origin, Settings, find, pick};
 use crate::duration::Seconds;

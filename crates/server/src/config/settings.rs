@@ -1,19 +1,35 @@
 //! Settings as text, before anything is made of them.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::agent_file::Source;
+use crate::agent_file::reference::{LITERAL_SECRET, SecretRef};
+use crate::agent_file::spec::{
+    AgentSpec, ClientSpec, HttpSpec, McpSpec, ModelSpec, Named, NetworkSpec, OpenApiSpec,
+};
 use crate::environment::Environment;
 use crate::error::Error;
 
 /// Settings as text, as one source gives them: the flags, the environment or the file.
-#[derive(Debug, Default, clap::Args, serde::Deserialize)]
+#[derive(Debug, Default, clap::Args, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
     /// Address to listen on; port 0 picks a free one [env: ADK_STREAM_LISTEN] [default: 127.0.0.1:8080]
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<String>,
+    /// Certificate chain in PEM, to listen for TLS; read again when it changes [env: ADK_STREAM_TLS_CERT] [default: plain HTTP]
+    #[arg(long, value_name = "FILE")]
+    #[serde(rename = "tls-cert")]
+    pub(crate) tls_cert: Option<String>,
+    /// Private key of the certificate, in PEM [env: ADK_STREAM_TLS_KEY]
+    #[arg(long, value_name = "FILE")]
+    #[serde(rename = "tls-key")]
+    pub(crate) tls_key: Option<String>,
     /// Where the journals are kept: memory, sqlite:PATH or postgres://… [env: ADK_STREAM_STORE] [default: memory]
     #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<String>,
@@ -30,6 +46,7 @@ pub(crate) struct Settings {
     /// Serve everybody who reaches this server as one principal, where there are no keys [env: ADK_STREAM_INSECURE] [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     #[serde(default, deserialize_with = "switch")]
+    #[schemars(with = "Option<bool>")]
     pub(crate) insecure: Option<String>,
     /// Sites whose pages may change something or open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
     #[arg(long, value_name = "ORIGINS")]
@@ -53,6 +70,7 @@ pub(crate) struct Settings {
     /// Offer the demo's tools, which pay from a pretended wallet, to a model too; the demo always has them [env: ADK_STREAM_DEMO_TOOLS] [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     #[serde(default, rename = "demo-tools", deserialize_with = "switch")]
+    #[schemars(with = "Option<bool>")]
     pub(crate) demo_tools: Option<String>,
     /// Pause between the demo's words, in milliseconds [env: ADK_STREAM_PACE] [default: 15]
     #[arg(long, value_name = "MILLISECONDS")]
@@ -70,7 +88,8 @@ pub(crate) struct Settings {
     pub(crate) content_security_policy: Option<String>,
     /// The key for Gemini. No flag: everybody on this machine can read a command line.
     #[arg(skip)]
-    #[serde(rename = "gemini-key")]
+    #[serde(rename = "gemini-key", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
     pub(crate) gemini_key: Secret,
     /// Gemini's model [env: ADK_STREAM_GEMINI_MODEL] [default: gemini-flash-latest]
     #[arg(long, value_name = "MODEL")]
@@ -80,7 +99,45 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "URL")]
     #[serde(rename = "gemini-base-url")]
     pub(crate) gemini_base_url: Option<String>,
-    /// What the model is told before all; @FILE for what is in a file [env: ADK_STREAM_SYSTEM_INSTRUCTION] [default: nothing]
+    /// The key for a model that speaks OpenAI's API. No flag, as for Gemini's.
+    #[arg(skip)]
+    #[serde(rename = "openai-key", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
+    pub(crate) openai_key: Secret,
+    /// The model of the agent openai [env: ADK_STREAM_OPENAI_MODEL]
+    #[arg(long, value_name = "MODEL")]
+    #[serde(rename = "openai-model")]
+    pub(crate) openai_model: Option<String>,
+    /// Where it is, with its version, such as http://127.0.0.1:11434/v1 [env: ADK_STREAM_OPENAI_BASE_URL] [default: OpenAI's]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "openai-base-url")]
+    pub(crate) openai_base_url: Option<String>,
+    /// Which API it has: auto, chat-completions or responses [env: ADK_STREAM_OPENAI_API] [default: auto]
+    #[arg(long, value_name = "API")]
+    #[serde(rename = "openai-api")]
+    pub(crate) openai_api: Option<String>,
+    /// Headers for it, one a line. No flag, as for Gemini's key.
+    #[arg(skip)]
+    #[serde(rename = "openai-headers", default)]
+    pub(crate) openai_headers: Secret,
+    /// The key for a model that speaks Anthropic's API. No flag, as for Gemini's.
+    #[arg(skip)]
+    #[serde(rename = "anthropic-key", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
+    pub(crate) anthropic_key: Secret,
+    /// The model of the agent anthropic [env: ADK_STREAM_ANTHROPIC_MODEL]
+    #[arg(long, value_name = "MODEL")]
+    #[serde(rename = "anthropic-model")]
+    pub(crate) anthropic_model: Option<String>,
+    /// Where it is [env: ADK_STREAM_ANTHROPIC_BASE_URL] [default: Anthropic's]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "anthropic-base-url")]
+    pub(crate) anthropic_base_url: Option<String>,
+    /// Headers for it, one a line. No flag, as for Gemini's key.
+    #[arg(skip)]
+    #[serde(rename = "anthropic-headers", default)]
+    pub(crate) anthropic_headers: Secret,
+    /// The system instruction of the model; @FILE for what is in a file [env: ADK_STREAM_SYSTEM_INSTRUCTION] [default: nothing]
     #[arg(long, value_name = "TEXT")]
     #[serde(rename = "system-instruction")]
     pub(crate) system_instruction: Option<String>,
@@ -116,15 +173,51 @@ pub(crate) struct Settings {
     pub(crate) adk_app: Option<String>,
     /// Headers for the ADK server, one a line. No flag, as for Gemini's key.
     #[arg(skip)]
-    #[serde(rename = "adk-headers")]
+    #[serde(rename = "adk-headers", default)]
     pub(crate) adk_headers: Secret,
+    /// Where the route of the agent ai-sdk is: what `useChat` would POST to [env: ADK_STREAM_AI_SDK_URL]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "ai-sdk-url")]
+    pub(crate) ai_sdk_url: Option<String>,
+    /// Headers for that route, one a line. No flag, as for Gemini's key.
+    #[arg(skip)]
+    #[serde(rename = "ai-sdk-headers", default)]
+    pub(crate) ai_sdk_headers: Secret,
+    /// The tools of that route which pages run, with commas between [env: ADK_STREAM_AI_SDK_CLIENT_TOOLS] [default: those without an output at the end of its stream]
+    #[arg(long, value_name = "NAMES")]
+    #[serde(rename = "ai-sdk-client-tools")]
+    pub(crate) ai_sdk_client_tools: Option<String>,
+    /// Ask that route again where a server stopped while it listened; tools that run without an approval may then run twice [env: ADK_STREAM_AI_SDK_RERUN] [default: false]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[serde(default, rename = "ai-sdk-rerun", deserialize_with = "switch")]
+    #[schemars(with = "Option<bool>")]
+    pub(crate) ai_sdk_rerun: Option<String>,
+    /// Where the agent ag-ui is: what begins a run with a POST [env: ADK_STREAM_AG_UI_URL]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "ag-ui-url")]
+    pub(crate) ag_ui_url: Option<String>,
+    /// Headers for that agent, one a line. No flag, as for Gemini's key.
+    #[arg(skip)]
+    #[serde(rename = "ag-ui-headers", default)]
+    pub(crate) ag_ui_headers: Secret,
+    /// The tools of that agent which pages run, with commas between [env: ADK_STREAM_AG_UI_CLIENT_TOOLS] [default: those without a result at the end of a run]
+    #[arg(long, value_name = "NAMES")]
+    #[serde(rename = "ag-ui-client-tools")]
+    pub(crate) ag_ui_client_tools: Option<String>,
+    /// Ask that agent again where a server stopped while it listened; tools that run without an approval may then run twice [env: ADK_STREAM_AG_UI_RERUN] [default: false]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[serde(default, rename = "ag-ui-rerun", deserialize_with = "switch")]
+    #[schemars(with = "Option<bool>")]
+    pub(crate) ag_ui_rerun: Option<String>,
     /// The key by which tools at the agent ask people and pages. No flag, as for Gemini's.
     #[arg(skip)]
-    #[serde(rename = "agent-key")]
+    #[serde(rename = "agent-key", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
     pub(crate) agent_key: Secret,
     /// The key by which several servers over one database know each other. No flag, as for Gemini's.
     #[arg(skip)]
-    #[serde(rename = "cluster-key")]
+    #[serde(rename = "cluster-key", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
     pub(crate) cluster_key: Secret,
     /// Where other servers over the same database reach this one [env: ADK_STREAM_ADVERTISE] [default: where it listens]
     #[arg(long, value_name = "URL")]
@@ -135,7 +228,7 @@ pub(crate) struct Settings {
     /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) linger: Option<String>,
-    /// How long tools that are at work may take to end once the server is told to stop, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
+    /// How long tools that are at work may take to end once the server shuts down, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) drain: Option<String>,
     /// How many connections may be open, WebSockets included [env: ADK_STREAM_MAX_CONNECTIONS] [default: the descriptor limit, less a reserve]
@@ -182,9 +275,53 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "BYTES")]
     #[serde(rename = "max-body-bytes-per-second")]
     pub(crate) max_body_bytes_per_second: Option<String>,
+    /// Address of its own for /metrics; without a key, one that only this machine reaches [env: ADK_STREAM_METRICS_LISTEN] [default: none]
+    #[arg(long, value_name = "HOST:PORT")]
+    #[serde(rename = "metrics-listen")]
+    pub(crate) metrics_listen: Option<String>,
+    /// The key for /metrics. No flag, as for Gemini's.
+    #[arg(skip)]
+    #[serde(rename = "metrics-key", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
+    pub(crate) metrics_key: Secret,
+    /// Which lines are logged: a level, or levels by module, such as info,access=debug [env: ADK_STREAM_LOG] [default: info]
+    #[arg(long, value_name = "LEVELS")]
+    pub(crate) log: Option<String>,
+    /// How a line of the log is written: text or json [env: ADK_STREAM_LOG_FORMAT] [default: text]
+    #[arg(long, value_name = "text|json")]
+    #[serde(rename = "log-format")]
+    pub(crate) log_format: Option<String>,
     /// What Gemini blocks: a threshold, or HARM=THRESHOLD,… [env: ADK_STREAM_SAFETY] [default: what Google blocks]
     #[arg(long, value_name = "SAFETY")]
     pub(crate) safety: Option<String>,
+    /// Agents, by the names that --agent picks. Where there is one alone, it is that one.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) agents: Named<AgentSpec>,
+    /// Models that need more than a name.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) models: Named<ModelSpec>,
+    /// MCP servers; their tools are NAME.TOOL.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) mcp: Named<McpSpec>,
+    /// Tools that are one HTTP request.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) http: Named<HttpSpec>,
+    /// Tools from OpenAPI documents; they are NAME.OPERATION.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) openapi: Named<OpenApiSpec>,
+    /// Tools that the page runs.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) client: Named<ClientSpec>,
+    /// Where HTTP and OpenAPI tools may go.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) network: NetworkSpec,
 }
 
 impl Settings {
@@ -192,6 +329,8 @@ impl Settings {
     pub(super) fn of(environment: &Environment) -> Result<Self, Error> {
         Ok(Self {
             listen: environment.text("LISTEN")?,
+            tls_cert: environment.text("TLS_CERT")?,
+            tls_key: environment.text("TLS_KEY")?,
             store: environment.text("STORE")?,
             agent: environment.text("AGENT")?,
             keys: environment.text("KEYS")?,
@@ -210,6 +349,15 @@ impl Settings {
             gemini_key: Secret(environment.text("GEMINI_KEY")?),
             gemini_model: environment.text("GEMINI_MODEL")?,
             gemini_base_url: environment.text("GEMINI_BASE_URL")?,
+            openai_key: Secret(environment.text("OPENAI_KEY")?),
+            openai_model: environment.text("OPENAI_MODEL")?,
+            openai_base_url: environment.text("OPENAI_BASE_URL")?,
+            openai_api: environment.text("OPENAI_API")?,
+            openai_headers: Secret(environment.text("OPENAI_HEADERS")?),
+            anthropic_key: Secret(environment.text("ANTHROPIC_KEY")?),
+            anthropic_model: environment.text("ANTHROPIC_MODEL")?,
+            anthropic_base_url: environment.text("ANTHROPIC_BASE_URL")?,
+            anthropic_headers: Secret(environment.text("ANTHROPIC_HEADERS")?),
             system_instruction: environment.text("SYSTEM_INSTRUCTION")?,
             temperature: environment.text("TEMPERATURE")?,
             max_output_tokens: environment.text("MAX_OUTPUT_TOKENS")?,
@@ -220,6 +368,14 @@ impl Settings {
             adk_url: environment.text("ADK_URL")?,
             adk_app: environment.text("ADK_APP")?,
             adk_headers: Secret(environment.text("ADK_HEADERS")?),
+            ai_sdk_url: environment.text("AI_SDK_URL")?,
+            ai_sdk_headers: Secret(environment.text("AI_SDK_HEADERS")?),
+            ai_sdk_client_tools: environment.text("AI_SDK_CLIENT_TOOLS")?,
+            ai_sdk_rerun: environment.text("AI_SDK_RERUN")?,
+            ag_ui_url: environment.text("AG_UI_URL")?,
+            ag_ui_headers: Secret(environment.text("AG_UI_HEADERS")?),
+            ag_ui_client_tools: environment.text("AG_UI_CLIENT_TOOLS")?,
+            ag_ui_rerun: environment.text("AG_UI_RERUN")?,
             agent_key: Secret(environment.text("AGENT_KEY")?),
             cluster_key: Secret(environment.text("CLUSTER_KEY")?),
             advertise: environment.text("ADVERTISE")?,
@@ -237,7 +393,13 @@ impl Settings {
             max_requests_in_flight: environment.text("MAX_REQUESTS_IN_FLIGHT")?,
             max_requests_per_second: environment.text("MAX_REQUESTS_PER_SECOND")?,
             max_body_bytes_per_second: environment.text("MAX_BODY_BYTES_PER_SECOND")?,
+            metrics_listen: environment.text("METRICS_LISTEN")?,
+            metrics_key: Secret(environment.text("METRICS_KEY")?),
+            log: environment.text("LOG")?,
+            log_format: environment.text("LOG_FORMAT")?,
             safety: environment.text("SAFETY")?,
+            // Tables are for files alone.
+            ..Self::default()
         })
     }
 }
@@ -256,10 +418,62 @@ fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
     }))
 }
 
+/// Reads a key of the file, which says where the key is kept: [`Settings::read_keys`] reads it there.
+fn reference<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Secret, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match SecretRef::parse(&text) {
+        Some(_) => Ok(Secret(Some(text))),
+        None => Err(D::Error::custom(LITERAL_SECRET)),
+    }
+}
+
+impl Settings {
+    /// Puts the keys in the place of what a file says of where they are kept.
+    pub(crate) fn read_keys(
+        &mut self,
+        source: &Source,
+        environment: &Environment,
+    ) -> Result<(), Error> {
+        let keys = [
+            ("gemini-key", &mut self.gemini_key),
+            ("openai-key", &mut self.openai_key),
+            ("anthropic-key", &mut self.anthropic_key),
+            ("agent-key", &mut self.agent_key),
+            ("cluster-key", &mut self.cluster_key),
+            ("metrics-key", &mut self.metrics_key),
+        ];
+        for (name, Secret(key)) in keys {
+            let Some(reference) = key.as_deref().and_then(SecretRef::parse) else {
+                continue;
+            };
+            let read = reference.read(source, environment);
+            *key = Some(read.map_err(|problem| Error::Setting {
+                origin: format!("{}: {name}", source.path.display()),
+                problem,
+            })?);
+        }
+        Ok(())
+    }
+}
+
 /// A setting that is never printed.
 #[derive(Clone, Default, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(pub(super) Option<String>);
+
+impl JsonSchema for Secret {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Secret".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Option::<String>::json_schema(generator)
+    }
+}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,6 +14,7 @@ use tokio::time::{Instant, Sleep};
 use super::limits::ConnectionLimits;
 use super::state::Connection;
 use super::table::Table;
+use crate::access_log::AccessLine;
 
 /// A body that did not come in time.
 #[derive(Debug)]
@@ -138,14 +139,21 @@ pub(super) struct ResponseBody {
     body: axum::body::Body,
     request: ServedRequest,
     table: Arc<Table>,
+    line: Option<AccessLine>,
 }
 
 impl ResponseBody {
-    pub(super) fn new(body: axum::body::Body, request: ServedRequest, table: Arc<Table>) -> Self {
+    pub(super) fn new(
+        body: axum::body::Body,
+        request: ServedRequest,
+        table: Arc<Table>,
+        line: Option<AccessLine>,
+    ) -> Self {
         Self {
             body,
             request,
             table,
+            line,
         }
     }
 }
@@ -161,6 +169,9 @@ impl Body for ResponseBody {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         let data = frame.as_ref().and_then(|frame| frame.as_ref().ok());
         let bytes = data.and_then(Frame::data_ref).map_or(0, Bytes::len);
+        if let Some(line) = &mut self.line {
+            line.sent(bytes);
+        }
         let cut = self.table.respond(&self.request.0, bytes);
         if cut > 0 {
             tracing::info!(connections = cut, "cut off clients that do not read");

@@ -9,7 +9,7 @@ const RESERVE: std::ops::RangeInclusive<usize> = 32..=1024;
 /// The most connections unless an operator asks for more: each takes some kilobytes.
 const DEFAULT_MAX: usize = 65_536;
 
-/// How many descriptors are assumed where the system does not say.
+/// How many descriptors are assumed where the system does not report the limit.
 const ASSUMED_DESCRIPTORS: usize = 1024;
 
 /// How many connections there may be, and how long each may take.
@@ -79,7 +79,7 @@ pub(super) struct Caps {
     pub(super) max_per_address: usize,
 }
 
-/// Raises the soft limit on descriptors to the hard one, once in the process, and says how many there
+/// Raises the soft limit on descriptors to the hard one, once in the process, and returns how many there
 /// are.
 pub(crate) fn raise_descriptor_limit() -> Option<usize> {
     static DESCRIPTORS: OnceLock<Option<usize>> = OnceLock::new();

@@ -11,24 +11,20 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::limits::{ConnectionLimits, raise_descriptor_limit};
+use super::refusal::NO_ROOM;
 use super::table::{Admission, Table};
-use super::{Server, connection};
+use super::{Server, Transport, accepted};
 
 /// How long the loop waits where the system has no descriptor left.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How often the log says that connections are refused or closed.
+/// How often refused and closed connections are logged.
 const REPORT: Duration = Duration::from_secs(1);
 
-/// How many bytes the system holds for a client that have not been sent: enough for any network, and
+/// How many unsent bytes the system holds for a client: enough for any network, and
 /// not the megabytes that it would take for one that does not read.
 #[cfg(target_os = "linux")]
 const UNSENT: u32 = 128 * 1024;
-
-/// The answer to a connection for which there is no room.
-const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\
-content-type: application/json\r\ncontent-length: 92\r\n\r\n\
-{\"error\":{\"code\":\"too_many_connections\",\"message\":\"too many connections; try again later\"}}\n";
 
 /// Serves connections until `drain` ends, and then until they have ended. Requests know the address
 /// of their client, as `ConnectInfo<SocketAddr>`.
@@ -41,11 +37,23 @@ pub async fn serve(
     limits: ConnectionLimits,
     drain: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    serve_over(Transport::Plain, listener, router, limits, drain).await
+}
+
+/// The same, over TLS where there is a certificate.
+pub(crate) async fn serve_over(
+    transport: Transport,
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    drain: impl Future<Output = ()>,
+) -> io::Result<()> {
     let table = Table::new(limits.caps(raise_descriptor_limit()));
     let (draining, is_draining) = watch::channel(false);
     // Each connection holds the other end: it is closed when all have ended.
     let (ended, open) = watch::channel(());
     let server = Arc::new(Server {
+        transport,
         router,
         limits,
         table: table.clone(),
@@ -53,13 +61,13 @@ pub async fn serve(
     let mut report = Report::new(table.clone());
     let mut drain = std::pin::pin!(drain);
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let incoming = tokio::select! {
+            incoming = listener.accept() => incoming,
             () = &mut drain => break,
         };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            // The client is gone before it was served.
+        let (stream, peer) = match incoming {
+            Ok(incoming) => incoming,
+            // The client disconnected before it was served.
             Err(error) if is_of_client(&error) => continue,
             Err(error) => {
                 report.accept_failed(&error, table.make_room());
@@ -70,14 +78,14 @@ pub async fn serve(
         let admission = table.admit(peer.ip());
         report.admitted(peer, &admission);
         let Some(slot) = admission.slot else {
-            refuse(&stream);
+            refuse(&stream, &server.transport);
             continue;
         };
         prepare(&stream);
         let state = slot.connection().clone();
         let (server, is_draining, open) = (server.clone(), is_draining.clone(), open.clone());
         let task = tokio::spawn(async move {
-            connection(stream, peer, slot, server, is_draining).await;
+            accepted(stream, peer, slot, server, is_draining).await;
             drop(open);
         });
         state.served_by(task.abort_handle());
@@ -95,7 +103,7 @@ fn is_of_client(error: &io::Error) -> bool {
     )
 }
 
-/// Deltas are small and must leave at once: held back until the client has acknowledged what came
+/// Deltas are small and must leave at once: held back until the client has acknowledged the ones
 /// before, one client alone would wait forty milliseconds in every turn.
 fn prepare(stream: &TcpStream) {
     if let Err(error) = stream.set_nodelay(true) {
@@ -107,14 +115,19 @@ fn prepare(stream: &TcpStream) {
     }
 }
 
-/// Says that there is no room, and waits for nothing.
-fn refuse(stream: &TcpStream) {
-    // A client that does not take it is refused all the same.
-    let _ = stream.try_write(NO_ROOM);
+/// Responds that there are too many connections, and waits for nothing.
+fn refuse(stream: &TcpStream, transport: &Transport) {
+    let response = match transport {
+        Transport::Plain => NO_ROOM,
+        #[cfg(feature = "cli")]
+        Transport::Tls(_) => crate::tls::NO_ROOM,
+    };
+    // A client that does not read it is refused all the same.
+    let _ = stream.try_write(response);
     let _ = socket2::SockRef::from(stream).shutdown(std::net::Shutdown::Write);
 }
 
-/// What the log says of connections that were refused or closed, once in a while.
+/// Logs connections that were refused or closed, once in a while.
 struct Report {
     table: Arc<Table>,
     last: Option<Instant>,
@@ -176,21 +189,12 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    #[test]
-    fn refusal_has_the_length_that_it_says() {
-        let text = std::str::from_utf8(NO_ROOM).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let length = format!("content-length: {}", body.len());
-        assert!(head.ends_with(&length), "{length}");
-        assert!(serde_json::from_str::<serde_json::Value>(body).is_ok());
-    }
-
     #[tokio::test]
     async fn silent_connection_is_not_waited_for_when_the_server_ends() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = Router::new().route("/", axum::routing::get(async || "served"));
-        let (told, drain) = tokio::sync::oneshot::channel::<()>();
+        let (request_drain, drain) = tokio::sync::oneshot::channel::<()>();
         let mut silent = TcpStream::connect(address).await.unwrap();
         let mut asking = TcpStream::connect(address).await.unwrap();
         let limits = ConnectionLimits::default();
@@ -198,12 +202,12 @@ mod tests {
             let _ = drain.await;
         }));
         let request = b"GET / HTTP/1.1\r\nhost: here\r\n\r\n";
-        // The first answer says that the connection was accepted.
+        // The first response shows that the connection was accepted.
         asking.write_all(request).await.unwrap();
         let mut answer = [0; 15];
         asking.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"HTTP/1.1 200 OK");
-        drop(told);
+        drop(request_drain);
         let mut nothing = Vec::new();
         silent.read_to_end(&mut nothing).await.unwrap();
         assert!(nothing.is_empty());

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::limits::ConnectionLimits;
 
-/// How long a response may have stalled before its connection makes room for another.
+/// How long a response may have stalled before its connection is closed for another.
 const STALLED: Duration = Duration::from_secs(2);
 
 /// What a connection is doing.
@@ -51,16 +51,16 @@ pub(super) struct Connection {
     meter: OnceLock<Meter>,
 }
 
-/// Is told of the bytes that come on a connection.
+/// A callback for the bytes that come on a connection.
 type Meter = Box<dyn Fn(usize) + Send + Sync>;
 
-/// Gives whoever makes a WebSocket of a connection the bytes that come on it to count. Requests have it
-/// among their extensions.
+/// Lets the handler that upgrades a connection to a WebSocket count the bytes that come on it. Requests
+/// have it among their extensions.
 #[derive(Clone)]
 pub(crate) struct Metered(pub(super) Arc<Connection>);
 
 impl Metered {
-    /// Has a function told of all bytes that come from now on, as they come.
+    /// Calls a function for all bytes that come from now on, as they come.
     pub(crate) fn count(&self, meter: impl Fn(usize) + Send + Sync + 'static) {
         // A connection becomes a WebSocket once.
         let _ = self.0.meter.set(Box::new(meter));
@@ -128,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// So many more bytes of large responses are to be written.
+    /// This many more bytes of large responses are to be written.
     pub(super) fn add_unread(&self, bytes: usize) {
         if self.unread.fetch_add(bytes, Ordering::Relaxed) == 0 {
             self.unread_since.store(self.now(), Ordering::Relaxed);
@@ -146,7 +146,7 @@ impl Connection {
         self.enter(Phase::Upgraded);
     }
 
-    /// So many bytes have come.
+    /// This many bytes have come.
     pub(super) fn received(&self, bytes: usize) {
         if self.phase() == Phase::Idle {
             self.enter(Phase::Head);
@@ -188,7 +188,7 @@ impl Connection {
             .min_by_key(|(deadline, _)| *deadline)
     }
 
-    /// How readily it makes room for another connection, the readiest first; nothing if it need not.
+    /// How readily it is closed for another connection, the readiest first; none if it is not.
     /// Those that never sent a whole request go first, then idle ones, then those that do not read.
     pub(super) fn eviction_rank(&self) -> Option<(u8, u64)> {
         let since = self.since.load(Ordering::Relaxed);

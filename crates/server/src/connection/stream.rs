@@ -1,26 +1,25 @@
-//! A TCP stream that notes what its client does.
+//! The bytes of a connection, with a note of what its client does.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::table::Slot;
 
-/// A TCP stream that notes when bytes come, and when none are taken. Its place among the connections
+/// A TCP stream, or TLS over one, that notes when bytes come, and when none are taken. Its place among the connections
 /// is free once it is dropped, also where it has become a WebSocket.
-pub(super) struct Stream {
-    tcp: TcpStream,
+pub(super) struct Stream<S> {
+    inner: S,
     slot: Slot,
     is_stalled: bool,
 }
 
-impl Stream {
-    pub(super) fn new(tcp: TcpStream, slot: Slot) -> Self {
+impl<S> Stream<S> {
+    pub(super) fn new(inner: S, slot: Slot) -> Self {
         Self {
-            tcp,
+            inner,
             slot,
             is_stalled: false,
         }
@@ -36,14 +35,14 @@ impl Stream {
     }
 }
 
-impl AsyncRead for Stream {
+impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let read = Pin::new(&mut self.tcp).poll_read(context, buffer);
+        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
             self.slot.connection().received(bytes);
@@ -52,13 +51,13 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.tcp).poll_write(context, bytes);
+        let written = Pin::new(&mut self.inner).poll_write(context, bytes);
         self.wrote(written)
     }
 
@@ -67,21 +66,24 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.tcp).poll_write_vectored(context, slices);
+        let written = Pin::new(&mut self.inner).poll_write_vectored(context, slices);
         self.wrote(written)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.tcp.is_write_vectored()
+        self.inner.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // It is asked for once all was written.
-        self.slot.flushed();
-        Pin::new(&mut self.tcp).poll_flush(context)
+        // It is asked for once all was written, of which TLS may still hold a part.
+        let flushed = Pin::new(&mut self.inner).poll_flush(context);
+        if flushed.is_ready() {
+            self.slot.flushed();
+        }
+        self.wrote(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_shutdown(context)
+        Pin::new(&mut self.inner).poll_shutdown(context)
     }
 }

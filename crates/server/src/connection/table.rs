@@ -1,4 +1,4 @@
-//! The connections that are open, and which of them has to make room for a new one.
+//! The open connections, and which of them is closed for a new one.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,7 +12,7 @@ use super::limits::Caps;
 use super::state::Connection;
 
 /// How many bytes of large responses wait to be written, before clients that do not read are cut off
-/// to make room for others.
+/// to free memory for others.
 const UNREAD: usize = 64 * 1024 * 1024;
 
 /// How many bytes of them there are at most, even if all clients read.
@@ -27,7 +27,7 @@ const UNREAD_SLOW: Duration = Duration::from_secs(3);
 /// From how many bytes on a response is counted.
 const LARGE: usize = 64 * 1024;
 
-/// One connection in so many makes room at once, so that a flood does not search them all each time.
+/// One connection in this many is closed at once, so that a flood does not search them all each time.
 const EVICTED_PART: usize = 32;
 
 /// The connections that are open.
@@ -59,7 +59,7 @@ impl Open {
         Some(connection)
     }
 
-    /// Closes up to `count` connections, of one address or of any, and says how many.
+    /// Closes up to `count` connections, of one address or of any, and returns how many.
     fn evict(&mut self, count: usize, of: Option<IpAddr>) -> usize {
         let connections = self.connections.iter();
         let mut ranked: Vec<_> = connections
@@ -79,12 +79,12 @@ impl Open {
     }
 }
 
-/// What became of a connection that came in.
+/// The outcome of a new connection.
 #[derive(Debug)]
 pub(super) struct Admission {
     /// Its place; none if there is no room for it.
     pub(super) slot: Option<Slot>,
-    /// How many others made room for it.
+    /// How many others were closed for it.
     pub(super) evicted: usize,
     /// How many are open, this one included.
     pub(super) open: usize,
@@ -150,15 +150,15 @@ impl Table {
         }
     }
 
-    /// Closes some connections, since the system has no descriptor left; says how many.
+    /// Closes some connections, since the system has no descriptor left; returns how many.
     pub(super) fn make_room(&self) -> usize {
         let part = self.caps.max.div_ceil(EVICTED_PART);
         self.open().evict(part, None)
     }
 
-    /// Counts a response, or a piece of one, of so many bytes, until it is written. Where there are too
+    /// Counts a response, or a piece of one, of this many bytes, until it is written. Where there are too
     /// many of them, clients are cut off: those that read nothing, then those that read slowly, and
-    /// where that is not enough, whoever has been reading for longest. Says how many.
+    /// where that is not enough, the one that has been reading for longest. Returns how many.
     pub(super) fn respond(&self, connection: &Connection, bytes: usize) -> usize {
         if bytes < LARGE {
             return 0;
@@ -207,7 +207,7 @@ impl Table {
         cut
     }
 
-    /// Says that a connection has nothing left to write, and how many bytes it was.
+    /// A connection has nothing left to write; returns how many bytes it was.
     fn written(&self, connection: &Connection) -> usize {
         let bytes = connection.flushed();
         if bytes > 0 {
@@ -371,12 +371,12 @@ mod tests {
             tokio::time::advance(Duration::from_millis(number + 1)).await;
             stalled.push(slot);
         }
-        // Nobody has stalled for long enough, so there is more than there should be.
+        // No client has stalled for long enough, so there is more than there should be.
         let newcomer = admitted(&table, 3);
         newcomer.connection().begin_request();
         assert_eq!(table.respond(newcomer.connection(), UNREAD / 4), 0);
         tokio::time::advance(UNREAD_STALL).await;
-        // Small ones are not counted, and cut nobody off.
+        // Small ones are not counted, and cut no client off.
         assert_eq!(table.respond(newcomer.connection(), 1000), 0);
         assert_eq!(table.respond(newcomer.connection(), LARGE), 2);
         assert!(evicted(&stalled[0]) && evicted(&stalled[1]));
@@ -403,7 +403,7 @@ mod tests {
         let (quick, cut) = respond();
         assert_eq!(cut, 1);
         assert_eq!(slow.iter().filter(|(slot, _)| evicted(slot)).count(), 1);
-        // Whoever has read all of it is not slow with the next one.
+        // A client that has read all of it is not slow with the next one.
         quick.flushed();
         tokio::time::advance(UNREAD_SLOW * 2).await;
         table.respond(quick.connection(), UNREAD / 4);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::engine::Request;
-use engine::{Speech, WindowStream};
+use engine::Request;
+use engine::{Dialect, WindowStream};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use turn::{CallId, ChatId};
@@ -13,10 +13,11 @@ use wire::chunk::Error;
 use wire::legacy::{ClientFrame, ServerFrame, chunk_text};
 use wire::{Chunk, Trigger};
 
+use super::frame_error::FrameError;
 use super::outbox::Outbox;
 use super::socket::Socket;
 use super::speech;
-use crate::problem;
+use crate::legacy_chat;
 
 /// What a socket of this dialect remembers.
 #[derive(Default)]
@@ -46,6 +47,11 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             trigger,
             message_id,
         } => {
+            // Its page has one chat, over this socket, the next and `POST /stream`.
+            let id = id.or_else(|| match socket.legacy.chat {
+                None => legacy_chat::of_page(&socket.principal, &messages),
+                Some(_) => None,
+            });
             let chat = chat(socket, id);
             let request = Request {
                 chat,
@@ -60,7 +66,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             result,
         } => {
             if let Err(refusal) = socket.api.quotas.admit_frame(&socket.principal) {
-                return fail(socket, refusal.told()).await;
+                return fail(socket, refusal).await;
             }
             let call = CallId::from(tool_call_id);
             let given = socket
@@ -68,7 +74,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 .engine
                 .output(&socket.principal, &call, Ok(result));
             if let Err(error) = given.await {
-                fail(socket, problem::told(&error)).await;
+                fail(socket, &error).await;
             }
         }
         ClientFrame::Ping { timestamp } => {
@@ -89,7 +95,7 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             bit_depth,
         } => {
             let sound = speech::decode(&chunk, sample_rate, channels, bit_depth);
-            speech::hear(socket, id, sound).await;
+            speech::push_audio(socket, id, sound).await;
         }
     }
 }
@@ -109,10 +115,11 @@ pub(super) fn chat(socket: &mut Socket, id: Option<String>) -> ChatId {
 /// Sends a request, and opens a window on its turn unless there is one.
 pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     if !socket.has_room() {
-        return refuse(socket, "too many turns are open on this socket".to_owned()).await;
+        let problem = FrameError::too_many_windows("too many turns are open on this socket");
+        return refuse(socket, problem).await;
     }
     if let Err(problem) = socket.admit_turn(&request).await {
-        return refuse(socket, problem.told()).await;
+        return refuse(socket, problem).await;
     }
     // These pages name the message that they answer only where they regenerate it.
     if request.trigger == Trigger::SubmitMessage {
@@ -121,8 +128,11 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     let chat = request.chat.clone();
     let answers = request.messages.last().map(wire::Message::answers);
     let is_new = answers.is_none_or(|answers| answers.is_empty());
-    // These pages need not name what they say, and yet no client takes a message without an id.
-    if let Some(said) = request.messages.last_mut().filter(|_| is_new) {
+    // These pages need not give their messages ids, and yet no client takes a message without one. With a
+    // history, its id follows from its place, as over HTTP. Most of these pages send their last message
+    // alone, and so the same frame for a person who says the same thing twice: those are two turns.
+    let is_alone = request.messages.len() == 1;
+    if let Some(said) = request.messages.last_mut().filter(|_| is_new && is_alone) {
         said.id
             .get_or_insert_with(|| crate::random_id::random_id("message_"));
     }
@@ -134,7 +144,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
     let sent = socket
         .api
         .engine
-        .send(&socket.principal, request, Speech::Legacy);
+        .send(&socket.principal, request, Dialect::Legacy);
     match sent.await {
         Ok(window) => {
             socket.attend(&chat);
@@ -148,11 +158,13 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
                 let out = socket.out.clone();
                 let is_left = Arc::new(AtomicBool::new(false));
                 let left = is_left.clone();
+                let open = socket.api.metrics.window("socket");
                 let task = tokio::spawn(async move {
                     if let Some(before) = before {
                         let _ = before.task.await;
                     }
                     forward(window, out, &left).await;
+                    drop(open);
                 });
                 socket.windows.insert(turn.clone(), task.abort_handle());
                 let stream = Stream {
@@ -163,19 +175,20 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
                 socket.legacy.streams.insert(chat, stream);
             }
         }
-        Err(error) => refuse(socket, problem::told(&error)).await,
+        Err(error) => refuse(socket, &error).await,
     }
 }
 
-/// Tells the page that something went wrong.
-pub(super) async fn fail(socket: &Socket, error_text: String) {
+/// Sends the page an error.
+pub(super) async fn fail(socket: &Socket, problem: impl Into<FrameError>) {
+    let error_text = problem.into().report(socket).text;
     let chunk = Chunk::Error(Error { error_text });
     socket.say(ServerFrame::Chunk(chunk).to_text()).await;
 }
 
-/// Tells the page why its message opens no stream. It waits for the end of one all the same.
-pub(super) async fn refuse(socket: &Socket, error_text: String) {
-    fail(socket, error_text).await;
+/// Sends the page why its message opens no stream. It waits for the end of one all the same.
+pub(super) async fn refuse(socket: &Socket, problem: impl Into<FrameError>) {
+    fail(socket, problem).await;
     socket.say(ServerFrame::Done.to_text()).await;
 }
 
@@ -185,7 +198,7 @@ pub(super) fn is_message(text: &[u8]) -> bool {
     frame.is_some_and(|frame| frame["type"] == "message")
 }
 
-/// Ends a stream that the page has closed: whatever else came of it would be read as part of the next.
+/// Ends a stream that the page has closed: more of it would be read as part of the next.
 async fn leave(socket: &mut Socket, chat: &ChatId) {
     if let Some(stream) = socket.legacy.streams.remove(chat) {
         stream.task.abort();

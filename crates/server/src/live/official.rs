@@ -1,19 +1,22 @@
 //! The AI SDK's own frames.
 
-use engine::engine::Request;
-use engine::{Speech, WindowStream};
+use engine::Request;
+use engine::{Dialect, WindowStream};
 use serde_json::{Map, Value};
 use turn::ChatId;
 use wire::Profile;
 use wire::frame::{ClientFrame, ServerFrame, chunk_text};
 
 use super::OnAbort;
+use super::frame_error::FrameError;
 use super::outbox::Outbox;
 use super::socket::Socket;
-use crate::problem;
 
-/// How long the id of a request may be: it stands in every frame of its answer.
+/// How long the id of a request may be: it is in every frame of its answer.
 const REQUEST_ID: usize = 256;
+
+/// Why no further window is opened.
+const TOO_MANY: &str = "too many requests are open on this socket";
 
 /// Takes a frame in.
 pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
@@ -23,14 +26,15 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             if request_id.len() > REQUEST_ID =>
         {
             let problem = format!("a requestId has at most {REQUEST_ID} bytes");
-            fail(socket, request_id, problem).await;
+            fail(socket, request_id, FrameError::bad_request(problem)).await;
         }
-        ClientFrame::Send(send) => {
+        ClientFrame::Send(mut send) => {
             if !socket.has_room() {
-                let problem = "too many requests are open on this socket".to_owned();
+                let problem = FrameError::too_many_windows(TOO_MANY);
                 return fail(socket, send.request_id, problem).await;
             }
-            let speech = speech(&send.body);
+            let dialect = dialect(&send.body);
+            let page_tools = send.body.remove("tools").unwrap_or_default();
             let request = Request {
                 chat: ChatId::from(send.id),
                 trigger: send.trigger,
@@ -38,25 +42,25 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 messages: send.messages,
             };
             if let Err(problem) = socket.admit_turn(&request).await {
-                return fail(socket, send.request_id, problem.told()).await;
+                return fail(socket, send.request_id, problem).await;
             }
             let engine = &socket.api.engine;
             let chat = request.chat.clone();
-            match engine.send(&socket.principal, request, speech).await {
+            match engine
+                .send_with_tools(&socket.principal, request, page_tools, dialect)
+                .await
+            {
                 Ok(window) => watch(socket, send.request_id, chat, window),
-                Err(error) => {
-                    let problem = problem::told(&error);
-                    fail(socket, send.request_id, problem).await;
-                }
+                Err(error) => fail(socket, send.request_id, &error).await,
             }
         }
         ClientFrame::Resume(resume) => {
             if !socket.has_room() {
-                let problem = "too many requests are open on this socket".to_owned();
+                let problem = FrameError::too_many_windows(TOO_MANY);
                 return fail(socket, resume.request_id, problem).await;
             }
             if let Err(refusal) = socket.api.quotas.admit_frame(&socket.principal) {
-                return fail(socket, resume.request_id, refusal.told()).await;
+                return fail(socket, resume.request_id, refusal).await;
             }
             let after = match after(&resume.body) {
                 Ok(after) => after,
@@ -64,8 +68,8 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             };
             let chat = ChatId::from(resume.id);
             let engine = &socket.api.engine;
-            let speech = speech(&resume.body);
-            let window = engine.resume_after(&socket.principal, &chat, speech, after);
+            let dialect = dialect(&resume.body);
+            let window = engine.resume_after(&socket.principal, &chat, dialect, after);
             match window.await {
                 Ok(Some(window)) => watch(socket, resume.request_id, chat, window),
                 Ok(None) => {
@@ -74,18 +78,15 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                         .say(ServerFrame::NoActive { request_id }.to_json())
                         .await;
                 }
-                Err(error) => {
-                    let problem = problem::told(&error);
-                    fail(socket, resume.request_id, problem).await;
-                }
+                Err(error) => fail(socket, resume.request_id, &error).await,
             }
         }
-        ClientFrame::Abort { request_id } => {
+        ClientFrame::Abort { request_id, stop } => {
             if let Some(window) = socket.windows.remove(&request_id) {
                 window.abort();
             }
-            if let (Some(chat), OnAbort::Stop) =
-                (socket.chats.remove(&request_id), socket.api.on_abort)
+            if let Some(chat) = socket.chats.remove(&request_id)
+                && (stop || socket.api.on_abort == OnAbort::Stop)
             {
                 // A turn that is over has nothing left to be stopped.
                 let _ = socket.api.engine.stop(&socket.principal, &chat).await;
@@ -94,33 +95,35 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
     }
 }
 
-/// Which releases the client speaks for. The official transport came with 7, and yet 6 may use it.
-fn speech(body: &Map<String, Value>) -> Speech {
+/// Which releases the client is for. The official transport came with 7, and yet 6 may use it.
+fn dialect(body: &Map<String, Value>) -> Dialect {
     let profile = body.get("profile").and_then(Value::as_str);
-    Speech::Sdk(match profile {
+    Dialect::Sdk(match profile {
         Some("v7") => Profile::V7,
         _ => Profile::Shared,
     })
 }
 
-/// The place in the journal up to which a client that resumes has the chat. It stands in the body,
+/// The place in the journal up to which a client that resumes has the chat. It is in the body,
 /// where every client can put it.
-fn after(body: &Map<String, Value>) -> Result<Option<u64>, String> {
+fn after(body: &Map<String, Value>) -> Result<Option<u64>, FrameError> {
     match body.get("after") {
         None | Some(Value::Null) => Ok(None),
         Some(after) => match after.as_u64() {
-            None => Err("body.after: expected a number".to_owned()),
+            None => Err(FrameError::bad_request("body.after: expected a number")),
             after => Ok(after),
         },
     }
 }
 
-/// Tells one request that it failed.
-pub(super) async fn fail(socket: &Socket, request_id: String, problem: String) {
-    let error_text = Some(problem);
+/// Fails one request.
+pub(super) async fn fail(socket: &Socket, request_id: String, problem: impl Into<FrameError>) {
+    let reported = problem.into().report(socket);
     let frame = ServerFrame::Error {
         request_id,
-        error_text,
+        error_text: Some(reported.text),
+        code: Some(reported.code.to_owned()),
+        retry_after_ms: reported.retry_after_ms,
     };
     socket.say(frame.to_json()).await;
 }
@@ -135,7 +138,14 @@ pub(super) fn request_of(text: &[u8]) -> Option<String> {
 fn watch(socket: &mut Socket, request_id: String, chat: ChatId, window: WindowStream) {
     socket.attend(&chat);
     socket.chats.insert(request_id.clone(), chat);
-    let task = tokio::spawn(forward(window, request_id.clone(), socket.out.clone()));
+    let task = {
+        let (request_id, out) = (request_id.clone(), socket.out.clone());
+        let open = socket.api.metrics.window("socket");
+        tokio::spawn(async move {
+            forward(window, request_id, out).await;
+            drop(open);
+        })
+    };
     // The same id again is the client's mistake; the older window is the one to go.
     if let Some(old) = socket.windows.insert(request_id, task.abort_handle()) {
         old.abort();

@@ -18,7 +18,7 @@ const OVERHEAD: u32 = 64;
 /// How many bytes are put there in one go.
 const BATCH: u32 = 16 * 1024;
 
-/// Where messages are put. A client that does not read holds up whoever puts them here: its windows
+/// The queue of messages to a client. A client that does not read holds up the senders: its windows
 /// and its own questions, and never a turn.
 #[derive(Clone)]
 pub(super) struct Outbox {
@@ -85,7 +85,7 @@ impl Outbox {
     }
 }
 
-/// The room that a message of so many bytes takes.
+/// The room that a message of this many bytes takes.
 fn cost(bytes: usize) -> u32 {
     let bytes = u32::try_from(bytes).unwrap_or(BYTES);
     bytes.saturating_add(OVERHEAD).min(BYTES)
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_puts_more_than_fits_waits_until_something_was_taken() {
+    async fn sender_of_more_than_fits_waits_until_something_was_taken() {
         let (queue, mut waiting) = mpsc::unbounded_channel();
         let room = Arc::new(Semaphore::new(BYTES as usize));
         let outbox = Outbox { queue, room };

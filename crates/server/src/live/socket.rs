@@ -1,28 +1,35 @@
 //! One socket, from its opening to its close.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use engine::engine::{Attending, Request};
+use engine::{Request, ViewerGuard};
 use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tungstenite::error::ProtocolError;
 use turn::{ChatId, Principal};
-use wire::decode::{DecodeError, Problem};
+use wire::decode::Problem;
 use wire::socket::ClientFrame;
 
 use super::frames::SocketFrames;
 use super::outbox::Outbox;
 use super::{legacy, official, speech};
+use crate::access_log;
 use crate::api::Api;
+use crate::request_context::RequestId;
 
 /// One socket: who is at the other end, and what it has open.
 pub(super) struct Socket {
     pub(super) api: Api,
+    /// The id of the request that opened it.
+    pub(super) id: RequestId,
+    /// How many of its frames were refused.
+    refused: AtomicU64,
     pub(super) principal: Principal,
     /// What is to be sent.
     pub(super) out: Outbox,
@@ -30,27 +37,35 @@ pub(super) struct Socket {
     pub(super) windows: HashMap<String, AbortHandle>,
     /// The chats of the requests, for those that stop them.
     pub(super) chats: HashMap<String, ChatId>,
-    /// The chats that were spoken of: somebody is there for them.
-    attending: HashMap<ChatId, Attending>,
+    /// The chats of this socket: it counts as their viewer.
+    attending: HashMap<ChatId, ViewerGuard>,
     /// The chat whose microphone is open.
     pub(super) microphone: Option<ChatId>,
     pub(super) legacy: legacy::State,
 }
 
 /// Why a socket is closed.
-type Farewell = (u16, &'static str);
+type CloseReason = (u16, &'static str);
 
 /// More is held of unfinished frames than may be, the most of it for its principal.
-const UNFINISHED: Farewell = (close_code::AGAIN, "too_many_bytes");
+const UNFINISHED: CloseReason = (close_code::AGAIN, "too_many_bytes");
 
 /// Serves a socket until it closes.
-pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal, frames: &SocketFrames) {
+pub(super) async fn run(
+    socket: WebSocket,
+    api: Api,
+    (id, principal): (RequestId, Principal),
+    frames: &SocketFrames,
+) {
     let limits = api.sockets;
     let (sink, mut incoming) = socket.split();
     let (out, mut writer) = Outbox::open(sink, limits.stall);
+    let _open = api.metrics.socket();
     let mut closing = api.closing.clone();
     let mut state = Socket {
         api,
+        id,
+        refused: AtomicU64::new(0),
         principal,
         out,
         windows: HashMap::new(),
@@ -60,22 +75,22 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal, frame
         legacy: legacy::State::default(),
     };
     let mut ping = tokio::time::interval_at(Instant::now() + limits.ping, limits.ping);
-    let mut heard = Instant::now();
-    let mut spoke = Instant::now();
+    let mut last_input = Instant::now();
+    let mut last_message = Instant::now();
     let (code, reason) = loop {
         tokio::select! {
             message = incoming.next() => match message {
                 Some(Ok(message)) => {
-                    heard = Instant::now();
+                    last_input = Instant::now();
                     // Control frames come between the pieces of another, which stays as it is.
                     if !matches!(message, Message::Ping(_) | Message::Pong(_)) {
                         frames.completed();
                     }
                     if matches!(message, Message::Text(_) | Message::Binary(_)) {
-                        spoke = heard;
+                        last_message = last_input;
                     }
-                    if let Err(farewell) = state.receive(message).await {
-                        break farewell;
+                    if let Err(close) = state.receive(message).await {
+                        break close;
                     }
                 }
                 Some(Err(error)) => break unreadable(error),
@@ -86,15 +101,15 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal, frame
             _ = &mut writer => break (close_code::NORMAL, ""),
             _ = ping.tick() => {
                 state.windows.retain(|_, window| !window.is_finished());
-                if heard.elapsed() > limits.silence {
+                if last_input.elapsed() > limits.silence {
                     break (close_code::POLICY, "no sign of life");
                 }
-                if state.windows.is_empty() && spoke.elapsed() > limits.idle {
+                if state.windows.is_empty() && last_message.elapsed() > limits.idle {
                     break (close_code::NORMAL, "nothing was said for a while");
                 }
                 let _ = state.out.send(Message::Ping(Vec::new().into())).await;
             }
-            () = told_to_close(&mut closing) => {
+            () = shutdown_requested(&mut closing) => {
                 break (close_code::AWAY, "the server goes away; come back");
             }
         }
@@ -102,20 +117,24 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal, frame
     for window in state.windows.values() {
         window.abort();
     }
+    if let Some(refusal) = refusal(code) {
+        state.api.metrics.refused("socket", refusal);
+    }
+    access_log::socket_closed(&state.id, &state.principal, code, reason);
     let close = Message::Close(Some(CloseFrame {
         code,
-        reason: reason.into(),
+        reason: state.close_text(code, reason).into(),
     }));
     if (code, reason) == UNFINISHED {
         // Read on, it would hold what it is closed for.
         let _ = state.out.send(close).await;
-        let _ = tokio::time::timeout(FAREWELL / 10, &mut writer).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT / 10, &mut writer).await;
         writer.abort();
         return;
     }
-    // Whoever is gone, or does not read, need not be told. Whoever still sends is let finish: a
-    // connection that is dropped with bytes unread is reset, and the farewell with it.
-    let told = async {
+    // A client that is gone, or does not read, gets no close frame. One that still sends may finish: a
+    // connection that is dropped with bytes unread is reset, and the close frame with it.
+    let closing_handshake = async {
         if !writer.is_finished() {
             let _ = state.out.send(close).await;
             let _ = (&mut writer).await;
@@ -126,12 +145,25 @@ pub(super) async fn run(socket: WebSocket, api: Api, principal: Principal, frame
             std::future::pending::<()>().await;
         }
     };
-    let _ = tokio::time::timeout(FAREWELL, told).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, closing_handshake).await;
     writer.abort();
 }
 
+/// What a close counts as, where the client is responsible for it.
+fn refusal(code: u16) -> Option<&'static str> {
+    Some(match code {
+        close_code::NORMAL | close_code::AWAY => return None,
+        close_code::PROTOCOL => "close_1002",
+        close_code::UNSUPPORTED => "close_1003",
+        close_code::INVALID => "close_1007",
+        close_code::POLICY => "close_1008",
+        close_code::SIZE => "close_1009",
+        _ => "close_1013",
+    })
+}
+
 /// Why a socket is closed of which the next frame can't be read.
-fn unreadable(error: axum::Error) -> Farewell {
+fn unreadable(error: axum::Error) -> CloseReason {
     let error = error.into_inner();
     match error.downcast_ref::<tungstenite::Error>() {
         Some(tungstenite::Error::Capacity(_)) => (close_code::SIZE, "a frame that is too large"),
@@ -145,30 +177,33 @@ fn unreadable(error: axum::Error) -> Farewell {
     }
 }
 
-/// For how many chats somebody can be there on one socket.
+/// Of how many chats one socket can be a viewer.
 const ATTENDED: usize = 256;
 
-/// How long a client may take to hear why it is closed.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How many bytes a close frame holds besides its code.
+const CLOSE_REASON: usize = 123;
 
-/// Waits until the server goes away; for ever, where nobody will say so.
-async fn told_to_close(closing: &mut watch::Receiver<bool>) {
+/// How long a client may take to read the close frame.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Waits until the server shuts down; for ever, where it never will.
+async fn shutdown_requested(closing: &mut watch::Receiver<bool>) {
     if closing.wait_for(|closing| *closing).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
 impl Socket {
-    /// Takes a message in, or says why the socket has to be closed.
-    async fn receive(&mut self, message: Message) -> Result<(), Farewell> {
+    /// Takes a message, or returns why the socket has to be closed.
+    async fn receive(&mut self, message: Message) -> Result<(), CloseReason> {
         let text = match message {
             Message::Text(text) => text,
-            Message::Binary(_) if !self.api.engine.hears() => {
+            Message::Binary(_) if !self.api.engine.supports_audio() => {
                 return Err((close_code::UNSUPPORTED, "this agent takes no binary frames"));
             }
             Message::Binary(pcm) => {
                 self.admit_bytes(pcm.len())?;
-                speech::hear(self, None, Ok(speech::sound(pcm.to_vec()))).await;
+                speech::push_audio(self, None, Ok(speech::sound(pcm.to_vec()))).await;
                 return Ok(());
             }
             // A close is answered by reading on, until nothing comes any more.
@@ -176,7 +211,7 @@ impl Socket {
         };
         self.admit_bytes(text.len())?;
         let limits = self.api.limits;
-        // Whoever does not read what it is answered holds this up: it keeps no more than the answer.
+        // A client that does not read its responses holds this up: no more than one response is kept for it.
         let read = self.api.bodies.parse(Bytes::from(text), move |text| {
             let frame = ClientFrame::from_slice(text, &limits);
             // A frame of a request is answered to that request; any other answer would make the
@@ -193,11 +228,26 @@ impl Socket {
             Err((_, _, error)) if matches!(error.problem, Problem::NotJson(_)) => {
                 return Err((close_code::PROTOCOL, "not valid JSON"));
             }
-            Err((Some(request), _, error)) => official::fail(self, request, told(&error)).await,
-            Err((None, true, error)) => legacy::refuse(self, told(&error)).await,
-            Err((None, false, error)) => legacy::fail(self, told(&error)).await,
+            Err((Some(request), _, error)) => official::fail(self, request, &error).await,
+            Err((None, true, error)) => legacy::refuse(self, &error).await,
+            Err((None, false, error)) => legacy::fail(self, &error).await,
         }
         Ok(())
+    }
+
+    /// The id of the next refusal of a frame.
+    pub(super) fn next_refusal(&self) -> RequestId {
+        self.id
+            .part(self.refused.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The reason of a close, with the socket's id where the client is at fault and the frame can hold it.
+    fn close_text(&self, code: u16, reason: &str) -> String {
+        let text = format!("{reason} [{}]", self.id);
+        match [close_code::NORMAL, close_code::AWAY].contains(&code) || text.len() > CLOSE_REASON {
+            true => reason.to_owned(),
+            false => text,
+        }
     }
 
     /// Sends a text, or lets it be where the socket is gone.
@@ -205,17 +255,17 @@ impl Socket {
         let _ = self.out.say(text).await;
     }
 
-    /// Says that somebody is there for a chat, until the socket closes.
+    /// Registers a viewer of a chat, until the socket closes.
     pub(super) fn attend(&mut self, chat: &ChatId) {
         if self.attending.len() < ATTENDED && !self.attending.contains_key(chat) {
-            let attending = self.api.engine.attend(chat);
+            let attending = self.api.engine.register_viewer(chat);
             self.attending.insert(chat.clone(), attending);
         }
     }
 
-    /// Lets bytes in, as far as quotas go. What they say is not looked at otherwise, so there is no
+    /// Counts bytes, as far as quotas go. They are not parsed here, so there is no
     /// request to answer to.
-    fn admit_bytes(&self, bytes: usize) -> Result<(), Farewell> {
+    fn admit_bytes(&self, bytes: usize) -> Result<(), CloseReason> {
         let within = self.api.quotas.admit_bytes(&self.principal, bytes);
         within.map_err(|refusal| (close_code::POLICY, refusal.code))
     }
@@ -237,13 +287,5 @@ impl Socket {
         self.chats
             .retain(|request, _| self.windows.contains_key(request));
         self.windows.len() < self.api.sockets.windows
-    }
-}
-
-/// What is wrong with a frame. Chats' ids are refused with one code, wherever that shows.
-fn told(error: &DecodeError) -> String {
-    match &error.problem {
-        Problem::BadChatId(_) => format!("{}: {error}", error.problem.code()),
-        _ => error.to_string(),
     }
 }

@@ -1,19 +1,20 @@
 //! Speech on a socket, in either dialect.
 //!
-//! A page that speaks the AI SDK's frames sends a user message with a part `data-speech` as it sends
+//! A page that uses the AI SDK's frames sends a user message with a part `data-speech` as it sends
 //! any other, and then names the chat in every frame of sound. Pages of the legacy bridge name none: opening
 //! the microphone opens the turn.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::Heard;
-use engine::engine::Request;
+use engine::AudioInput;
+use engine::Request;
 use serde_json::json;
 use turn::ChatId;
 use turn::message::SPEECH;
 use wire::legacy::AudioAction;
 use wire::{Message, Part, Role, Trigger, part};
 
+use super::frame_error::FrameError;
 use super::legacy;
 use super::socket::Socket;
 
@@ -25,7 +26,7 @@ pub(super) async fn control(socket: &mut Socket, id: Option<String>, action: Aud
     let is_named = id.is_some();
     match action {
         AudioAction::Start => {
-            if !socket.api.engine.hears() {
+            if !socket.api.engine.supports_audio() {
                 return refuse(socket, is_named, &engine::EngineError::AudioUnsupported).await;
             }
             let chat = legacy::chat(socket, id);
@@ -35,13 +36,13 @@ pub(super) async fn control(socket: &mut Socket, id: Option<String>, action: Aud
             }
         }
         AudioAction::Stop => {
-            hear(socket, id, Ok(Heard::End)).await;
+            push_audio(socket, id, Ok(AudioInput::End)).await;
             socket.microphone = None;
         }
     }
 }
 
-/// A message whose words are yet to be spoken.
+/// A message whose text is yet to be spoken.
 fn spoken(chat: ChatId) -> Request {
     let speech = Part::Data(part::Data {
         name: SPEECH.to_owned(),
@@ -58,9 +59,9 @@ fn spoken(chat: ChatId) -> Request {
 }
 
 /// Sound as it comes in binary frames.
-pub(super) fn sound(pcm: Vec<u8>) -> Heard {
+pub(super) fn sound(pcm: Vec<u8>) -> AudioInput {
     let sample_rate = SAMPLE_RATE;
-    Heard::Sound { pcm, sample_rate }
+    AudioInput::Sound { pcm, sample_rate }
 }
 
 /// Sound as it comes in text.
@@ -69,7 +70,7 @@ pub(super) fn decode(
     sample_rate: u64,
     channels: u64,
     bit_depth: u64,
-) -> Result<Heard, &'static str> {
+) -> Result<AudioInput, &'static str> {
     if (channels, bit_depth) != (1, 16) {
         return Err("sound has one channel and 16 bits a sample");
     }
@@ -80,35 +81,37 @@ pub(super) fn decode(
     if pcm.len() % 2 == 1 {
         return Err("a sample has two bytes");
     }
-    Ok(Heard::Sound { pcm, sample_rate })
+    Ok(AudioInput::Sound { pcm, sample_rate })
 }
 
-/// Somebody speaks, to the chat that is named or to the one whose microphone is open.
-pub(super) async fn hear(
+/// Audio for the chat that is named, or for the one whose microphone is open.
+pub(super) async fn push_audio(
     socket: &mut Socket,
     id: Option<String>,
-    heard: Result<Heard, &'static str>,
+    audio: Result<AudioInput, &'static str>,
 ) {
     let is_named = id.is_some();
     let chat = id.map(ChatId::from).or_else(|| socket.microphone.clone());
     let Some(chat) = chat else { return };
-    match heard {
-        Ok(heard) => {
+    match audio {
+        Ok(audio) => {
             let engine = &socket.api.engine;
-            if let Err(error) = engine.hear(&socket.principal, &chat, heard).await {
+            if let Err(error) = engine.push_audio(&socket.principal, &chat, audio).await {
                 refuse(socket, is_named, &error).await;
             }
         }
-        Err(problem) if !is_named => legacy::fail(socket, problem.to_owned()).await,
-        Err(problem) => tracing::debug!(%chat, problem, "sound was not understood"),
+        Err(problem) if !is_named => {
+            legacy::fail(socket, FrameError::bad_request(problem)).await;
+        }
+        Err(problem) => tracing::debug!(%chat, problem, "invalid audio frame"),
     }
 }
 
-/// Says no, to those who can be told: the official client has no frame for it, and would give up all
-/// that it has open.
+/// Reports an error to the legacy bridge. The official client has no frame for it, and would fail all of
+/// its requests.
 async fn refuse(socket: &Socket, is_named: bool, error: &engine::EngineError) {
     match is_named {
-        false => legacy::fail(socket, format!("{}: {error}", error.code())).await,
-        true => tracing::debug!(%error, "speech was refused"),
+        false => legacy::fail(socket, error).await,
+        true => tracing::debug!(%error, "audio input refused"),
     }
 }

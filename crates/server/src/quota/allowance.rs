@@ -36,14 +36,14 @@ impl Allowances {
         false
     }
 
-    /// Gives a principal so many.
+    /// Sets the count of a principal.
     pub(super) fn give(&self, principal: &Principal, left: u32) {
         let mut all = self.lock();
         let now = Instant::now();
         if all.len() >= PRINCIPALS {
             all.retain(|_, allowance| now < allowance.until);
         }
-        // Whoever is not remembered is asked about each time.
+        // A principal that is not cached is looked up each time.
         if left > 0 && all.len() < PRINCIPALS {
             let until = now + LIFE;
             all.insert(principal.clone(), Allowance { left, until });

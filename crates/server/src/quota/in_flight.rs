@@ -65,7 +65,7 @@ impl Drop for InFlight {
     }
 }
 
-/// Where a request keeps what it was let in by, once it is known who sends it. Its response holds it
+/// The permits of a request, once its principal is known. Its response holds them
 /// until the last byte.
 #[derive(Clone, Default)]
 pub(crate) struct Slot(Arc<OnceLock<InFlight>>);
@@ -78,7 +78,7 @@ impl Slot {
         slot
     }
 
-    /// Keeps what a request was let in by.
+    /// Stores the permits of a request.
     pub(crate) fn keep(&self, in_flight: InFlight) {
         // A request is let in once; a second time counts as nothing.
         let _ = self.0.set(in_flight);

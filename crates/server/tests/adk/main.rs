@@ -6,6 +6,7 @@
 
 #[expect(dead_code, reason = "the golden journals are made with the rest")]
 mod fake;
+mod log;
 mod servers;
 
 use std::net::SocketAddr;
@@ -14,9 +15,9 @@ use std::time::Duration;
 
 use adk_stream::agents::Adk;
 use adk_stream::agents::adk::Config;
+use adk_stream::engine::Request;
 use adk_stream::engine::command::View;
-use adk_stream::engine::engine::Request;
-use adk_stream::engine::{Engine, EngineError, Speech, Tools};
+use adk_stream::engine::{Dialect, Engine, EngineError, Tools};
 use adk_stream::store::{Journal, Location, open};
 use adk_stream::turn::call::UnknownReason;
 use adk_stream::turn::event::End;
@@ -79,7 +80,7 @@ impl Process {
     fn send(&self, trigger: Trigger, id: &str, text: &str) {
         let (engine, request) = (self.engine.clone(), request(trigger, id, text));
         self.on(async move {
-            let speech = Speech::Sdk(Profile::Shared);
+            let speech = Dialect::Sdk(Profile::Shared);
             let mut window = engine.send(&ann(), request, speech).await.unwrap();
             while window.next().await.is_some() {}
         });
@@ -93,7 +94,7 @@ impl Process {
         );
         let sent = async move {
             engine
-                .send(&ann(), request, Speech::Sdk(Profile::Shared))
+                .send(&ann(), request, Dialect::Sdk(Profile::Shared))
                 .await
         };
         drop(self.on(sent).unwrap());
@@ -110,8 +111,14 @@ impl Process {
         });
     }
 
-    /// The page runs a call.
+    /// The page runs a call, and it is waited for what follows.
     fn run_on_page(&self, call: usize, output: Value) -> View {
+        self.bring(call, output);
+        self.settled()
+    }
+
+    /// The page runs a call.
+    fn bring(&self, call: usize, output: Value) {
         let view = self.view();
         let calls = view.messages.iter().flat_map(|message| &message.parts);
         let calls: Vec<_> = calls.filter_map(Part::as_tool).collect();
@@ -119,14 +126,13 @@ impl Process {
         let engine = self.engine.clone();
         let given = async move { engine.output(&ann(), &id, Ok(output)).await };
         self.on(given).unwrap();
-        self.settled()
     }
 
     /// Waits until nothing runs.
     fn settled(&self) -> View {
         let engine = self.engine.clone();
         self.on(async move {
-            let speech = Speech::Sdk(Profile::Shared);
+            let speech = Dialect::Sdk(Profile::Shared);
             while let Some(mut window) = engine.resume(&ann(), &chat(), speech).await.unwrap() {
                 while window.next().await.is_some() {}
                 let view = engine.view(&ann(), &chat()).await.unwrap();
@@ -138,7 +144,7 @@ impl Process {
         self.view()
     }
 
-    /// Waits until the calls stand so in the journal.
+    /// Waits until the calls have these states in the journal.
     fn until(&self, wanted: &'static [ToolState]) {
         let (engine, mut tail) = (self.engine.clone(), self.journal.tail(&chat(), 0));
         let waiting = async move {
@@ -183,7 +189,7 @@ fn yes() -> Decision {
 }
 
 /// The fake, and a journal.
-fn house() -> (Runtime, Fake, SocketAddr, Arc<dyn Journal>) {
+fn bridge() -> (Runtime, Fake, SocketAddr, Arc<dyn Journal>) {
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -223,8 +229,8 @@ fn code(view: &View) -> String {
 }
 
 #[test]
-fn text_is_shown_once_and_the_session_goes_on() {
-    let (_adk, fake, address, journal) = house();
+fn text_is_shown_once_and_the_session_continues() {
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     assert_eq!(last(&server.say("1", "hi")), "Hello.");
     assert_eq!(last(&server.say("2", "hi again")), "Hello.");
@@ -233,16 +239,16 @@ fn text_is_shown_once_and_the_session_goes_on() {
 }
 
 #[test]
-fn whatever_goes_wrong_has_its_code_and_the_chat_goes_on() {
+fn whatever_goes_wrong_has_its_code_and_the_chat_continues() {
     for (said, expected) in [
         ("out of order", "agent_unavailable"),
-        ("garbage", "agent_unreadable"),
-        ("odd", "agent_unreadable"),
+        ("garbage", "agent_invalid_response"),
+        ("odd", "agent_invalid_response"),
         ("break", "agent_cut_off"),
         ("busy", "rate_limited"),
         ("raise", "agent_failed"),
     ] {
-        let (_adk, fake, address, journal) = house();
+        let (_adk, fake, address, journal) = bridge();
         let server = Process::start(address, journal);
         server.say("1", "hi");
         let view = server.say("2", said);
@@ -254,7 +260,7 @@ fn whatever_goes_wrong_has_its_code_and_the_chat_goes_on() {
 
 #[test]
 fn session_that_a_locked_database_fails_to_make_is_made_again() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     fake.lock(2, None);
     assert_eq!(last(&server.say("1", "hi")), "Hello.");
@@ -264,7 +270,7 @@ fn session_that_a_locked_database_fails_to_make_is_made_again() {
 
 #[test]
 fn session_that_can_not_be_made_is_given_up() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     fake.lock(usize::MAX, None);
     let view = server.say("1", "hi");
@@ -276,7 +282,7 @@ fn session_that_can_not_be_made_is_given_up() {
 
 #[test]
 fn session_of_which_a_part_was_made_is_not_asked() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "hi");
     server.say("2", "hello there");
@@ -291,7 +297,7 @@ fn session_of_which_a_part_was_made_is_not_asked() {
 
 #[test]
 fn tool_that_raises_is_what_failed() {
-    let (_adk, _, address, journal) = house();
+    let (_adk, _, address, journal) = bridge();
     let server = Process::start(address, journal);
     let view = server.say("1", "raise");
     assert_eq!(states(&view), [ToolState::OutputError]);
@@ -302,8 +308,8 @@ fn tool_that_raises_is_what_failed() {
 }
 
 #[test]
-fn answer_given_anew_comes_from_a_session_made_from_the_journal() {
-    let (_adk, fake, address, journal) = house();
+fn regenerated_answer_comes_from_a_session_made_from_the_journal() {
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "hi");
     server.say("2", "hello there");
@@ -326,7 +332,7 @@ fn answer_given_anew_comes_from_a_session_made_from_the_journal() {
             (json!("root"), json!("Hello.")),
         ]
     );
-    // The chat goes on in the new one.
+    // The chat continues in the new one.
     server.say("3", "hi");
     assert_eq!(
         fake.runs().last().unwrap()["sessionId"],
@@ -336,7 +342,7 @@ fn answer_given_anew_comes_from_a_session_made_from_the_journal() {
 
 #[test]
 fn confirmation_is_sent_once_and_the_tool_runs_once() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     assert_eq!(server.say("1", "pay").status, Status::Parked);
     fake.release.notify_one();
@@ -349,7 +355,7 @@ fn confirmation_is_sent_once_and_the_tool_runs_once() {
 
 #[test]
 fn server_that_dies_while_a_person_thinks_is_missed_by_nobody() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     server.die();
@@ -361,8 +367,8 @@ fn server_that_dies_while_a_person_thinks_is_missed_by_nobody() {
 }
 
 #[test]
-fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew() {
-    let (adk, fake, address, journal) = house();
+fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_again() {
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal.clone());
     server.say_and_leave("1", "weather");
     adk.block_on(fake.holds());
@@ -378,7 +384,7 @@ fn server_that_dies_while_the_agent_runs_a_tool_leaves_it_unknown_and_asks_anew(
 
 #[test]
 fn call_whose_connection_was_cut_is_unknown_and_says_why() {
-    let (adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "break the tool");
     adk.block_on(fake.holds());
@@ -391,7 +397,7 @@ fn call_whose_connection_was_cut_is_unknown_and_says_why() {
 
 #[test]
 fn call_of_a_stopped_turn_is_unknown_and_says_why() {
-    let (adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "weather");
     adk.block_on(fake.holds());
@@ -403,8 +409,8 @@ fn call_of_a_stopped_turn_is_unknown_and_says_why() {
 }
 
 #[test]
-fn who_asks_is_said_with_its_path_and_hears_the_answer() {
-    let (_adk, fake, address, journal) = house();
+fn asking_agent_is_shown_with_its_path_and_gets_the_answer() {
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "let the helper pay");
     let engine = server.engine.clone();
@@ -418,8 +424,8 @@ fn who_asks_is_said_with_its_path_and_hears_the_answer() {
 }
 
 #[test]
-fn approval_that_the_agent_has_heard_is_not_sent_again() {
-    let (adk, fake, address, journal) = house();
+fn approval_that_the_agent_has_received_is_not_sent_again() {
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     server.answer(yes());
@@ -441,7 +447,7 @@ fn approval_that_the_agent_has_heard_is_not_sent_again() {
 
 #[test]
 fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
-    let (adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal.clone());
     server.say_and_leave("1", "linger");
     adk.block_on(fake.holds());
@@ -455,7 +461,7 @@ fn answer_that_the_agent_has_given_whole_is_not_asked_for_again() {
 
 #[test]
 fn approval_that_is_on_its_way_to_the_agent_is_not_sent_again() {
-    let (adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal.clone());
     server.say("1", "pay");
     fake.stand_still();
@@ -477,8 +483,8 @@ fn approval_that_is_on_its_way_to_the_agent_is_not_sent_again() {
 }
 
 #[test]
-fn agent_that_forgot_its_sessions_is_told_the_journal() {
-    let (_adk, fake, address, journal) = house();
+fn agent_that_lost_its_sessions_gets_the_journal() {
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "hi");
     fake.forget();
@@ -488,21 +494,21 @@ fn agent_that_forgot_its_sessions_is_told_the_journal() {
 }
 
 #[test]
-fn question_that_the_agent_forgot_is_asked_again_by_the_user() {
-    let (_adk, fake, address, journal) = house();
+fn question_of_a_lost_session_is_asked_again_by_the_user() {
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "pay");
     fake.forget();
     server.answer(yes());
     let view = server.settled();
-    assert_eq!(code(&view), "agent_forgot");
+    assert_eq!(code(&view), "agent_session_lost");
     assert_eq!(fake.paid(), 0);
     assert_eq!(last(&server.say("2", "hi")), "Hello.");
 }
 
 #[test]
 fn stopped_turn_hangs_up() {
-    let (adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "weather");
     adk.block_on(fake.holds());
@@ -526,7 +532,7 @@ fn sent(fake: &Fake, run: usize) -> Value {
 
 #[test]
 fn page_runs_what_the_agent_waits_for() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     let view = server.say("1", "music");
     assert_eq!(view.status, Status::Parked);
@@ -541,7 +547,7 @@ fn page_runs_what_the_agent_waits_for() {
 
 #[test]
 fn page_runs_what_the_agent_asked_about_only_after_a_yes() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     let view = server.say("1", "where");
     assert_eq!(states(&view), [ToolState::ApprovalRequested]);
@@ -557,7 +563,7 @@ fn page_runs_what_the_agent_asked_about_only_after_a_yes() {
 
 #[test]
 fn agent_that_answers_at_once_speaks_on_and_its_result_comes_later() {
-    let (_adk, _, address, journal) = house();
+    let (_adk, _, address, journal) = bridge();
     let server = Process::start(address, journal);
     let view = server.say("1", "report");
     assert_eq!(view.status, Status::Parked);
@@ -572,7 +578,7 @@ fn agent_that_answers_at_once_speaks_on_and_its_result_comes_later() {
 
 #[test]
 fn worker_names_the_call_as_the_agent_does() {
-    let (_adk, _, address, journal) = house();
+    let (_adk, _, address, journal) = bridge();
     let server = Process::start(address, journal);
     let bring = |id: &'static str| {
         let engine = server.engine.clone();
@@ -591,7 +597,7 @@ fn worker_names_the_call_as_the_agent_does() {
 
 #[test]
 fn what_a_page_runs_is_shown_once_its_siblings_at_the_agent_are_done() {
-    let (adk, fake, address, journal) = house();
+    let (adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say_and_leave("1", "both");
     adk.block_on(fake.holds());
@@ -608,7 +614,7 @@ fn what_a_page_runs_is_shown_once_its_siblings_at_the_agent_are_done() {
 
 #[test]
 fn message_over_what_the_agent_waits_for_closes_that_first() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "music");
     assert_eq!(last(&server.say("2", "hi")), "Hello.");
@@ -620,8 +626,8 @@ fn message_over_what_the_agent_waits_for_closes_that_first() {
 }
 
 #[test]
-fn denial_is_told_with_its_reason_as_the_result_of_the_call() {
-    let (_adk, fake, address, journal) = house();
+fn denial_is_sent_with_its_reason_as_the_result_of_the_call() {
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "pay");
     let reason = Some("too much".to_owned());
@@ -638,7 +644,7 @@ fn denial_is_told_with_its_reason_as_the_result_of_the_call() {
 
 #[test]
 fn question_about_what_no_page_can_show_is_answered_with_a_no_and_shown_to_nobody() {
-    let (_adk, fake, address, journal) = house();
+    let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal);
     server.say("1", "pay in secret");
     let view = server.settled();

@@ -8,7 +8,7 @@ const HELLO: &str =
     r#"{"id":"c1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}"#;
 
 #[test]
-fn bad_requests_are_told_what_is_wrong_and_where() {
+fn bad_requests_get_what_is_wrong_and_where() {
     let server = serve();
     let problem = |path: &str, body: &str| {
         let answer = server.post(path, &[], body);

@@ -24,7 +24,7 @@ fn until(counter: &AtomicUsize, count: usize) {
     }
 }
 
-/// Takes turns, each in a chat of its own, and says how long each took, the shortest first.
+/// Takes turns, each in a chat of its own, and returns how long each took, the shortest first.
 fn take_turns(server: &Server, name: &str, count: usize) -> Vec<Duration> {
     let turns = (0..count).map(|number| {
         let body = format!(

@@ -27,7 +27,7 @@ fn path(approval: &Value) -> String {
     )
 }
 
-/// The next chunk of the seeds' dialect.
+/// The next chunk of the legacy bridge's dialect.
 fn chunk(client: &mut Client) -> Value {
     let text = client.next().unwrap();
     serde_json::from_str(text.strip_prefix("data: ").unwrap()).unwrap()
@@ -96,7 +96,7 @@ fn approval_inside_a_message_that_is_given_twice_is_no_answer() {
         let refused = server.post("/api/chat", &[], &body);
         assert_eq!(refused.status, 400, "{body}");
         assert_eq!(refused.json()["error"]["code"], "bad_request");
-        // Over the WebSocket the same, in the SDK's frames and in the seeds'.
+        // Over the WebSocket the same, in the SDK's frames and in the legacy bridge's.
         let mut client = server.connect("/live");
         client.send_text(&format!(
             r#"{{"type":"send","requestId":"r1","id":"c1","trigger":"submit-message","messages":[{message}]}}"#
@@ -275,6 +275,29 @@ fn edited_input_that_the_tool_does_not_declare_is_refused() {
     let body = r#"{"approved":true,"input":{"amount":5,"recipient":"Sam"}}"#;
     let answer = server.post(&path(&approval), &[], body);
     assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn edited_number_that_would_run_rounded_is_refused() {
+    let server = serve();
+    let approval = ask_to_pay(&server, "c1");
+    for (number, code) in [
+        ("0.10000000000000000001", "bad_request"),
+        ("100000000000000000000001", "bad_request"),
+        ("1e23", "invalid_input"),
+    ] {
+        let input = format!(r#"{{"amount":{number},"recipient":"Sam"}}"#);
+        let body = format!(r#"{{"approved":true,"input":{input}}}"#);
+        let refused = server.post(&path(&approval), &[], &body);
+        assert_eq!(refused.status, 400, "{number}");
+        assert_eq!(refused.json()["error"]["code"], code, "{number}");
+        let says = match code {
+            "bad_request" => format!("input: {number} would be rounded"),
+            _ => "a number is too large".to_owned(),
+        };
+        assert!(refused.text().contains(&says), "{}", refused.text());
+    }
+    assert!(!is_paid(&server));
 }
 
 #[test]

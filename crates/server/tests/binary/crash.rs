@@ -30,7 +30,7 @@ fn crashes() -> usize {
         .unwrap_or(repetitions(40, 200))
 }
 
-/// The servers that run, and those who talk to them.
+/// The servers that run, and their clients.
 struct World {
     addresses: Mutex<Vec<SocketAddr>>,
     is_over: AtomicBool,

@@ -1,5 +1,5 @@
 //! A disk without room, and a file that may not be written to: clear errors, no turn that is stored by
-//! half, and work that goes on when it can.
+//! half, and work that continues when it can.
 
 use std::fs::Permissions;
 use std::io::Read;
@@ -73,7 +73,35 @@ fn an_answer_that_does_not_fit_is_refused_and_honoured_when_there_is_room() {
 }
 
 #[test]
-fn a_turn_that_runs_out_of_room_says_so_and_goes_on_by_itself_when_there_is_some() {
+fn approved_payment_that_finds_no_room_is_made_once_when_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let flags = ["serve", "--listen", "127.0.0.1:0", "--pace", "0"];
+    let store = format!("sqlite:{}", path.display());
+    let server = adk_stream(&flags).variable("ADK_STREAM_STORE", &store);
+    let mut server = server.running();
+    say(&server, "c1", "Send $20 to Sam");
+    let asked = question(&server, "c1");
+    // The least room that the answer needs leaves none for the payment.
+    let page = 1024;
+    let log = std::fs::metadata(path.with_extension("db-wal")).unwrap();
+    let accepted = (0..).any(|pages| {
+        server.limit_files(&(log.len() + pages * page).to_string());
+        answer(&server, &asked, true) == 200
+    });
+    assert!(accepted);
+    server.log_says("a payment is tried again");
+    assert_eq!(payments(&server), 0);
+
+    server.limit_files("unlimited");
+    let chat = finished(&server, "c1").to_string();
+    assert_eq!(payments(&server), 1);
+    assert!(chat.contains(r#""state":"output-available""#), "{chat}");
+    assert!(chat.contains(r#""success":true"#), "{chat}");
+}
+
+#[test]
+fn a_turn_that_runs_out_of_space_reports_it_and_continues_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chats.db");
     let server = over(&path, "50");
@@ -245,7 +273,7 @@ fn readiness_says_that_the_database_is_away_and_when_it_is_back() {
         reason
     });
     let told = reasons.find(|reason| reason != "timeout");
-    assert_eq!(told.as_deref(), Some("away"));
+    assert_eq!(told.as_deref(), Some("unreachable"));
 }
 
 #[test]
@@ -273,6 +301,27 @@ fn readiness_says_that_the_store_has_no_room() {
     server.limit_files("4096");
     until_ready_says(&server, (503, "unwritable"));
     server.limit_files("unlimited");
+    until_ready_says(&server, (200, ""));
+}
+
+/// SQLite says that it is full, where a disk without room and a file at its limit do: when numbers have
+/// run out, which is the one of the three that a test can have on any machine.
+#[test]
+fn readiness_says_that_the_store_is_full_and_when_it_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let server = over(&path, "0");
+    assert_eq!(readiness(&server), (200, String::new()));
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let last = i64::MAX;
+    let fill = format!(
+        "CREATE TABLE filled (id INTEGER PRIMARY KEY AUTOINCREMENT);
+         INSERT INTO filled VALUES ({last});
+         CREATE TRIGGER fill AFTER UPDATE ON probe BEGIN INSERT INTO filled (id) VALUES (NULL); END;"
+    );
+    other.execute_batch(&fill).unwrap();
+    until_ready_says(&server, (503, "full"));
+    other.execute_batch("DROP TRIGGER fill").unwrap();
     until_ready_says(&server, (200, ""));
 }
 

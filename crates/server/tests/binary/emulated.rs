@@ -19,9 +19,18 @@ pub(crate) struct Gemini {
 impl Gemini {
     /// Starts one that follows a script, or none where the script is empty.
     pub(crate) fn start(script: &str) -> Self {
+        Self::start_with(script, Signatures::Always)
+    }
+
+    /// The same for scripts whose calls have no signatures.
+    pub(crate) fn start_unsigned(script: &str) -> Self {
+        Self::start_with(script, Signatures::Never)
+    }
+
+    fn start_with(script: &str, signatures: Signatures) -> Self {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
-        let mut emulator = Emulator::builder().signatures(Signatures::Always);
+        let mut emulator = Emulator::builder().signatures(signatures);
         if !script.is_empty() {
             emulator = emulator.script(Script::from_json(script).unwrap());
         }
@@ -63,7 +72,7 @@ fn a_payment_is_approved_with_gemini_behind() {
     let path = format!("/api/approvals/{id}");
     let answer = server.post(&path, &[], r#"{"approved": true}"#);
     assert_eq!(answer.status, 200);
-    // The turn goes on by itself, and a window that comes later tells the rest.
+    // The turn continues by itself, and a window that comes later tells the rest.
     let window = server.get("/api/chat/c1/stream").text().to_owned();
     let deltas = window.lines().filter_map(|line| {
         let chunk: Value = serde_json::from_str(line.strip_prefix("data: ")?).ok()?;

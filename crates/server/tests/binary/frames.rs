@@ -25,7 +25,7 @@ fn upgraded(server: &Server) -> TcpStream {
     stream
 }
 
-/// A masked frame. The mask is zero, so that the payload stands as it is.
+/// A masked frame. The mask is zero, so that the payload is sent as it is.
 fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     let length = u8::try_from(payload.len()).unwrap();
     assert!(length < 126);
@@ -89,7 +89,7 @@ fn only_a_frame_that_is_too_large_closes_with_1009() {
 }
 
 #[test]
-fn client_that_only_leaves_is_not_told_anything_wrong() {
+fn client_that_only_leaves_causes_no_error() {
     let server = serve();
     let mut stream = upgraded(&server);
     stream

@@ -1,4 +1,4 @@
-//! The binary with Gemini behind it, which is a thread here that says what it is told to.
+//! The binary with Gemini behind it, which is a thread here that plays a script.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use crate::process::{Server, Start, adk_stream};
 const KEY: &str = "k3y-that-nobody-may-see";
 
 /// A Gemini that gives these answers: its address, and the requests that it gets.
-fn gemini(answers: Vec<String>) -> (String, Receiver<(String, Value)>) {
+pub(crate) fn gemini(answers: Vec<String>) -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (seen, requests) = channel();
@@ -38,7 +38,7 @@ fn gemini(answers: Vec<String>) -> (String, Receiver<(String, Value)>) {
     (url, requests)
 }
 
-fn saying(parts: Value) -> String {
+pub(crate) fn saying(parts: Value) -> String {
     let chunk = json!({
         "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
         "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2, "totalTokenCount": 3},
@@ -69,7 +69,7 @@ fn say(server: &Server, text: &str) -> String {
 }
 
 #[test]
-fn gemini_calls_a_tool_of_ours_and_is_told_what_it_brought() {
+fn gemini_calls_a_tool_of_ours_and_gets_its_output() {
     let call = json!([
         {"text": "They want the weather.", "thought": true},
         {"functionCall": {"name": "get_weather", "args": {"location": "Tokyo"}}, "thoughtSignature": "s1gnature"},
@@ -138,7 +138,7 @@ fn gemini_calls_a_tool_of_ours_and_is_told_what_it_brought() {
 }
 
 #[test]
-fn page_is_told_why_gemini_refuses() {
+fn page_gets_why_gemini_refuses() {
     let body = json!({"error": {
         "code": 400, "status": "INVALID_ARGUMENT", "message": format!("API key not valid: {KEY}"),
         "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}],
@@ -153,7 +153,7 @@ fn page_is_told_why_gemini_refuses() {
     let mut server = serve(&url).running();
     let stream = say(&server, "hi");
     assert!(
-        stream.contains("agent_refused: Gemini does not take the key."),
+        stream.contains("agent_unauthorized: Gemini does not take the key."),
         "{stream}"
     );
     let logged = server.log_line();
@@ -177,6 +177,7 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
         r#"{"amount":5,"recipient":"Sam","constructor":{"prototype":{}}}"#.to_owned(),
         r#"{"amount":5,"recipient":"Sam","memo":"not declared"}"#.to_owned(),
         format!(r#"{{"amount":5,"recipient":"Sam","description":"{long}"}}"#),
+        r#"{"amount":100000000000000000000001,"recipient":"Sam"}"#.to_owned(),
     ];
     let parts: Vec<Value> = hostile
         .iter()
@@ -202,7 +203,7 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
     );
     assert_eq!(server.get("/api/wallet").json()["payments"], json!([]));
 
-    // The model is told what was wrong with each, in few words.
+    // The model gets what was wrong with each, in short.
     requests.recv().unwrap();
     let (_, second) = requests.recv().unwrap();
     let told = second["contents"].as_array().unwrap().last().unwrap();
@@ -213,6 +214,7 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
         "__proto__",
         "memo",
         "/description",
+        "too large",
     ];
     for (part, why) in told.iter().zip(why) {
         let error = &part["functionResponse"]["response"]["error"];
@@ -240,5 +242,5 @@ fn tools_of_the_demo_are_refused_beside_an_agents_own() {
     let arguments = ["serve", "--agent", "adk", "--demo-tools"];
     adk_stream(&[&arguments[..], &adk].concat())
         .refused()
-        .says("--demo-tools: an agent of ADK's has tools of its own");
+        .says("--demo-tools: an agent behind adk-stream has tools of its own");
 }

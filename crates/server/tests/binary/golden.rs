@@ -7,23 +7,23 @@
 //!
 //! # Layout
 //!
-//! - `house`: who answers, and the server in front of it.
+//! - `setup`: who answers, and the server in front of it.
 //! - `person`: a chat's owner, and what she does.
 //! - `judge`: whether a chat is what it was, and comes to its end.
 //! - `write`: makes the files of a version.
 
-mod house;
 mod judge;
 mod person;
+mod setup;
 mod write;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use self::house::{Agent, House, Kind, Store};
 use self::judge::Chat;
 use self::person::Person;
+use self::setup::{Agent, Kind, Setup, Store};
 
 /// Where the files of all versions are.
 fn folder() -> PathBuf {
@@ -62,13 +62,13 @@ fn play(agent: Agent, kind: Kind) {
 
 fn play_store(agent: Agent, store: &Store, expected: (Vec<Chat>, Value)) -> Vec<String> {
     let (chats, sessions) = expected;
-    let house = House::open(agent, &sessions);
+    let setup = Setup::open(agent, &sessions);
     let names: Vec<_> = chats.iter().map(|chat| chat.name.clone()).collect();
     let arguments: &[&str] = match agent {
         Agent::Gemini | Agent::GeminiLive | Agent::Adk => &["--approval-timeout", "never"],
         _ => &["--approval-timeout", "never", "--pace", "0"],
     };
-    let server = house.serve(&store.url, &names, arguments, false);
+    let server = setup.serve(&store.url, &names, arguments, false);
     let person = |chat: &Chat| Person {
         address: server.address,
         chat: chat.name.clone(),
@@ -82,11 +82,11 @@ fn play_store(agent: Agent, store: &Store, expected: (Vec<Chat>, Value)) -> Vec<
         return problems;
     }
     problems.extend(chats.iter().flat_map(|chat| chat.goes_on(&person(chat))));
-    problems.extend(chats.iter().filter_map(|chat| chat.is_heard(&house)));
+    problems.extend(chats.iter().filter_map(|chat| chat.reached_adk(&setup)));
     problems
 }
 
-/// What 0.1 could write of what has a name, and where the name stands.
+/// What 0.1 could write of what has a name, and where the name is.
 const NAMES: &[(&str, &[&str])] = &[
     (
         "event",

@@ -228,10 +228,9 @@ fn guesses_at_keys_are_slowed_down_and_right_keys_are_not() {
     let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&seconds), "{seconds}");
     assert_eq!(info(KEY).status, 200);
-    // Whoever brings none has guessed nothing.
+    // A request without a key has guessed nothing.
     assert_eq!(server.get("/api/info").status, 401);
-    let line = server.log_line();
-    assert!(line.contains("too many wrong keys"), "{line}");
+    server.log_says("too many wrong keys");
 }
 
 #[test]
@@ -317,4 +316,29 @@ fn other_servers_and_agents_are_known_by_their_key_before_they_are_read() {
     let key = ("x-adk-stream-cluster", "known-to-this-cluster-alone");
     let answer = server.post("/internal/command", &[key], "this is no JSON");
     assert_eq!(answer.status, 400);
+}
+
+/// A browser does not tell a page why its socket was refused: the page asks in this way.
+#[test]
+fn plain_request_to_a_socket_is_refused_as_the_socket_would_be() {
+    let ask = |server: &Server, headers: &[(&str, &str)]| {
+        let answer = server.request("GET", "/api/chat/live", headers);
+        let code = answer.json()["error"]["code"].clone();
+        let readable = answer
+            .header("access-control-allow-origin")
+            .map(str::to_owned);
+        (answer.status, code, readable)
+    };
+    let open = serve();
+    assert_eq!(ask(&open, &[]), (426, "upgrade_required".into(), None));
+    let site = "https://elsewhere.example";
+    let refused = (403, "foreign_origin".into(), Some(site.to_owned()));
+    assert_eq!(ask(&open, &[("origin", site)]), refused);
+    let start = adk_stream(&ON);
+    let keyed = start
+        .variable("ADK_STREAM_KEYS", "ann=a-secret-of-anns")
+        .running();
+    assert_eq!(ask(&keyed, &[]), (401, "unauthorized".into(), None));
+    let key = ("authorization", "Bearer a-secret-of-anns");
+    assert_eq!(ask(&keyed, &[key]), (426, "upgrade_required".into(), None));
 }

@@ -155,6 +155,83 @@ fn what_edits_and_regenerations_cut_off_can_be_listed_by_its_owner_alone() {
     assert_eq!(foreign.json()["error"]["code"], "unknown_chat");
 }
 
+/// A server over a file, at which everybody is one principal.
+fn over(path: &std::path::Path) -> Server {
+    let store = format!("sqlite:{}", path.display());
+    let flags = ["serve", "--listen", "127.0.0.1:0", "--pace", "0"];
+    adk_stream(&flags)
+        .variable("ADK_STREAM_STORE", &store)
+        .running()
+}
+
+#[test]
+fn page_that_cuts_its_history_off_edits_without_saying_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chats.db");
+    let message = |id: &str, text: &str| json!({"id": id, "role": "user", "parts": [{"type": "text", "text": text}]});
+    let chat = |server: &Server| server.get("/api/chat/c1").json()["messages"].clone();
+    let send = |server: &Server, messages: Value| {
+        let body = json!({"id": "c1", "trigger": "submit-message", "messages": messages});
+        let answer = server.post("/api/chat", &[], &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        chat(server)
+    };
+    let server = over(&path);
+    let first = send(&server, json!([message("u1", "hello")]));
+    let second = message("u2", "the weather in Oslo?");
+    let whole = send(&server, json!([first[0], first[1], second]));
+    drop(server);
+    // A while ago: what was said just now, in another tab, is not cut off.
+    let file = rusqlite::Connection::open(&path).unwrap();
+    file.execute("UPDATE entry SET at = at - 60000", ())
+        .unwrap();
+    drop(file);
+
+    // As assistant-ui says u2 differently.
+    let server = over(&path);
+    let third = message("u3", "the weather in Rome?");
+    let edited = send(&server, json!([whole[0], whole[1], third]));
+    assert_eq!(ids(&edited)[..3], [ids(&whole)[0], ids(&whole)[1], "u3"]);
+    assert_eq!(edited.as_array().unwrap().len(), 4);
+    let cut = server.get("/api/chat/c1/branches").json()["branches"].clone();
+    assert_eq!(ids(&cut[0]["messages"]), ids(&whole)[2..]);
+
+    // A message without a history follows the last turn; under the id of another, it is an edit of that.
+    let alone = send(&server, json!([message("u4", "good evening")]));
+    assert_eq!(ids(&alone)[..4], ids(&edited)[..]);
+    assert_eq!(ids(&alone)[4], "u4");
+    let first = send(&server, json!([message("u1", "good evening")]));
+    assert_eq!(first.as_array().unwrap().len(), 2, "{first}");
+    assert_eq!(first[0]["parts"][0]["text"], "good evening");
+}
+
+#[test]
+fn messages_with_content_and_no_ids_are_kept_in_the_form_that_clients_take() {
+    let server = served("alice=a-key-of-alices-own");
+    let chat = || server.request("GET", "/api/chat/c1", &[ALICE]).json()["messages"].clone();
+    let send = |body: &Value| {
+        let answer = server.post("/api/chat", &[ALICE], &body.to_string());
+        assert_eq!(answer.status, 200);
+        chat()
+    };
+    let body = json!({"id": "c1", "messages": [{"role": "user", "content": "hello"}]});
+    let once = send(&body);
+    assert_eq!(once[0]["parts"], json!([{"type": "text", "text": "hello"}]));
+    assert_eq!(once[0]["content"], Value::Null);
+    assert!(ids(&once).iter().all(|id| !id.is_empty()), "{once}");
+    // The same body twice is one turn; the same words behind it are another.
+    assert_eq!(send(&body), once);
+    let again = json!({"id": "c1", "messages": [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": "Hello!"},
+        {"role": "user", "content": "hello"},
+    ]});
+    let twice = send(&again);
+    assert_eq!(twice.as_array().unwrap().len(), 4, "{twice}");
+    assert_ne!(twice[0]["id"], twice[2]["id"]);
+    assert_eq!(send(&again), twice);
+}
+
 /// A journal of many megabytes is neither answered at once nor left out.
 #[test]
 fn a_long_journal_comes_in_pages_and_its_recording_comes_whole() {
@@ -224,7 +301,7 @@ fn approvals_are_listed_page_by_page_to_their_owner_alone() {
 }
 
 #[test]
-fn recording_tells_each_turn_as_clients_were_told_it() {
+fn recording_has_each_turn_as_clients_got_it() {
     let server = served("alice=a-key-of-alices-own");
     say(&server, "What is the weather in Tokyo?");
     let recording = server
@@ -268,7 +345,7 @@ fn info_says_who_answers_to_whom() {
     assert_eq!(server.request("GET", "/api/info", &[]).status, 401);
     let info = server.request("GET", "/api/info", &[ALICE]).json();
     assert_eq!(info["agent"], "demo");
-    assert_eq!(info["hears"], false);
+    assert_eq!(info["audioInput"], false);
     assert_eq!(info["principal"], "alice");
 }
 

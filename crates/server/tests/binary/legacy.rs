@@ -96,7 +96,7 @@ fn merged(order: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn every_scenario_has_the_order_of_the_seeds() {
+fn every_scenario_has_the_order_of_the_legacy_bridge() {
     let patient = serve(&[]);
     let hasty = serve(&["--approval-timeout", "0.2"]);
     let scenarios = scenario::all();
@@ -220,7 +220,9 @@ fn socket_stays_open_over_what_it_does_not_know_and_closes_over_what_is_no_json(
     client.send(&json!({"type": "ping", "timestamp": null}));
     assert!(client.next().unwrap().contains("pong"));
     client.send_text("{");
-    assert_eq!(client.next(), Err((1002, "not valid JSON".to_owned())));
+    let (code, reason) = client.next().unwrap_err();
+    assert_eq!(code, 1002);
+    assert!(reason.starts_with("not valid JSON [req_"), "{reason}");
 }
 
 #[test]
@@ -272,7 +274,7 @@ fn page_that_can_not_run_a_tool_is_not_waited_for_beyond_the_time_that_is_set() 
 /// A page closes its stream at the step of a question. What comes next is read as the answer to what it
 /// sends next, so nothing of the old turn may come before or in it.
 #[test]
-fn page_that_types_over_a_question_is_told_of_its_new_message_alone() {
+fn page_that_types_over_a_question_gets_its_new_message_alone() {
     let server = serve(&[]);
     let mut client = server.connect("/live");
     let say = |client: &mut Client, text: &str| {
@@ -303,4 +305,71 @@ fn page_that_types_over_a_question_is_told_of_its_new_message_alone() {
     assert!(told.last().unwrap().contains(r#""type":"finish""#));
     client.send(&json!({"type": "ping", "timestamp": 1}));
     assert!(client.next().unwrap().contains("pong"));
+}
+
+/// How many turns a chat has after its frames were sent one after the other.
+fn turns_after(frames: &[Value]) -> usize {
+    let server = serve(&[]);
+    let mut client = server.connect("/live");
+    for messages in frames {
+        client.send(&json!({"type": "message", "id": "c1", "messages": messages}));
+        while ServerFrame::from_text(&client.next().unwrap()).unwrap() != ServerFrame::Done {}
+    }
+    let chat = server.get("/api/chat/c1").json();
+    chat["messages"].as_array().unwrap().len() / 2
+}
+
+#[test]
+fn frame_with_a_history_is_one_turn_however_often_it_comes() {
+    let hello = json!({"role": "user", "content": "hello"});
+    let reply = json!({"role": "assistant", "content": "Hello!"});
+    let alone = json!([hello]);
+    let behind = json!([hello, reply, hello]);
+    assert_eq!(turns_after(&[alone.clone(), behind.clone(), behind]), 2);
+    // A page that sends its last message alone says the same thing twice in this way.
+    assert_eq!(turns_after(&[alone.clone(), alone]), 2);
+}
+
+/// The id of the message that a stream begins with.
+fn message_id(stream: &str) -> String {
+    let (_, from) = stream
+        .split_once(r#""type":"start","messageId":""#)
+        .unwrap();
+    from.split_once('"').unwrap().0.to_owned()
+}
+
+/// Its pages name no chat, and change between the two ways.
+#[test]
+fn page_that_names_no_chat_has_one_over_both_ways() {
+    let server = serve(&[]);
+    assert_eq!(server.get("/health").status, 200);
+    let said = |id: &str, text: &str| json!({"id": id, "role": "user", "content": text});
+    let settled = json!({"id": "other", "role": "assistant", "parts": [
+        {"type": "tool-get_weather", "toolCallId": "call_elsewhere", "state": "output-available",
+         "input": {"location": "Oslo"}, "output": {"temperature": 3}},
+    ]});
+    let first = said("u1", "hello");
+    let post = |messages: Value| {
+        let body = json!({"messages": messages}).to_string();
+        let answer = server.post("/stream", &[], &body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.text().to_owned()
+    };
+    let hello = message_id(&post(json!([first])));
+    let mut client = server.connect("/live");
+    let weather = said("u2", "What is the weather in Oslo?");
+    // A call of another mode's chat, which this one does not know.
+    client.send(&json!({"type": "message", "messages": [first, settled, weather]}));
+    let turn = message_id(&client.next().unwrap());
+    while client.next().unwrap() != "data: [DONE]\n\n" {}
+    // The same message again is the same turn: both ways have the same chat.
+    let again = post(json!([first, settled, weather]));
+    assert_eq!(message_id(&again), turn);
+    // Another page that says the same has another chat.
+    let other = post(json!([said("u9", "hello")]));
+    assert_ne!(message_id(&other), hello);
+    // Without an id, nothing tells a page from another.
+    let body = json!({"messages": [{"role": "user", "content": "hello"}]}).to_string();
+    let answer = server.post("/stream", &[], &body);
+    assert_eq!(answer.json()["error"]["code"], "bad_request");
 }

@@ -7,26 +7,40 @@
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
 //! - `start`, `routes`, `api`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
-//!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`: the
-//!   behaviour.
+//!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`,
+//!   `file_tools`, `file_crash`, `examples`, `log`, `metrics`, `doctor`, `compression`, `tls`, `healthcheck`:
+//!   the behaviour.
+//! - `file_agent`: a model and a shop for agents of a file.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod api;
 mod attack;
+mod compression;
 mod connections;
 mod consent;
 mod crash;
 mod disk;
+mod doctor;
 mod emulated;
+mod examples;
+mod file_agent;
+mod file_crash;
+mod file_tools;
 mod frames;
 mod gemini;
 mod golden;
 mod guard;
+mod healthcheck;
 mod history;
 mod legacy;
+mod log;
+mod metrics;
+mod models;
 mod official;
+mod openapi_url;
+mod page_tools;
 mod process;
 mod quotas;
 mod replicas;
@@ -35,3 +49,4 @@ mod routes;
 mod shutdown;
 mod socket;
 mod start;
+mod tls;

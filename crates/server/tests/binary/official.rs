@@ -109,7 +109,7 @@ fn resume_after_a_place_tells_a_turn_that_ended_since() {
     let finish = chunks.last().unwrap();
     assert_eq!(finish["messageMetadata"]["turn"], "stopped");
 
-    // Who has it all is told that there is nothing more.
+    // A client that has everything gets `no-active`.
     let frame = resume(&served["seq"]).frame();
     assert_eq!(frame, json!({"type": "no-active", "requestId": "r2"}));
     let frame = resume(&json!("yesterday")).frame();
@@ -142,7 +142,20 @@ fn abort_stops_the_turn_where_the_operator_says_so() {
 }
 
 #[test]
-fn errors_are_told_to_one_request_only() {
+fn abort_that_says_so_stops_the_turn_and_a_ping_is_answered() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0", "--pace", "1"]).running();
+    let mut client = server.connect("/live");
+    send(&mut client, "r1", "c1", "take your time");
+    client.send(&json!({"type": "abort", "requestId": "r1", "stop": true}));
+    // Frames are taken in order: the answer to this one comes after the stop.
+    client.send(&json!({"type": "ping", "timestamp": 7}));
+    let frames = client.frames_until("pong");
+    assert_eq!(frames.last().unwrap()["timestamp"], 7);
+    assert_eq!(server.get("/api/chat/c1").json()["status"], "stopped");
+}
+
+#[test]
+fn errors_have_a_code_and_reach_one_request_only() {
     let server = serve();
     let mut client = server.connect("/live");
     client.send(&json!({"type": "send", "requestId": "r1", "id": "c1", "trigger": "submit-message",
@@ -152,6 +165,7 @@ fn errors_are_told_to_one_request_only() {
         (&frame["type"], &frame["requestId"]),
         (&json!("error"), &json!("r1"))
     );
+    assert_eq!(frame["code"], "unknown_value");
     assert!(
         frame["errorText"]
             .as_str()
@@ -212,10 +226,11 @@ fn sockets_are_opened_by_key_or_ticket_and_only_from_allowed_sites() {
     let ticket = issue();
     assert_eq!(in_protocol(&ticket), None);
     assert_eq!(in_protocol(&ticket), Some(401));
-    assert_eq!(
-        server.get("/live").json()["error"]["code"],
-        "upgrade_required"
-    );
+    // A plain request is refused for the same reasons, and only then for being plain.
+    let plain = |path: &str| server.get(path).json()["error"]["code"].clone();
+    assert_eq!(plain("/live"), "unauthorized");
+    let ticket = issue();
+    assert_eq!(plain(&format!("/live?ticket={ticket}")), "upgrade_required");
 }
 
 #[test]

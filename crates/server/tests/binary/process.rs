@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 /// How long a line of the log is waited for: one that takes longer never comes.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// A command that knows nothing of the variables and files of whoever runs the tests.
+/// A command without the variables and files of the environment of the tests.
 pub(crate) struct Start {
     command: Command,
     pub(crate) folder: TempDir,
@@ -77,7 +77,7 @@ impl Start {
         self
     }
 
-    /// Starts it with so many descriptors, and so many that it may raise that to.
+    /// Starts it with this many descriptors, and this hard limit.
     pub(crate) fn descriptors(mut self, soft: usize, hard: usize) -> Self {
         let mut command = Command::new("prlimit");
         command
@@ -120,7 +120,8 @@ impl Start {
         let mut child = self.command.spawn().unwrap();
         let line = first_line(&mut child);
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let Some(address) = line.strip_prefix("listening on http://") else {
+        let address = line.strip_prefix("listening on http://");
+        let Some(address) = address.or(line.strip_prefix("listening on https://")) else {
             let mut text = String::new();
             child.kill().unwrap();
             child.wait().unwrap();
@@ -158,11 +159,34 @@ impl Start {
     }
 
     /// Starts it, and expects that it answers on stdout and ends.
-    pub(crate) fn answered(mut self) -> String {
+    pub(crate) fn answered(self) -> String {
+        self.answered_in().0
+    }
+
+    /// The same, with the folder in which it ran.
+    pub(crate) fn answered_in(mut self) -> (String, TempDir) {
         let output = self.command.output().unwrap();
-        assert_eq!(output.status.code(), Some(0));
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-        String::from_utf8(output.stdout).unwrap()
+        assert_eq!(output.status.code(), Some(0));
+        (String::from_utf8(output.stdout).unwrap(), self.folder)
+    }
+
+    /// Starts it, and waits for its end: its exit code, and what it wrote on stdout.
+    pub(crate) fn printed(mut self) -> (Option<i32>, String) {
+        let output = self.command.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    }
+
+    /// Starts it, and waits for its end: its exit code, and what it wrote on stderr.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
+        let output = self.command.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     }
 }
 
@@ -250,6 +274,22 @@ impl Server {
             Ok(line) => line,
             Err(mpsc::RecvTimeoutError::Disconnected) => String::new(),
             Err(mpsc::RecvTimeoutError::Timeout) => panic!("the log says nothing more"),
+        }
+    }
+
+    /// Waits for a line in the log, so that a test sees what an operator would.
+    pub(crate) fn log_says(&mut self, text: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let line = self.log_line();
+            assert!(!line.is_empty(), "the log ended without: {text}");
+            assert!(
+                began.elapsed() < TIME_LIMIT,
+                "the log goes on without: {text}"
+            );
+            if line.contains(text) {
+                return line;
+            }
         }
     }
 

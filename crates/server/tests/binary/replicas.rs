@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::postgres::execute;
 
 use crate::process::{Server, adk_stream, repetitions};
 
@@ -96,6 +97,33 @@ pub(crate) fn payments(server: &Server) -> usize {
 }
 
 #[test]
+fn failover_that_another_server_has_seen_keeps_this_one_from_the_former_primary() {
+    let cluster = Cluster::new();
+    let mut server = cluster.server();
+    let view = json!({"chat": "c", "principal": "local", "kind": "view"}).to_string();
+    let tell = |server: &Server, seen: &str| {
+        let key = "known-to-this-cluster-alone";
+        let headers = [
+            ("x-adk-stream-cluster", key),
+            ("x-adk-stream-lineage", seen),
+        ];
+        let reply = server.post("/internal/command", &headers, &view);
+        let newest = reply.header("x-adk-stream-lineage");
+        newest.map(str::to_owned).expect("it says what it has seen")
+    };
+    let seen = tell(&server, "nonsense");
+    let (system, timeline) = seen.split_once('/').unwrap();
+    // Another cluster's history says nothing of this one.
+    assert_eq!(tell(&server, "1/9"), seen);
+    assert_eq!(server.get("/readyz").status, 200);
+    let next = timeline.parse::<u32>().unwrap() + 1;
+    let newer = format!("{system}/{next}");
+    assert_eq!(tell(&server, &newer), newer);
+    let refused = format!("PostgreSQL refused: timeline {timeline}, newest seen {next}");
+    server.log_says(&refused);
+}
+
+#[test]
 fn ticket_of_one_server_opens_one_socket_at_one_of_them() {
     let cluster = Cluster::new();
     let [a, b] = [(); 2].map(|()| cluster.server());
@@ -166,7 +194,7 @@ fn of_two_answers_at_two_servers_one_wins_each_time() {
 }
 
 #[test]
-fn an_answer_is_honoured_whoever_died() {
+fn an_answer_is_honoured_whichever_server_died() {
     let cluster = Cluster::new();
     let [a, b] = [(); 2].map(|()| cluster.server());
     say(&a, "c1", "Send $20 to Sam");
@@ -175,6 +203,106 @@ fn an_answer_is_honoured_whoever_died() {
     assert_eq!(answer(&b, &asked, true), 200);
     finished(&b, "c1");
     assert_eq!(payments(&b), 1);
+}
+
+#[test]
+fn an_answer_to_a_frozen_server_counts_after_the_takeover_and_reads_are_served() {
+    let cluster = Cluster::new();
+    let [a, b] = [(); 2].map(|()| cluster.server());
+    say(&a, "c1", "Send $20 to Sam");
+    let asked = question(&b, "c1");
+    a.signal("STOP");
+    let (answered, chat) = std::thread::scope(|scope| {
+        let answered = scope.spawn(|| answer(&b, &asked, true));
+        let chat = scope.spawn(|| b.get("/api/chat/c1").status);
+        (answered.join().unwrap(), chat.join().unwrap())
+    });
+    assert_eq!((answered, chat), (200, 200));
+    finished(&b, "c1");
+    a.signal("CONT");
+    // What was on its way to it when it stood still is not carried out again.
+    finished(&a, "c1");
+    assert_eq!(payments(&a), 1);
+}
+
+/// A table that nobody else can write to.
+struct HeldTable<'a> {
+    url: &'a str,
+    session: std::thread::JoinHandle<()>,
+}
+
+impl<'a> HeldTable<'a> {
+    fn new(url: &'a str, table: &str) -> Self {
+        let lock = format!("LOCK TABLE adk_stream.{table} IN EXCLUSIVE MODE");
+        let hold = format!("BEGIN; {lock}; SELECT pg_sleep(600);");
+        let session = {
+            let url = url.to_owned();
+            // It ends with an error when it is ended.
+            std::thread::spawn(move || drop(std::panic::catch_unwind(|| execute(&url, &hold))))
+        };
+        until(url, &format!("SELECT EXISTS ({SESSIONS} {HOLDS})"));
+        Self { url, session }
+    }
+
+    /// Waits until a statement waits for it.
+    fn is_waited_for(&self) {
+        until(self.url, &format!("SELECT EXISTS ({SESSIONS} {WAITS})"));
+    }
+
+    /// Cuts the connections of those who wait for it.
+    fn cut_waiting(&self) {
+        end_sessions(self.url, WAITS);
+    }
+
+    fn release(self) {
+        end_sessions(self.url, HOLDS);
+        self.session.join().unwrap();
+    }
+}
+
+const SESSIONS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND";
+const HOLDS: &str = "wait_event = 'PgSleep'";
+const WAITS: &str = "wait_event_type = 'Lock'";
+
+fn end_sessions(url: &str, which: &str) {
+    let sessions = format!("({SESSIONS} {which}) AS session");
+    execute(
+        url,
+        &format!("SELECT pg_terminate_backend(pid) FROM {sessions}"),
+    );
+}
+
+/// Waits until a query says yes.
+fn until(url: &str, query: &str) {
+    let time_limit = Instant::now() + Duration::from_secs(30);
+    while execute(url, query).trim() != "t" {
+        assert!(Instant::now() < time_limit, "{query}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_payment_of_a_frozen_server_does_not_land_after_its_outcome_is_unknown() {
+    let cluster = Cluster::new();
+    let [a, b] = [(); 2].map(|()| cluster.server());
+    say(&a, "c1", "Send $20 to Sam");
+    let asked = question(&a, "c1");
+    let wallets = HeldTable::new(&cluster.url, "wallet");
+    assert_eq!(answer(&a, &asked, true), 200);
+    // The call is started, and nothing of its payment is written.
+    wallets.is_waited_for();
+    a.signal("STOP");
+    wallets.cut_waiting();
+    wallets.release();
+    let chat = finished(&b, "c1");
+    assert!(chat["messages"].to_string().contains("unknown"), "{chat}");
+    // It goes on with its payment, and can't renew its leases, so that nothing tells it to stop.
+    let leases = HeldTable::new(&cluster.url, "lease");
+    a.signal("CONT");
+    // The turn is over for it when its tool is.
+    finished(&a, "c1");
+    leases.release();
+    assert_eq!(payments(&b), 0);
 }
 
 #[test]

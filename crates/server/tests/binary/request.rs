@@ -1,4 +1,4 @@
-//! One HTTP request over a plain socket, so that nothing stands between the test and the bytes.
+//! One HTTP request over a plain socket, so that nothing is between the test and the bytes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -42,7 +42,7 @@ impl Server {
     }
 }
 
-/// One request to whoever listens there.
+/// One request to a server.
 pub(crate) fn send(
     address: SocketAddr,
     method: &str,
@@ -60,7 +60,7 @@ pub(crate) fn send(
     Answer::parse(&bytes)
 }
 
-/// A request as it stands on the wire.
+/// A request as it is on the wire.
 pub(crate) fn text(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
     let headers: String = headers
         .iter()
@@ -96,6 +96,16 @@ impl Answer {
             let (found, value) = line.split_once(": ")?;
             found.eq_ignore_ascii_case(name).then_some(value)
         })
+    }
+
+    /// Every value of a header that may come several times.
+    pub(crate) fn values(&self, name: &str) -> Vec<&str> {
+        let lines = self
+            .headers
+            .lines()
+            .filter_map(|line| line.split_once(": "));
+        let found = lines.filter(|(found, _)| found.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value).collect()
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {

@@ -55,6 +55,60 @@ fn the_page_comes_with_its_assets() {
 }
 
 #[test]
+fn script_of_the_page_is_sent_compressed() {
+    let server = serve();
+    let page = server.get("/").text().to_owned();
+    let mut scripts = page.split('"').filter(|at| at.ends_with(".js"));
+    // Where the page was not built there is none.
+    let Some(script) = scripts.next() else {
+        return assert!(page.contains("make run"));
+    };
+    let plain = server.get(script);
+    assert_eq!(plain.header("content-encoding"), None);
+    for encoding in ["br", "gzip"] {
+        let answer = server.request("GET", script, &[("accept-encoding", encoding)]);
+        assert_eq!(answer.header("content-encoding"), Some(encoding));
+        assert_eq!(answer.header("content-type"), plain.header("content-type"));
+        assert!(answer.body.len() * 2 < plain.body.len(), "{encoding}");
+    }
+}
+
+#[test]
+fn page_of_a_named_site_may_read_answers_and_others_may_not() {
+    let origins = ["--origins", "https://app.example"];
+    let server = adk_stream(&[&["serve", "--listen", "127.0.0.1:0"], &origins[..]].concat());
+    let server = server.running();
+    let ask = |method: &str, origin: &'static str, more: &[(&'static str, &'static str)]| {
+        let headers = [&[("origin", origin)], more].concat();
+        server.request(method, "/api/info", &headers)
+    };
+    let preflight = [
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "content-type,x-mine"),
+    ];
+    let named = ask("OPTIONS", "https://app.example", &preflight);
+    assert_eq!(named.status, 204);
+    for (header, value) in [
+        ("access-control-allow-origin", "https://app.example"),
+        ("access-control-allow-credentials", "true"),
+        ("access-control-allow-methods", "GET, POST, DELETE"),
+        ("access-control-allow-headers", "content-type,x-mine"),
+    ] {
+        assert_eq!(named.header(header), Some(value));
+    }
+    let answer = ask("GET", "https://app.example", &[]);
+    assert_eq!(answer.status, 200);
+    let allow = "access-control-allow-origin";
+    assert_eq!(answer.header(allow), Some("https://app.example"));
+    assert_eq!(answer.header("vary"), Some("origin"));
+
+    let foreign = ask("OPTIONS", "https://evil.example", &preflight);
+    assert_eq!((foreign.status, foreign.header(allow)), (403, None));
+    let foreign = ask("GET", "https://evil.example", &[]);
+    assert_eq!(foreign.header(allow), None);
+}
+
+#[test]
 fn a_browser_that_has_the_page_is_spared_it() {
     let server = serve();
     let etag = server.get("/").header("etag").unwrap().to_owned();
@@ -101,9 +155,10 @@ fn unknown_paths_are_not_found_in_json() {
         let answer = server.get(path);
         assert_eq!(answer.status, 404, "{path}");
         let message = format!("nothing is served at {path}");
+        let id = answer.header("x-request-id").unwrap();
         assert_eq!(
             answer.json(),
-            json!({ "error": { "code": "not_found", "message": message } })
+            json!({ "error": { "code": "not_found", "message": message, "requestId": id } })
         );
     }
 }
@@ -115,9 +170,10 @@ fn a_wrong_method_is_refused_in_json_with_the_right_ones() {
         let answer = server.request("POST", path, &[]);
         assert_eq!(answer.status, 405, "{path}");
         let message = format!("{path} does not take POST");
+        let id = answer.header("x-request-id").unwrap();
         assert_eq!(
             answer.json(),
-            json!({ "error": { "code": "method_not_allowed", "message": message } })
+            json!({ "error": { "code": "method_not_allowed", "message": message, "requestId": id } })
         );
         assert_eq!(answer.header("allow"), Some("GET,HEAD"));
     }

@@ -20,10 +20,12 @@ fn sigterm_and_sigint_end_it_well() {
 }
 
 #[test]
-fn it_says_nothing_until_it_is_told_to_end() {
+fn it_prints_nothing_but_refusals_until_it_is_stopped() {
     let mut server = serve();
     assert_eq!(server.get("/healthz").status, 200);
     assert_eq!(server.get("/nothing").status, 404);
+    let line = server.log_line();
+    assert!(line.contains("request refused"), "{line}");
     server.signal("TERM");
     let line = server.log_line();
     assert!(line.contains("SIGTERM: no new connections"), "{line}");
@@ -64,7 +66,7 @@ fn begin_report(server: &Server) -> TcpStream {
     window
 }
 
-/// Restarts a server while it writes a report, and gives what became of it.
+/// Restarts a server while it writes a report, and gives the outcome of it.
 fn restarted_over_a_report(flags: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", folder.path().join("chats.db").display());
@@ -91,7 +93,7 @@ fn restarted_over_a_report(flags: &[&str]) -> Value {
 }
 
 #[test]
-fn work_that_goes_on_is_waited_for() {
+fn running_work_is_waited_for() {
     let came = restarted_over_a_report(&["--pace", "40"]);
     assert_eq!(came["outcome"]["outcome"], "output", "{came}");
 }
@@ -126,7 +128,7 @@ fn over_database(cluster: &Cluster, pace: &str) -> Server {
 }
 
 #[test]
-fn a_payment_at_work_is_made_known_and_the_turn_goes_on_elsewhere() {
+fn a_running_payment_is_recorded_and_the_turn_continues_elsewhere() {
     let cluster = Cluster::start();
     cluster.database("chats");
     let mut leaving = over_database(&cluster, "0");
@@ -150,7 +152,7 @@ fn a_payment_at_work_is_made_known_and_the_turn_goes_on_elsewhere() {
 }
 
 #[test]
-fn a_window_is_told_to_come_back_and_the_text_is_said_elsewhere() {
+fn a_window_is_handed_over_and_the_text_comes_elsewhere() {
     let cluster = Cluster::start();
     cluster.database("chats");
     let mut leaving = over_database(&cluster, "50");
@@ -160,7 +162,7 @@ fn a_window_is_told_to_come_back_and_the_text_is_said_elsewhere() {
         while staying.get("/api/chat/c1").status != 200 {}
         leaving.signal("TERM");
         let told = told.join().unwrap();
-        assert!(told.contains("moved: "), "{told}");
+        assert!(told.contains("handed_over: "), "{told}");
         assert!(!told.contains("word-200"), "{told}");
     });
     let chat = finished(&staying, "c1").to_string();

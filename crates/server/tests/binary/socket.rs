@@ -1,4 +1,4 @@
-//! A plain WebSocket client, as a page of the seeds or a test has it.
+//! A plain WebSocket client, as a page of the legacy bridge or a test has it.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::process::Server;
 pub(crate) struct Client(WebSocket<TcpStream>);
 
 /// Why a socket was closed: its code and its reason.
-pub(crate) type Farewell = (u16, String);
+pub(crate) type Closed = (u16, String);
 
 impl Server {
     pub(crate) fn connect(&self, path: &str) -> Client {
@@ -30,7 +30,7 @@ impl Server {
     }
 }
 
-/// Opens a socket to whoever listens there.
+/// Opens a socket to a server.
 pub(crate) fn connect(
     address: SocketAddr,
     path: &str,
@@ -74,7 +74,7 @@ impl Client {
     }
 
     /// The next text, or why there will be none.
-    pub(crate) fn next(&mut self) -> Result<String, Farewell> {
+    pub(crate) fn next(&mut self) -> Result<String, Closed> {
         loop {
             match self.0.read() {
                 Ok(Message::Text(text)) => return Ok(text.to_string()),

@@ -22,7 +22,7 @@ fn it_says_where_it_listens() {
 }
 
 #[test]
-fn it_can_be_told_by_flag_variable_or_file() {
+fn it_is_set_by_flag_variable_or_file() {
     let file = format!("listen = '{FREE}'\nstore = 'memory'\nagent = 'demo'\n");
     starts(serve_with(&[
         "--listen", FREE, "--store", "memory", "--agent", "demo",
@@ -139,12 +139,12 @@ fn a_file_with_a_mistake_is_refused() {
             .refused()
     };
     let unknown = with(b"agent = 'demo'\ncolour = 'red'\n");
-    let start =
-        "adk-stream: adk-stream.toml, line 2: unknown field `colour`, expected one of `listen`, ";
+    let start = "adk-stream: adk-stream.toml, line 2, column 1: unknown field `colour`, expected one of `listen`, ";
     assert!(unknown.line.starts_with(start), "{}", unknown.line);
     assert_eq!(unknown.code, Some(2));
-    with(b"listen = 8080")
-        .says("adk-stream.toml, line 1: invalid type: integer `8080`, expected a string");
+    with(b"listen = 8080").says(
+        "adk-stream.toml, line 1, column 10: invalid type: integer `8080`, expected a string",
+    );
     for text in [
         &b"\nlisten = "[..],
         b"listen",
@@ -163,7 +163,7 @@ fn a_file_that_can_not_be_read_is_refused() {
     let missing = serve_with(&["--config", "missing.toml"]).refused();
     missing.says("can't read missing.toml: No such file or directory (os error 2)");
     let folder = serve_with(&[]).variable("ADK_STREAM_CONFIG", ".").refused();
-    folder.says("can't read .: Is a directory (os error 21)");
+    folder.says(".: the folder has no .toml file");
 }
 
 #[test]
@@ -203,10 +203,13 @@ fn chats_in_postgresql_survive_the_server() {
 }
 
 #[test]
-fn what_is_not_built_yet_is_refused() {
-    serve_with(&["--agent", "openai"])
-        .refused()
-        .says("the agent openai is not available yet in this version");
+fn model_without_a_name_is_refused() {
+    for agent in ["openai", "anthropic"] {
+        serve_with(&["--agent", agent]).refused().says(&format!(
+            "the agent {agent}: it needs a model: --{agent}-model NAME, or ADK_STREAM_{}_MODEL",
+            agent.to_uppercase()
+        ));
+    }
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub async fn a_journal_is_read_page_by_page(stores: Stores) {
     assert_eq!(read(0, 6, MUCH).await, (vec![1, 2, 3, 4, 5, 6], None));
     assert_eq!(read(0, 4, MUCH).await, (vec![1, 2, 3, 4], Some(4)));
     assert_eq!(read(4, 4, MUCH).await, (vec![5, 6], None));
-    // The fourth entry alone has more than so many bytes.
+    // The fourth entry alone has more than this many bytes.
     assert_eq!(read(0, 99, 5_000).await, (vec![1, 2, 3], Some(3)));
     assert_eq!(read(3, 99, 5_000).await, (vec![4], Some(4)));
     assert_eq!(read(4, 99, 5_000).await, (vec![5, 6], None));
@@ -85,7 +85,7 @@ pub async fn a_journal_is_read_page_by_page(stores: Stores) {
     assert_eq!(read(6, 99, MUCH).await, (vec![], None));
 }
 
-/// Whoever has not seen the last entry is told where it is, and appends nothing.
+/// An appender that has not seen the last entry gets its place, and appends nothing.
 pub async fn an_append_behind_a_stale_place_conflicts(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
@@ -101,7 +101,7 @@ pub async fn an_append_behind_a_stale_place_conflicts(stores: Stores) {
     assert_eq!(journal.owner(&chat).await, Ok(Some("ann".into())));
 }
 
-/// Whoever has seen more than there is conflicts too: the chat was deleted, or they are mistaken.
+/// An appender that has seen more than there is conflicts too: the chat was deleted, or it is mistaken.
 pub async fn an_append_behind_a_place_to_come_conflicts(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
@@ -149,7 +149,7 @@ pub async fn of_writers_at_one_place_one_wins(stores: Stores) {
     }
 }
 
-/// Many who append to one chat, each going on from each conflict, all get through, each once.
+/// Many who append to one chat, each continuing from each conflict, all get through, each once.
 pub async fn every_writer_of_one_chat_gets_through(stores: Stores) {
     let chat = ChatId::from("c");
     let mut writers = JoinSet::new();
@@ -215,7 +215,7 @@ pub async fn a_refused_entry_leaves_nothing_behind(stores: Stores) {
     assert_eq!(journal.call(&"y".into()).await, Ok(None));
     assert_eq!(journal.gate(&"fresh".into()).await, Ok(None));
     assert_eq!(journal.overdue_gates(At(9), 9).await, Ok(Vec::new()));
-    assert_eq!(journal.orphaned(At(9), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(9).await, Ok(Vec::new()));
     // And the place is free for another.
     append(journal, &chat, 1, entry(4, "ann", json!([said("ok")]))).await;
 }
@@ -232,7 +232,7 @@ pub async fn the_first_entry_says_whose_chat_it_is(stores: Stores) {
         );
     }
     assert_eq!(journal.read(&chat, 0).await, Ok(Vec::new()));
-    assert_eq!(journal.orphaned(At(9), 9).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(9).await, Ok(Vec::new()));
     open_chat(journal, &chat, "ann").await;
 }
 
@@ -277,7 +277,7 @@ pub async fn a_large_entry_comes_back_whole(stores: Stores) {
 }
 
 /// Ids that look alike, look like SQL or look like nothing are ids, and each is one of its own.
-pub async fn ids_of_odd_characters_are_told_apart(stores: Stores) {
+pub async fn ids_of_odd_characters_are_distinct(stores: Stores) {
     let journal = &*stores.journal;
     let long = "x".repeat(512);
     let ids = [

@@ -8,7 +8,7 @@ use super::sample::{
 };
 use crate::{Appended, Bounds, Stores};
 
-/// How a server finds out that somebody else wrote to chats which it believes to have.
+/// How a server finds out that another wrote to chats which it holds.
 pub async fn journals_that_others_appended_to_are_outdated(stores: Stores) {
     let journal = &*stores.journal;
     let [a, b, gone] = ["a", "b", "gone"].map(ChatId::from);
@@ -57,7 +57,7 @@ pub async fn a_deleted_chat_is_forgotten_wholly(stores: Stores) {
     assert_eq!(overdue, Ok(vec![(kept.clone(), "g-kept".into())]));
     assert_eq!(journal.read(&kept, 0).await.map(|all| all.len()), Ok(1));
 
-    // Whoever still has the old chat in hand conflicts, and somebody else may have the id.
+    // A server with the old chat conflicts, and another may have the id.
     let late = journal.append(&gone, 1, entry(2, "ann", json!([]))).await;
     assert_eq!(late, Ok(Appended::Conflict { seq: 0 }));
     open_chat(journal, &gone, "bob").await;

@@ -33,7 +33,7 @@ pub async fn open_gates_appear_and_vanish(stores: Stores) {
     let nested = json!({"event": "call-nested", "turn": "t", "call": call("nested")});
     let asked = json!([nested, gate_opened("t", &page)]);
     append(journal, &chat, 2, entry(6, "agent", asked)).await;
-    // Nobody could tell what this one asks.
+    // No reader could know the question of this one.
     let stray = gate("stray", "nowhere", None);
     let asked = json!([gate_opened("t", &stray)]);
     append(journal, &chat, 3, entry(7, "agent", asked)).await;
@@ -134,7 +134,7 @@ pub async fn open_gates_are_listed_page_by_page(stores: Stores) {
     assert_eq!(others.map(ids), Ok(Vec::new()));
 }
 
-/// A gate is found by its id alone: where it is, whose, and what became of it.
+/// A gate is found by its id alone: its chat, its owner, and its outcome.
 pub async fn a_gate_is_found_open_and_closed(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");

@@ -1,17 +1,18 @@
-//! Who runs what, and what nobody runs.
+//! Leases, and turns without one.
 
 use std::slice::from_ref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use turn::{At, ChatId};
+use turn::ChatId;
 
 use super::sample::{
     append, called, chat_opened, entry, gate, gate_closed, gate_opened, open_chat, said, settled,
     started, turn_ended, turn_opened,
 };
-use crate::{Holder, Journal, Lease, Stores};
+use crate::{Holder, Journal, Stores};
 
 fn holder(owner: &str) -> Holder {
     Holder {
@@ -20,33 +21,37 @@ fn holder(owner: &str) -> Holder {
     }
 }
 
-fn lease(chat: &ChatId, owner: &str, epoch: u64, expires: u64) -> Lease {
-    Lease {
-        chat: chat.clone(),
-        epoch,
-        holder: holder(owner),
-        expires: At(expires),
-    }
+/// Longer than any check takes.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// A lease of no time has expired at once, so that no check has to wait for it.
+const OVER: Duration = Duration::ZERO;
+
+/// The owner and the epoch of a lease, and whether it has expired by the store's clock.
+async fn held(journal: &dyn Journal, chat: &ChatId) -> Option<(Holder, u64, bool)> {
+    let lease = journal.lease(chat).await.expect("the store works")?;
+    assert_eq!(lease.chat, *chat);
+    let is_over = lease.expires <= journal.time().await.expect("the store works");
+    Some((lease.holder, lease.epoch, is_over))
 }
 
-/// Asks for one lease, and says whether it was given.
+/// Acquires one lease, and returns whether it was granted.
 async fn hold(
     journal: &dyn Journal,
     owner: &str,
     chat: &ChatId,
     epoch: u64,
-    now: u64,
-    expires: u64,
+    lease: Duration,
 ) -> bool {
     let (owner, chats) = (holder(owner), [(chat.clone(), epoch)]);
-    let refused = journal.hold(&owner, &chats, At(now), At(expires)).await;
+    let refused = journal.hold(&owner, &chats, lease).await;
     let refused = refused.expect("the store works");
     assert!(refused.is_empty() || refused == [chat.clone()]);
     refused.is_empty()
 }
 
-async fn orphaned(journal: &dyn Journal, now: u64) -> Vec<String> {
-    let found = journal.orphaned(At(now), 100).await;
+async fn orphaned(journal: &dyn Journal) -> Vec<String> {
+    let found = journal.orphaned(100).await;
     let found = found.expect("the store works").into_iter();
     found.map(|chat| chat.to_string()).collect()
 }
@@ -60,24 +65,25 @@ async fn chat_with(journal: &dyn Journal, id: &str, at: u64, events: Value) -> C
     chat
 }
 
-/// A lease says who, where and until when; nobody else can give it back.
+/// A lease has an owner, an address and an expiry; no other owner can release it.
 pub async fn a_lease_is_found_until_it_is_given_back(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
     open_chat(journal, &chat, "ann").await;
     assert_eq!(journal.lease(&chat).await, Ok(None));
-    assert!(hold(journal, "one", &chat, 3, 10, 20).await);
-    let held = lease(&chat, "one", 3, 20);
-    assert_eq!(journal.lease(&chat).await, Ok(Some(held.clone())));
-    // Expired, it still says where its owner was.
+    assert!(hold(journal, "one", &chat, 3, LONG).await);
+    let ones = |is_over| Some((holder("one"), 3, is_over));
+    assert_eq!(held(journal, &chat).await, ones(false));
+    // Expired, it still has its owner's address.
+    assert!(hold(journal, "one", &chat, 3, OVER).await);
     assert_eq!(journal.release("two", from_ref(&chat)).await, Ok(()));
-    assert_eq!(journal.lease(&chat).await, Ok(Some(held)));
+    assert_eq!(held(journal, &chat).await, ones(true));
     assert_eq!(journal.release("one", from_ref(&chat)).await, Ok(()));
     assert_eq!(journal.lease(&chat).await, Ok(None));
     // A chat that is forgotten has none, nor has the next under its id.
-    assert!(hold(journal, "one", &chat, u64::MAX >> 1, 10, u64::MAX).await);
-    let held = journal.lease(&chat).await.expect("the store works");
-    assert_eq!(held.map(|lease| lease.expires), Some(At(u64::MAX)));
+    assert!(hold(journal, "one", &chat, u64::MAX >> 1, Duration::MAX).await);
+    let ones = Some((holder("one"), u64::MAX >> 1, false));
+    assert_eq!(held(journal, &chat).await, ones);
     assert_eq!(journal.delete(&chat).await, Ok(true));
     open_chat(journal, &chat, "bob").await;
     assert_eq!(journal.lease(&chat).await, Ok(None));
@@ -88,18 +94,17 @@ pub async fn a_lease_goes_to_the_higher_epoch(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
     open_chat(journal, &chat, "ann").await;
-    assert!(hold(journal, "one", &chat, 1, 10, 99).await);
-    assert!(hold(journal, "two", &chat, 2, 11, 20).await);
-    assert!(!hold(journal, "one", &chat, 1, 12, 99).await);
-    // Not even when it has expired: its owner lost the chat, and has yet to hear of it.
-    assert!(!hold(journal, "one", &chat, 1, 50, 99).await);
-    let held = lease(&chat, "two", 2, 20);
-    assert_eq!(journal.lease(&chat).await, Ok(Some(held)));
+    assert!(hold(journal, "one", &chat, 1, LONG).await);
+    assert!(hold(journal, "two", &chat, 2, LONG).await);
+    assert!(!hold(journal, "one", &chat, 1, LONG).await);
+    // Not even when it has expired: its owner lost the chat, and does not know it yet.
+    assert!(hold(journal, "two", &chat, 2, OVER).await);
+    assert!(!hold(journal, "one", &chat, 1, LONG).await);
+    assert_eq!(held(journal, &chat).await, Some((holder("two"), 2, true)));
     let (owner, twice) = (holder("one"), [(chat.clone(), 4), (chat.clone(), 3)]);
-    let refused = journal.hold(&owner, &twice, At(51), At(99)).await;
+    let refused = journal.hold(&owner, &twice, LONG).await;
     assert_eq!(refused, Ok(Vec::new()));
-    let held = lease(&chat, "one", 4, 99);
-    assert_eq!(journal.lease(&chat).await, Ok(Some(held)));
+    assert_eq!(held(journal, &chat).await, Some((holder("one"), 4, false)));
 }
 
 /// Under one epoch a lease is renewed by its owner, and free once it has expired.
@@ -107,17 +112,17 @@ pub async fn a_lease_stays_with_its_owner_until_it_expires(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
     open_chat(journal, &chat, "ann").await;
-    assert!(hold(journal, "one", &chat, 1, 10, 20).await);
-    assert!(!hold(journal, "two", &chat, 1, 19, 99).await);
-    assert!(hold(journal, "one", &chat, 1, 19, 30).await);
-    assert!(!hold(journal, "two", &chat, 1, 29, 99).await);
-    assert!(hold(journal, "two", &chat, 1, 30, 99).await);
-    assert!(!hold(journal, "one", &chat, 1, 31, 99).await);
-    let held = lease(&chat, "two", 1, 99);
-    assert_eq!(journal.lease(&chat).await, Ok(Some(held)));
+    assert!(hold(journal, "one", &chat, 1, LONG).await);
+    assert!(!hold(journal, "two", &chat, 1, LONG).await);
+    assert!(hold(journal, "one", &chat, 1, 2 * LONG).await);
+    assert!(!hold(journal, "two", &chat, 1, LONG).await);
+    assert!(hold(journal, "one", &chat, 1, OVER).await);
+    assert!(hold(journal, "two", &chat, 1, LONG).await);
+    assert!(!hold(journal, "one", &chat, 1, LONG).await);
+    assert_eq!(held(journal, &chat).await, Some((holder("two"), 1, false)));
 }
 
-/// One write for all that an owner runs; those that went to somebody else are named.
+/// One write for all leases of an owner; those that went to another are named.
 pub async fn many_leases_are_held_at_once(stores: Stores) {
     let journal = &*stores.journal;
     let mut chats = Vec::new();
@@ -127,15 +132,15 @@ pub async fn many_leases_are_held_at_once(stores: Stores) {
         chats.push((chat, 1));
     }
     let taken = chats[7].0.clone();
-    assert!(hold(journal, "two", &taken, 2, 10, 20).await);
+    assert!(hold(journal, "two", &taken, 2, LONG).await);
     let one = holder("one");
-    for expires in [20, 30] {
-        let refused = journal.hold(&one, &chats, At(11), At(expires)).await;
+    for lease in [OVER, LONG] {
+        let refused = journal.hold(&one, &chats, lease).await;
         assert_eq!(refused, Ok(vec![taken.clone()]));
     }
-    let held = journal.lease(&chats[299].0).await;
-    assert_eq!(held, Ok(Some(lease(&chats[299].0, "one", 1, 30))));
-    let none = journal.hold(&one, &[], At(11), At(30)).await;
+    let last = held(journal, &chats[299].0).await;
+    assert_eq!(last, Some((one.clone(), 1, false)));
+    let none = journal.hold(&one, &[], LONG).await;
     assert_eq!(none, Ok(Vec::new()));
 
     let some: Vec<_> = chats[..8].iter().map(|(chat, _)| chat.clone()).collect();
@@ -154,34 +159,35 @@ pub async fn many_leases_are_held_at_once(stores: Stores) {
 pub async fn a_chat_that_is_not_there_has_no_lease(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
-    assert!(!hold(journal, "one", &chat, 1, 10, 20).await);
+    assert!(!hold(journal, "one", &chat, 1, LONG).await);
     assert_eq!(journal.lease(&chat).await, Ok(None));
 }
 
-/// What to take over: turns that need somebody, the longest untouched first.
+/// What to take over: running turns without an owner, the longest untouched first.
 pub async fn a_running_turn_without_a_lease_is_found(stores: Stores) {
     let journal = &*stores.journal;
-    assert_eq!(orphaned(journal, 0).await, [""; 0]);
+    assert_eq!(orphaned(journal).await, [""; 0]);
     let b = chat_with(journal, "b", 5, json!([turn_opened("tb")])).await;
     let a = chat_with(journal, "a", 5, json!([turn_opened("ta")])).await;
     chat_with(journal, "c", 4, json!([turn_opened("tc")])).await;
     chat_with(journal, "quiet", 3, json!([])).await;
     let over = json!([turn_opened("t"), turn_ended("t")]);
     chat_with(journal, "over", 2, over).await;
-    assert_eq!(orphaned(journal, 10).await, ["c", "a", "b"]);
-    let first = journal.orphaned(At(10), 1).await;
+    assert_eq!(orphaned(journal).await, ["c", "a", "b"]);
+    let first = journal.orphaned(1).await;
     assert_eq!(first, Ok(vec!["c".into()]));
-    assert_eq!(journal.orphaned(At(10), 0).await, Ok(Vec::new()));
+    assert_eq!(journal.orphaned(0).await, Ok(Vec::new()));
 
-    assert!(hold(journal, "one", &a, 1, 10, 20).await);
-    assert!(hold(journal, "two", &b, 1, 10, u64::MAX).await);
-    assert_eq!(orphaned(journal, 19).await, ["c"]);
-    assert_eq!(orphaned(journal, 20).await, ["c", "a"]);
+    assert!(hold(journal, "one", &a, 1, LONG).await);
+    assert!(hold(journal, "two", &b, 1, Duration::MAX).await);
+    assert_eq!(orphaned(journal).await, ["c"]);
+    assert!(hold(journal, "one", &a, 1, OVER).await);
+    assert_eq!(orphaned(journal).await, ["c", "a"]);
     assert_eq!(journal.release("two", from_ref(&b)).await, Ok(()));
     append(journal, &"c".into(), 1, entry(6, "ann", json!([said("x")]))).await;
-    assert_eq!(orphaned(journal, 20).await, ["a", "b", "c"]);
+    assert_eq!(orphaned(journal).await, ["a", "b", "c"]);
     append(journal, &b, 1, entry(7, "ann", json!([turn_ended("tb")]))).await;
-    assert_eq!(orphaned(journal, 20).await, ["a", "c"]);
+    assert_eq!(orphaned(journal).await, ["a", "c"]);
 }
 
 /// A parked turn costs nothing: it has not ended, and is not to be taken over.
@@ -219,7 +225,7 @@ pub async fn a_turn_that_waits_for_people_needs_nobody(stores: Stores) {
         gate_opened("page", &gate("g-page", "nested", None)),
     ]);
     chat_with(journal, "page", 3, page).await;
-    assert_eq!(orphaned(journal, 10).await, [""; 0]);
+    assert_eq!(orphaned(journal).await, [""; 0]);
 
     // One call waits, and another is at work.
     let (call, asked) = asks("both");
@@ -231,10 +237,10 @@ pub async fn a_turn_that_waits_for_people_needs_nobody(stores: Stores) {
         started("both", "busy")
     ]);
     chat_with(journal, "both", 4, both).await;
-    assert_eq!(orphaned(journal, 10).await, ["both"]);
+    assert_eq!(orphaned(journal).await, ["both"]);
 }
 
-/// Once a gate is closed the turn goes on, and needs somebody.
+/// Once a gate is closed the turn continues, and needs an owner.
 pub async fn an_answer_brings_a_turn_back_to_work(stores: Stores) {
     let journal = &*stores.journal;
     let (one, two) = (gate("g1", "x", None), gate("g2", "x", None));
@@ -256,7 +262,7 @@ pub async fn an_answer_brings_a_turn_back_to_work(stores: Stores) {
             json!([called("t", "y"), gate_opened("t", &gate("g3", "y", None))]),
             false,
         ),
-        // The answer to a turn before the last is old news.
+        // The answer to a turn before the last changes nothing.
         (
             json!([
                 turn_opened("u"),
@@ -274,7 +280,7 @@ pub async fn an_answer_brings_a_turn_back_to_work(stores: Stores) {
     ];
     for (seen, (events, is_running)) in (1..).zip(steps) {
         append(journal, &chat, seen, entry(seen, "ann", events)).await;
-        let found = orphaned(journal, 10).await;
+        let found = orphaned(journal).await;
         assert_eq!(!found.is_empty(), is_running, "after entry {}", seen + 1);
     }
 }
@@ -295,7 +301,7 @@ pub async fn of_owners_who_race_one_holds(stores: Stores) {
         chats.rotate_left(owner * 2);
         owners.spawn(async move {
             let holder = holder(&owner.to_string());
-            let refused = journal.hold(&holder, &chats, At(10), At(20)).await;
+            let refused = journal.hold(&holder, &chats, LONG).await;
             let refused = refused.expect("the store works");
             chats.retain(|(chat, _)| !refused.contains(chat));
             (holder, chats)

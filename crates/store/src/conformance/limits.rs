@@ -1,6 +1,7 @@
 //! What limits rest on.
 
 use serde_json::json;
+use turn::gate::GateKind;
 use turn::{At, ChatId};
 
 use super::sample::{
@@ -9,7 +10,7 @@ use super::sample::{
 use crate::{Stores, Usage};
 
 /// Turns that have not ended and gates that wait are counted for their owner, and no further than
-/// somebody wants to know.
+/// they are needed.
 pub async fn open_turns_and_gates_are_counted(stores: Stores) {
     let journal = &*stores.journal;
     let chats = [("a", "ann"), ("b", "ann"), ("c", "ann"), ("d", "bob")];
@@ -56,6 +57,37 @@ pub async fn open_turns_and_gates_are_counted(stores: Stores) {
     assert_eq!(usage("ann", "b", 99).await, (1, 2, false));
 }
 
+/// Gates that wait are counted for all owners, by who has to act, and no further than a limit.
+pub async fn open_gates_of_all_are_counted_by_kind(stores: Stores) {
+    let journal = &*stores.journal;
+    let open = async |limit| {
+        let open = stores.backlog.open_gates_of_all(limit).await;
+        let open = open.expect("the store works");
+        (open.approvals, open.client_calls, open.oldest)
+    };
+    assert_eq!(open(99).await, (0, 0, None));
+    for (at, chat, owner) in [(5, "a", "ann"), (7, "b", "bob")] {
+        let mut page = gate(&format!("{chat}2"), chat, Some(9));
+        page.kind = GateKind::ClientCall;
+        let events = json!([
+            chat_opened(owner),
+            turn_opened("t"),
+            called("t", chat),
+            gate_opened("t", &gate(&format!("{chat}1"), chat, None)),
+            gate_opened("t", &page),
+        ]);
+        append(journal, &chat.into(), 0, entry(at, owner, events)).await;
+    }
+    assert_eq!(open(99).await, (2, 2, Some(At(5))));
+    let (approvals, client_calls, _) = open(3).await;
+    assert_eq!(approvals + client_calls, 3);
+    let closed = json!([gate_closed("t", &"a1".into(), true)]);
+    append(journal, &"a".into(), 1, entry(8, "ann", closed)).await;
+    assert_eq!(open(99).await, (1, 2, Some(At(5))));
+    assert_eq!(journal.delete(&"a".into()).await, Ok(true));
+    assert_eq!(open(99).await, (1, 1, Some(At(7))));
+}
+
 /// Of all who use a nonce at once one does, until it expires.
 pub async fn a_nonce_is_used_once(stores: Stores) {
     let nonces = &*stores.nonces;
@@ -67,7 +99,7 @@ pub async fn a_nonce_is_used_once(stores: Stores) {
     assert_eq!(spent.filter(|is_new| *is_new).count(), 1);
     assert_eq!(nonces.spend("other", At(11), At(71)).await, Ok(true));
     assert_eq!(nonces.spend("n", At(69), At(129)).await, Ok(false));
-    // It is forgotten after its time, when nobody takes it by its signature any more.
+    // It is forgotten after its time, when its signature is not valid any more.
     assert_eq!(nonces.spend("n", At(70), At(130)).await, Ok(true));
 }
 

@@ -1,6 +1,6 @@
-//! What every store has to do, as tests: for ours, and for whoever writes another.
+//! What every store has to do, as tests: for ours, and for authors of others.
 //!
-//! Each check takes a store that nobody else uses, and stops as a test stops. [`conformance!`]
+//! Each check takes a store of its own, and panics as a test does. [`conformance!`]
 //! makes a test of each, given a function that opens a new, empty store and returns it with
 //! whatever has to live as long:
 //!
@@ -38,7 +38,7 @@ macro_rules! conformance {
             append::the_first_entry_says_whose_chat_it_is
             append::every_kind_of_text_and_number_comes_back_as_it_was
             append::a_large_entry_comes_back_whole
-            append::ids_of_odd_characters_are_told_apart
+            append::ids_of_odd_characters_are_distinct
             tail::what_was_there_comes_first_and_then_what_is_appended
             tail::no_gap_and_no_duplicate_while_writers_race
             tail::a_wait_that_is_given_up_loses_nothing
@@ -67,6 +67,7 @@ macro_rules! conformance {
             lease::an_answer_brings_a_turn_back_to_work
             lease::of_owners_who_race_one_holds
             limits::open_turns_and_gates_are_counted
+            limits::open_gates_of_all_are_counted_by_kind
             limits::a_nonce_is_used_once
             limits::a_store_that_works_says_so
         }

@@ -61,12 +61,12 @@ pub(super) fn called(turn: &str, call: &str) -> Value {
     ]})
 }
 
-/// The event that says that a call is about to run.
+/// The event that a call is about to run.
 pub(super) fn started(turn: &str, call: &str) -> Value {
     json!({"event": "call-started", "turn": turn, "call": call})
 }
 
-/// The event that says that a call is over.
+/// The event that a call is over.
 pub(super) fn settled(turn: &str, call: &str) -> Value {
     json!({"event": "call-settled", "turn": turn, "call": call, "outcome": "output", "output": 1})
 }
@@ -102,8 +102,8 @@ pub(super) fn gate_closed(turn: &str, gate: &GateId, approved: bool) -> Value {
     json!({"event": "gate-closed", "turn": turn, "gate": gate, "decision": decision})
 }
 
-/// Appends, where nothing stands in the way, and returns the place. Which turn is open then is worked
-/// out as by whoever has the chat.
+/// Appends without a conflict, and returns the place. Which turn is open then is worked
+/// out as by the owner of the chat.
 pub(super) async fn append(
     journal: &dyn Journal,
     chat: &ChatId,

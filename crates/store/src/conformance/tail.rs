@@ -20,7 +20,7 @@ async fn next(tail: &mut Tail) -> Option<Entry> {
     tail.next().await.expect("the store works")
 }
 
-/// A tail begins where it is told, and goes on with what comes.
+/// A tail begins at its place, and continues with new entries.
 pub async fn what_was_there_comes_first_and_then_what_is_appended(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
@@ -108,11 +108,11 @@ fn entry_of(seq: u64) -> NewEntry {
     entry(seq, "ann", json!([said("more")]))
 }
 
-/// When a chat is deleted its tails end, and stay ended; a tail of the next chat begins anew.
+/// When a chat is deleted its tails end, and stay ended; a tail of the next chat begins again.
 pub async fn a_deleted_chat_ends_its_tails(stores: Stores) {
     let journal = &*stores.journal;
     let chat = ChatId::from("c");
-    // There is nothing to delete yet, so this tail goes on waiting.
+    // There is nothing to delete yet, so this tail still waits.
     let mut early = journal.tail(&chat, 0);
     assert_eq!(journal.delete(&chat).await, Ok(false));
     open_chat(journal, &chat, "ann").await;
@@ -159,7 +159,7 @@ pub async fn a_tail_never_shows_a_later_chat_under_the_same_id(stores: Stores) {
     }
 }
 
-/// Appends behind a place, or says to begin again as long as the old chat is still there.
+/// Appends behind a place, or returns to begin again as long as the old chat is still there.
 async fn grow(journal: &dyn Journal, chat: &ChatId, seen: u64, new: NewEntry) -> u64 {
     match journal.append(chat, seen, new).await {
         Ok(Appended::Ok { seq }) => seq,

@@ -1,6 +1,7 @@
 //! Leases in this process: of use to tests that run several engines over one journal.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use turn::{At, ChatId};
 
@@ -51,14 +52,20 @@ impl State {
 }
 
 impl Leases for MemoryJournal {
+    fn time(&self) -> Reply<'_, At> {
+        Box::pin(std::future::ready(Ok(self.clock.now())))
+    }
+
     fn hold<'a>(
         &'a self,
         owner: &'a Holder,
         chats: &'a [(ChatId, u64)],
-        now: At,
-        expires: At,
+        lease: Duration,
     ) -> Reply<'a, Vec<ChatId>> {
-        Box::pin(async move { Ok(lock(&self.state).hold(owner, chats, now, expires)) })
+        Box::pin(async move {
+            let now = self.clock.now();
+            Ok(lock(&self.state).hold(owner, chats, now, now + lease))
+        })
     }
 
     fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
@@ -75,7 +82,7 @@ impl Leases for MemoryJournal {
         })
     }
 
-    fn orphaned(&self, now: At, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        Box::pin(async move { Ok(lock(&self.state).orphaned(now, limit)) })
+    fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        Box::pin(async move { Ok(lock(&self.state).orphaned(self.clock.now(), limit)) })
     }
 }

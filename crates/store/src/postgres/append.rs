@@ -1,6 +1,6 @@
 //! Appends of many chats, worked out together: what each comes to, and the rows that they leave.
 //!
-//! Nothing here speaks to the database. It is told where the journals are, under locks that keep
+//! No I/O happens here. The places of the journals are given, under locks that keep
 //! them there, and takes the appends one after the other, as if each were alone.
 
 use std::collections::{HashMap, HashSet};
@@ -203,7 +203,7 @@ pub(super) struct Closings<'a> {
     pub(super) at: Vec<i64>,
 }
 
-/// What became of an append, as long as the transaction is committed.
+/// The outcome of an append, if the transaction is committed.
 pub(super) type Answer = Result<Appended, StoreError>;
 
 /// Takes appends one after the other, given where the journals are that there are.

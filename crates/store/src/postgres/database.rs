@@ -3,20 +3,21 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::address::Address;
 use super::outage::Outage;
 use super::pool::Pool;
-use super::session::{Address, Session};
+use super::session::Session;
 use super::url::PostgresUrl;
 use crate::error::StoreError;
 
 /// A few connections to the database of a store, configured as the store's own are: statements see
-/// the schema of the journals, are durable, and take no longer than the URL says.
+/// the schema of the journals, are durable, and take no longer than the URL allows.
 pub struct Database {
     pool: Pool,
 }
 
 impl Database {
-    /// So many connections at most, none of which is opened yet.
+    /// At most this many connections, none of which is opened yet.
     pub fn new(url: PostgresUrl, connections: usize) -> Result<Self, StoreError> {
         let outage = Arc::new(Outage::new(url.time_limit));
         let pool = Pool::new(Address::new(url)?, outage, connections);

@@ -1,11 +1,11 @@
-//! What PostgreSQL says when it fails, in the words of [`StoreError`].
+//! PostgreSQL's errors as [`StoreError`].
 
 use std::error::Error as _;
 
-use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Config, Error};
 
-use super::url::PostgresUrl;
+use super::url::place;
 use crate::error::StoreError;
 
 impl From<Error> for StoreError {
@@ -44,8 +44,8 @@ fn is_away(code: &SqlState) -> bool {
 }
 
 /// An error of the first connection, where the URL or the rights may be what is wrong.
-pub(super) fn while_opening(error: Error, url: &PostgresUrl) -> StoreError {
-    let place = url.place();
+pub(super) fn while_opening(error: Error, config: &Config) -> StoreError {
+    let place = place(config);
     let problem = words(&error);
     match error.code() {
         Some(
@@ -63,7 +63,7 @@ pub(super) fn while_opening(error: Error, url: &PostgresUrl) -> StoreError {
     }
 }
 
-/// The error and what is behind it, as one line. What a server says holds no password.
+/// The error and its causes, as one line. A server's message holds no password.
 pub(super) fn words(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return error.message().to_owned();
@@ -84,6 +84,13 @@ pub(super) fn words(error: &Error) -> String {
 pub(super) fn silent() -> StoreError {
     StoreError::Unavailable {
         problem: "it does not answer".to_owned(),
+    }
+}
+
+/// The server follows another, and takes no writes.
+pub(super) fn standby(config: &Config) -> StoreError {
+    StoreError::Unavailable {
+        problem: format!("{}: it is a standby", place(config)),
     }
 }
 

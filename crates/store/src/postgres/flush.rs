@@ -21,10 +21,10 @@ use super::session::{Parameters, Session};
 use crate::error::StoreError;
 use crate::number::to_count;
 
-/// On which other servers hear that journals grew.
+/// The channel of notifications that journals grew.
 pub(super) const CHANNEL: &str = "adk_stream";
 
-/// What says to look at every journal that somebody follows.
+/// The notification to check every journal that is followed.
 pub(super) const ALL: &str = "*";
 
 /// A notification holds less than 8000 bytes.
@@ -39,7 +39,7 @@ pub(super) enum Failure {
     Raced,
     /// Nothing was written, and nothing would be.
     Refused(StoreError),
-    /// The connection was lost while it was being committed, and nobody knows.
+    /// The connection was lost during the commit, and the outcome is unknown.
     Unknown(StoreError),
 }
 
@@ -112,15 +112,13 @@ impl Flusher {
         for prepared in join_all(all.map(|sql| session.prepare(sql))).await {
             prepared?;
         }
-        // Longer than what the server itself allows a statement.
-        let time_limit = time_limit * 2 + Duration::from_secs(1);
         Ok(Self {
             session,
             time_limit,
         })
     }
 
-    /// The number by which a notification tells who sent it.
+    /// The number of the sender of a notification.
     pub(super) async fn process_id(&self) -> Result<i32, StoreError> {
         let sql = "SELECT pg_backend_pid()";
         let row = self.session.client().query_one(sql, &[]).await?;
@@ -137,11 +135,14 @@ impl Flusher {
 
     /// Appends, all in one transaction; if it fails, none.
     pub(super) async fn append(&self, appends: &[&Append]) -> Result<Vec<Answer>, Failure> {
-        let looking = tokio::time::timeout(self.time_limit, self.lock(appends)).await;
-        let places = looking.unwrap_or_else(|_| Err(Failure::Lost(silent())))?;
+        let looking = self.session.within(self.time_limit, self.lock(appends));
+        let places = looking
+            .await
+            .unwrap_or_else(|error| Err(Failure::Lost(error)))?;
         let (answers, batch) = work_out(appends, places);
-        let writing = tokio::time::timeout(self.time_limit, self.write(&batch)).await;
-        let written = writing.unwrap_or_else(|_| Err(Failure::Unknown(silent())));
+        let writing = self.session.within(self.time_limit, self.write(&batch));
+        let written = writing.await;
+        let written = written.unwrap_or_else(|error| Err(Failure::Unknown(error)));
         match written {
             Err(Failure::Refused(error)) if appends.len() == 1 => {
                 Err(Failure::Refused(self.explain(appends[0], error).await))
@@ -188,7 +189,7 @@ impl Flusher {
         Ok(places)
     }
 
-    /// Ends a transaction in which nothing was written, and says what that comes to.
+    /// Ends a transaction in which nothing was written, and returns the outcome.
     async fn roll_back(&self, error: StoreError) -> Failure {
         let rolled_back = self.session.client().batch_execute("ROLLBACK").await;
         match error {
@@ -269,7 +270,7 @@ impl Flusher {
         self.commit(sent).await.map(drop)
     }
 
-    /// Sends statements and the commit behind them, and says how many rows each changed.
+    /// Sends statements and the commit behind them, and returns how many rows each changed.
     ///
     /// If a statement fails, PostgreSQL does not commit what is sent behind it.
     async fn commit(&self, mut sent: Vec<Sent<'_>>) -> Result<Vec<u64>, Failure> {
@@ -284,7 +285,7 @@ impl Flusher {
         match (statements, committed) {
             (Ok(changed), Some(Ok(_))) => Ok(changed),
             (Err(error), _) if error.as_db_error().is_some() => Err(self.rolled_back(error)),
-            // Everything was sent, and what became of it was not heard.
+            // Everything was sent, and its outcome is unknown.
             (Err(error), _) | (_, Some(Err(error))) => Err(Failure::Unknown(error.into())),
             (Ok(_), None) => Err(Failure::Unknown(silent())),
         }
@@ -318,13 +319,16 @@ impl Flusher {
         taken.unwrap_or(error)
     }
 
-    /// Forgets a chat, and says whether there was one.
+    /// Forgets a chat, and returns whether there was one.
     pub(super) async fn delete(&self, chat: &ChatId) -> Result<bool, Failure> {
         if chat.as_str().contains('\0') {
             return Ok(false);
         }
-        let deleting = tokio::time::timeout(self.time_limit, self.forget(chat)).await;
-        let was_there = deleting.unwrap_or_else(|_| Err(Failure::Unknown(silent())))?;
+        let deleting = self
+            .session
+            .within(self.time_limit, self.forget(chat))
+            .await;
+        let was_there = deleting.unwrap_or_else(|error| Err(Failure::Unknown(error)))?;
         if was_there {
             self.notify(vec![chat.as_str()]);
         }
@@ -347,8 +351,8 @@ impl Flusher {
         Ok(changed.last().is_some_and(|chats| *chats > 0))
     }
 
-    /// Tells other servers which journals changed. A hint: it is behind the commit, where it holds
-    /// nobody up, and nobody waits for it.
+    /// Notifies other servers which journals changed. A hint: it follows the commit, where it delays
+    /// nothing, and nothing waits for it.
     fn notify(&self, mut chats: Vec<&str>) {
         chats.sort_unstable();
         chats.dedup();

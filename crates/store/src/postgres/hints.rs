@@ -1,5 +1,5 @@
-//! How tails hear of what other servers append: a notification, which is a hint, and a look now and
-//! then at all that is followed, which stands behind it.
+//! How tails learn of other servers' appends: a notification, which is a hint, and a query now and
+//! then for all that is followed, as a fallback.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use tokio::task::JoinHandle;
 use tokio_postgres::Notification;
 use turn::ChatId;
 
-use super::failure::silent;
+use super::address::Address;
 use super::flush::{ALL, CHANNEL};
 use super::outage::Backoff;
 use super::read::{all, column, text};
-use super::session::{Address, Session};
+use super::session::Session;
 use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 
-/// How often the journals are looked at that somebody follows. One query, for all of them.
+/// How often the followed journals are checked. One query, for all of them.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How many notifications may wait.
-const HEARD: usize = 1024;
+const QUEUED: usize = 1024;
 
 /// A task that listens. Dropping it ends it.
 pub(super) struct Hints {
@@ -58,7 +58,7 @@ struct Listening {
     address: Address,
     notifier: Arc<ChangeNotifier>,
     own: Arc<AtomicI32>,
-    /// Where the followed journals were when they were last looked at.
+    /// Where the followed journals were when they were last checked.
     seen: HashMap<ChatId, (i64, i64)>,
 }
 
@@ -74,33 +74,34 @@ impl Listening {
         }
     }
 
-    /// Listens until the connection is lost; an error says that there was none.
+    /// Listens until the connection is lost; an error means that there was none.
     async fn listen(&mut self) -> Result<(), StoreError> {
         // What finds no room is lost, and found by the next look.
-        let (heard, mut hints) = mpsc::channel(HEARD);
-        let hear = move |notification| drop(heard.try_send(notification));
-        let session = self.address.connect_hearing(hear).await?;
+        let (sender, mut hints) = mpsc::channel(QUEUED);
+        let notify = move |notification| drop(sender.try_send(notification));
+        let session = self.address.connect_listening(notify).await?;
         let listen = format!("LISTEN {CHANNEL}");
         let listening = session.client().batch_execute(&listen);
-        let listening = tokio::time::timeout(self.address.url.time_limit, listening).await;
-        listening.map_err(|_| silent())??;
-        // What was said before is lost, so everybody looks for themselves.
+        session
+            .until(self.address.url.time_limit, listening)
+            .await??;
+        // What was said before is lost, so everybody checks for themselves.
         self.notifier.notify_all();
-        let mut looks = tokio::time::interval(LOOK);
-        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut checks = tokio::time::interval(LOOK);
+        checks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 hint = hints.recv() => match hint {
                     Some(hint) if self.take_hint(&hint) => {}
-                    Some(_) => if self.look(&session).await.is_err() { return Ok(()) },
+                    Some(_) => if self.check_followed(&session).await.is_err() { return Ok(()) },
                     None => return Ok(()),
                 },
-                _ = looks.tick() => if self.look(&session).await.is_err() { return Ok(()) },
+                _ = checks.tick() => if self.check_followed(&session).await.is_err() { return Ok(()) },
             }
         }
     }
 
-    /// Rings for the journals that a notification names, and says whether it names any.
+    /// Rings for the journals that a notification names, and returns whether it names any.
     fn take_hint(&self, hint: &Notification) -> bool {
         if hint.process_id() == self.own.load(Ordering::Relaxed) {
             return true;
@@ -110,18 +111,19 @@ impl Listening {
                 chats.iter().for_each(|chat| self.notifier.notify(chat));
                 true
             }
-            // Too many for a notification, which then says `*`; or somebody else's words.
+            // Too many for a notification, which then is `*`; or a notification of another program.
             Err(_) => hint.payload() != ALL,
         }
     }
 
-    /// Rings for the journals that are not where they were. Notices, too, when the server has gone
-    /// without a word.
-    async fn look(&mut self, session: &Session) -> Result<(), StoreError> {
+    /// Notifies listeners of the journals that have grown. Also detects that the server has gone
+    /// unnoticed.
+    async fn check_followed(&mut self, session: &Session) -> Result<(), StoreError> {
         let followed = self.notifier.chats();
         let time_limit = self.address.url.time_limit;
-        let found = tokio::time::timeout(time_limit, find(session, &followed)).await;
-        let found = found.unwrap_or_else(|_| Err(silent()))?;
+        let found = session
+            .until(time_limit, find(session, &followed))
+            .await??;
         for chat in &followed {
             // Also one that is gone, or was not followed before.
             if found.get(chat) != self.seen.get(chat) {

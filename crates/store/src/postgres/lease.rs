@@ -1,27 +1,30 @@
 //! Leases. They are hints, and so not worth waiting for the disk.
 
-use turn::{At, ChatId};
+use std::time::Duration;
+
+use turn::ChatId;
 
 use super::read::{all, column, text};
 use super::session::{Parameters, Session};
 use crate::error::StoreError;
 use crate::lease::{Holder, Lease};
-use crate::number::{from_deadline, from_seq, to_count, to_deadline};
+use crate::number::{from_seq, to_count, to_deadline};
 
 /// Takes or renews leases in one statement, and returns those that the owner does not get.
 pub(super) async fn hold(
     session: &Session,
     holder: &Holder,
     chats: &[(ChatId, u64)],
-    now: At,
-    expires: At,
+    lease: Duration,
 ) -> Result<Vec<ChatId>, StoreError> {
     let ids: Vec<_> = chats.iter().map(|(chat, _)| chat.as_str()).collect();
     let epochs: Vec<_> = chats.iter().map(|(_, epoch)| from_seq(*epoch)).collect();
     // In the order of ids, so that two servers which renew the same never wait for each other.
     // The chats are locked, or one that is being deleted would make the whole statement fail.
+    // The database's clock says when they expire: those of the servers may be wrong.
     let take = "INSERT INTO lease (chat, epoch, owner, address, expires)
-                SELECT chat.id, given.epoch, $3, $4, $5 FROM (
+                SELECT chat.id, given.epoch, $3, $4,
+                  (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $5 FROM (
                   SELECT id, max(epoch) AS epoch FROM unnest($1::text[], $2::bigint[])
                     AS given (id, epoch) GROUP BY id
                 ) AS given JOIN chat ON chat.id = given.id
@@ -29,14 +32,15 @@ pub(super) async fn hold(
                 ON CONFLICT (chat) DO UPDATE SET epoch = excluded.epoch, owner = excluded.owner,
                   address = excluded.address, expires = excluded.expires
                 WHERE lease.epoch < excluded.epoch OR (lease.epoch = excluded.epoch
-                  AND (lease.owner = excluded.owner OR lease.expires <= $6))";
+                  AND (lease.owner = excluded.owner
+                    OR lease.expires <= excluded.expires - $5))";
     let ours = "SELECT DISTINCT id FROM unnest($1::text[]) AS given (id)
                 WHERE NOT EXISTS (SELECT FROM lease WHERE chat = id AND owner = $2)";
     let (owner, address) = (&holder.owner, &holder.address);
-    let (now, expires) = (from_deadline(now), from_deadline(expires));
+    let lease = milliseconds(lease);
     let (take, ours) = (session.prepare(take).await?, session.prepare(ours).await?);
     let client = session.client();
-    let taking: Parameters<'_> = &[&ids, &epochs, owner, address, &expires, &now];
+    let taking: Parameters<'_> = &[&ids, &epochs, owner, address, &lease];
     let asking: Parameters<'_> = &[&ids, owner];
     // All at once: none of them needs the answer of the one before.
     let (begun, taken, refused, ended) = tokio::join!(
@@ -82,28 +86,35 @@ pub(super) async fn release(
     Ok(())
 }
 
-/// What finds the chats whose turn needs somebody and that no lease covers.
+/// The query for chats with a running turn and without a valid lease.
 const ORPHANED: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
-     WHERE chat.running AND (lease.chat IS NULL OR lease.expires <= $1)
-     ORDER BY chat.updated, chat.id LIMIT $2";
+     WHERE chat.running AND (lease.chat IS NULL
+       OR lease.expires <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+     ORDER BY chat.updated, chat.id LIMIT $1";
 
-/// Chats whose turn needs somebody and that no lease covers.
-pub(super) async fn orphaned(
-    session: &Session,
-    now: At,
-    limit: usize,
-) -> Result<Vec<ChatId>, StoreError> {
+/// Chats with a running turn and without a valid lease.
+pub(super) async fn orphaned(session: &Session, limit: usize) -> Result<Vec<ChatId>, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    all(session, ORPHANED, &[&from_deadline(now), &limit], |row| {
-        Ok(text(row, 0)?.into())
-    })
-    .await
+    all(session, ORPHANED, &[&limit], |row| Ok(text(row, 0)?.into())).await
+}
+
+/// The addresses of servers with a valid lease, at most a hundred.
+pub(super) async fn servers(session: &Session) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT DISTINCT address FROM lease
+               WHERE expires > (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 100";
+    all(session, sql, &[], |row| column(row, 0)).await
+}
+
+/// A span of time, for a sum in SQL: a longer one than a century is one.
+fn milliseconds(span: Duration) -> i64 {
+    const CENTURY: i64 = 100 * 366 * 24 * 3600 * 1000;
+    i64::try_from(span.as_millis()).map_or(CENTURY, |span| span.min(CENTURY))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::address::Address;
     use super::super::schema;
-    use super::super::session::Address;
     use super::*;
 
     #[tokio::test]
@@ -118,14 +129,14 @@ mod tests {
             INSERT INTO chat (id, owner, opened, updated, seq, turn, running)
             VALUES ('b', 'ann', 1, 7, 1, 't', true), ('a', 'ann', 1, 8, 1, 't', true);
             ANALYZE chat;
-            -- What our connections tell the planner is not what is tested.
+            -- The planner settings of our connections are not what is tested.
             RESET enable_seqscan";
         session.client().batch_execute(chats).await.unwrap();
-        let found = orphaned(&session, At(9), 10).await;
+        let found = orphaned(&session, 10).await;
         assert_eq!(found, Ok(vec!["b".into(), "a".into()]));
 
         let explain = format!("EXPLAIN {ORPHANED}");
-        let explain = explain.replace("$1", "9").replace("$2", "10");
+        let explain = explain.replace("$1", "10");
         let plan = session.client().query(&explain, &[]).await.unwrap();
         let plan: Vec<_> = plan.iter().map(|row| text(row, 0).unwrap()).collect();
         let plan = plan.join("\n");

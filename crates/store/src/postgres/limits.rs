@@ -5,9 +5,10 @@ use turn::{At, ChatId, Principal};
 
 use super::read::{all, column};
 use super::session::{Parameters, Session};
+use crate::backlog::{CLIENT_CALL, OpenGates};
 use crate::error::StoreError;
 use crate::journal::Usage;
-use crate::number::from_deadline;
+use crate::number::{from_deadline, to_at};
 
 /// How much an owner has open, counted no further than a limit.
 pub(super) async fn usage(
@@ -37,7 +38,25 @@ pub(super) async fn usage(
     Ok(usage.pop().unwrap_or_default())
 }
 
-/// Uses a nonce, and says whether nobody had.
+/// The open gates of all owners, counted no further than a limit.
+pub(super) async fn open_gates(session: &Session, limit: usize) -> Result<OpenGates, StoreError> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE $2), min(asked)
+               FROM (SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT $1) AS open_gate";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let count = |count: i64| usize::try_from(count).unwrap_or(usize::MAX);
+    let mut open = all(session, sql, &[&limit, &CLIENT_CALL], |row| {
+        let (all, client_calls) = (count(column(row, 0)?), count(column(row, 1)?));
+        Ok(OpenGates {
+            approvals: all.saturating_sub(client_calls),
+            client_calls,
+            oldest: column::<Option<i64>>(row, 2)?.map(to_at),
+        })
+    })
+    .await?;
+    Ok(open.pop().unwrap_or_default())
+}
+
+/// Uses a nonce, and returns whether it was unused.
 pub(super) async fn spend(
     session: &Session,
     nonce: &str,
@@ -49,6 +68,13 @@ pub(super) async fn spend(
     let spend = "INSERT INTO nonce (id, expires) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let parameters: Parameters<'_> = &[&nonce, &from_deadline(expires)];
     Ok(session.execute(spend, parameters).await? > 0)
+}
+
+/// What time it is at the database.
+pub(super) async fn clock(session: &Session) -> Result<At, StoreError> {
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    let clock = all(session, sql, &[], |row| column::<i64>(row, 0)).await?;
+    Ok(clock.first().copied().map(to_at).unwrap_or_default())
 }
 
 /// Writes the time of this look.

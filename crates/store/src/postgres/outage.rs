@@ -1,7 +1,7 @@
 //! How long the database has been away, and how long to wait before it is asked again.
 //!
-//! One that is away for a moment, as in a restart or a failover, costs whoever waits that moment. One
-//! that stays away is an answer: after a while, whoever comes is told so at once.
+//! One that is away for a moment, as in a restart or a failover, delays requests by that moment. One
+//! that stays away fails them: after a while, at once.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -24,7 +24,7 @@ impl Outage {
         Self { time_limit, since }
     }
 
-    /// An attempt that began then has failed. Says whether it is worth waiting for the next.
+    /// An attempt that began then has failed. Returns whether it is worth waiting for the next.
     pub(super) fn goes_on(&self, begun: Instant) -> bool {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         since.get_or_insert(begun).elapsed() < self.time_limit

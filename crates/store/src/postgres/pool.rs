@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use tokio::sync::Semaphore;
 
-use super::failure::{is_unavailable, silent};
+use super::address::Address;
+use super::failure::is_unavailable;
 use super::outage::{Backoff, Outage};
-use super::session::{Address, Session};
+use super::session::Session;
 use crate::error::StoreError;
 
 /// A few connections.
@@ -39,9 +40,12 @@ impl Pool {
         self.run_while(|| self.outage.goes_on(begun), work).await
     }
 
-    /// The same for whoever wants to know whether the database is there: nothing is waited out. Only
+    /// The same for readiness probes: nothing is waited out. Only
     /// a connection that was kept and has broken is no answer yet.
-    pub(super) async fn look<T, F>(&self, work: impl Fn(Arc<Session>) -> F) -> Result<T, StoreError>
+    pub(super) async fn probe<T, F>(
+        &self,
+        work: impl Fn(Arc<Session>) -> F,
+    ) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
@@ -67,14 +71,11 @@ impl Pool {
         loop {
             let failed = match self.session().await {
                 Ok(session) => {
-                    // The server's own limit is twice the time limit: longer than that it is silent.
-                    // Whoever stops waiting leaves a connection that is not given back, but closed.
+                    // A caller that stops waiting leaves a connection that is closed, not returned to the pool.
                     let work = work(Arc::clone(&session));
-                    match tokio::time::timeout(time_limit * 2, work).await {
-                        Err(_) => {
-                            session.cut();
-                            silent()
-                        }
+                    let limit = self.address.statement_limit();
+                    match session.within(limit, work).await {
+                        Err(error) => error,
                         Ok(Err(error)) if is_unavailable(&error) => error,
                         Ok(done) => {
                             self.outage.ends();
@@ -113,7 +114,7 @@ impl Pool {
     }
 }
 
-/// A database that let us in once and does not now is away, whatever it says.
+/// A database that accepted us once and does not now is away, whatever its error.
 pub(super) fn away(error: StoreError) -> StoreError {
     match error {
         StoreError::Unavailable { .. } => error,

@@ -147,7 +147,7 @@ pub(super) async fn open_gates(
     Ok(GatePage::of(rows, limit))
 }
 
-/// Where a gate is, and what became of it.
+/// Where a gate is, and its outcome.
 pub(super) async fn gate(session: &Session, id: &GateId) -> Result<Option<GateRecord>, StoreError> {
     let sql = "SELECT chat, turn, owner, gate, asked, decision, closed_by, closed_at
                FROM gate WHERE id = $1";
@@ -186,7 +186,7 @@ pub(super) async fn overdue_gates(
     by: At,
     limit: usize,
 ) -> Result<Vec<(ChatId, GateId)>, StoreError> {
-    // One that stands for "never" is stored as a number below zero.
+    // "Never" is stored as a number below zero.
     let sql = "SELECT chat, id FROM gate
                WHERE decision IS NULL AND expires IS NOT NULL AND expires BETWEEN 0 AND $1
                ORDER BY expires LIMIT $2";

@@ -2,14 +2,16 @@
 
 use turn::{Chat, ChatId};
 
+use super::address::Address;
 use super::failure::{silent, while_opening};
 use super::read;
-use super::session::{Address, Parameters, SCHEMA, Session};
+use super::session::{Parameters, SCHEMA, Session};
 use crate::error::StoreError;
+use crate::inspection::Schema;
 
 /// In order: a database of version N has had the first N. Never change one, add one.
 ///
-/// Servers of the version before go on while a new one migrates, so a migration adds, and takes away
+/// Servers of the version before continue while a new one migrates, so a migration adds, and takes away
 /// only what the version before did not use any more.
 const MIGRATIONS: [&str; 4] = [
     include_str!("schema/0001_journal.sql"),
@@ -21,7 +23,7 @@ const MIGRATIONS: [&str; 4] = [
 /// Before this one, which turn of a chat is open was worked out otherwise.
 const OPEN_TURNS: usize = 4;
 
-/// Whoever migrates holds this lock: "adks".
+/// The lock for migrations: "adks".
 const LOCK: i64 = 0x6164_6b73;
 
 /// A migration takes as long as it takes.
@@ -38,7 +40,7 @@ pub(super) async fn migrate(session: &Session, address: &Address) -> Result<(), 
     if looking.unwrap_or_else(|_| Err(silent()))? == MIGRATIONS.len() {
         return Ok(());
     }
-    let failed = |error| while_opening(error, &address.url);
+    let failed = |error| while_opening(error, &address.url.config);
     session
         .client()
         .batch_execute(BEGIN)
@@ -55,8 +57,17 @@ pub(super) async fn migrate(session: &Session, address: &Address) -> Result<(), 
     ended.map_err(failed)
 }
 
+/// How far the schema of a database is.
+pub(super) async fn state(session: &Session, address: &Address) -> Result<Schema, StoreError> {
+    require_unicode(session, address).await?;
+    Ok(Schema::of(
+        version(session, address).await?,
+        MIGRATIONS.len(),
+    ))
+}
+
 async fn migrate_locked(session: &Session, address: &Address) -> Result<(), StoreError> {
-    let failed = |error| while_opening(error, &address.url);
+    let failed = |error| while_opening(error, &address.url.config);
     let client = session.client();
     let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
     client.batch_execute(&lock).await.map_err(failed)?;
@@ -84,7 +95,7 @@ async fn migrate_locked(session: &Session, address: &Address) -> Result<(), Stor
     client.batch_execute(&set).await.map_err(failed)
 }
 
-/// Notes anew how the turns stand that have not ended.
+/// Writes the status of turns that have not ended again.
 async fn renew_open_turns(session: &Session) -> Result<(), StoreError> {
     let client = session.client();
     let chats = client
@@ -103,13 +114,13 @@ async fn renew_open_turns(session: &Session) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Any other encoding would fail at the first word that it does not have.
+/// Any other encoding would fail at the first character that it does not have.
 async fn require_unicode(session: &Session, address: &Address) -> Result<(), StoreError> {
     let row = session
         .client()
         .query_one("SHOW server_encoding", &[])
         .await;
-    let row = row.map_err(|error| while_opening(error, &address.url))?;
+    let row = row.map_err(|error| while_opening(error, &address.url.config))?;
     match row.get::<_, &str>(0) {
         "UTF8" => Ok(()),
         encoding => Err(StoreError::Database {
@@ -124,13 +135,13 @@ async fn require_unicode(session: &Session, address: &Address) -> Result<(), Sto
 async fn exists(session: &Session, address: &Address) -> Result<bool, StoreError> {
     let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1)";
     let found = session.client().query_one(sql, &[&SCHEMA]).await;
-    let found = found.map_err(|error| while_opening(error, &address.url))?;
+    let found = found.map_err(|error| while_opening(error, &address.url.config))?;
     Ok(found.get(0))
 }
 
 /// How many migrations the database has had; an error if it is newer than we are.
 async fn version(session: &Session, address: &Address) -> Result<usize, StoreError> {
-    let failed = |error| while_opening(error, &address.url);
+    let failed = |error| while_opening(error, &address.url.config);
     // Not by `to_regclass`: it may answer from before the lock was given, where nothing was there.
     let table = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables
                    WHERE schemaname = $1 AND tablename = 'version')";

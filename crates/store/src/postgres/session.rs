@@ -1,16 +1,18 @@
 //! One connection, and the statements that it has prepared.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use tokio::task::JoinHandle;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Notification, Row, Statement};
+use tokio_postgres::{
+    AsyncMessage, Client, Connection, Error, Notification, Row, SimpleQueryMessage, Statement,
+};
 
-use super::failure::{silent, while_opening};
-use super::tls::Tls;
-use super::url::PostgresUrl;
+use super::failure::silent;
+use super::lineage::{KnownServers, Lineage, SessionOrigin};
 use crate::error::StoreError;
 
 /// The schema that our tables are in, so that they can share a database with others.
@@ -19,77 +21,34 @@ pub(super) const SCHEMA: &str = "adk_stream";
 /// Parameters of a statement.
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Where to connect to, ready to be used.
-#[derive(Clone)]
-pub(super) struct Address {
-    pub(super) url: Arc<PostgresUrl>,
-    tls: Tls,
-}
+/// Which history a server follows, and whether it is a standby, which has none of its own. A role
+/// needs no right for it.
+const LINEAGE: &str = "SELECT pg_is_in_recovery(),
+    (SELECT system_identifier FROM pg_control_system()),
+    CASE WHEN NOT pg_is_in_recovery()
+      THEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END";
 
 /// One connection. Dropping it closes it, once what was sent is answered.
 pub struct Session {
     client: Client,
     statements: Mutex<HashMap<&'static str, Statement>>,
     connection: JoinHandle<()>,
+    servers: KnownServers,
+    origin: SessionOrigin,
 }
 
-impl Address {
-    pub(super) fn new(url: PostgresUrl) -> Result<Self, StoreError> {
-        let tls = Tls::new(&url)?;
-        let url = Arc::new(url);
-        Ok(Self { url, tls })
-    }
+/// Ends a connection's task when it is dropped, unless it was emptied before.
+struct CutOnDrop(Option<AbortHandle>);
 
-    /// Opens a connection.
-    pub(super) async fn connect(&self) -> Result<Session, StoreError> {
-        self.connect_hearing(|_| {}).await
-    }
-
-    /// Opens a connection, and hands on what the server says unasked.
-    pub(super) async fn connect_hearing(
-        &self,
-        hear: impl Fn(Notification) + Send + 'static,
-    ) -> Result<Session, StoreError> {
-        // The driver's own timeout ends with the socket; a server that hangs has one, and is silent.
-        let time_limit = self.url.time_limit;
-        let connecting = tokio::time::timeout(time_limit, self.start(hear));
-        connecting.await.unwrap_or_else(|_| Err(silent()))
-    }
-
-    async fn start(
-        &self,
-        hear: impl Fn(Notification) + Send + 'static,
-    ) -> Result<Session, StoreError> {
-        let failed = |error| while_opening(error, &self.url);
-        let connecting = self.url.config.connect(self.tls.clone());
-        let (client, mut connection) = connecting.await.map_err(failed)?;
-        let connection = tokio::spawn(async move {
-            let mut messages = std::pin::pin!(futures_util::stream::poll_fn(move |context| {
-                connection.poll_message(context)
-            }));
-            // It ends with the connection, and then whoever waits for an answer gets an error.
-            while let Some(Ok(message)) = futures_util::StreamExt::next(&mut messages).await {
-                if let AsyncMessage::Notification(notification) = message {
-                    hear(notification);
-                }
-            }
-        });
-        let session = Session {
-            client,
-            statements: Mutex::default(),
-            connection,
-        };
-        let set_up = set_up(self.url.time_limit);
-        session
-            .client
-            .batch_execute(&set_up)
-            .await
-            .map_err(failed)?;
-        Ok(session)
+impl Drop for CutOnDrop {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.0 {
+            connection.abort();
+        }
     }
 }
 
-/// What every connection is told first.
+/// The first statements of every connection.
 fn set_up(time_limit: Duration) -> String {
     let time_limit = time_limit.as_millis().max(1);
     let longest = 2 * time_limit;
@@ -97,7 +56,7 @@ fn set_up(time_limit: Duration) -> String {
         // Where our tables are, and nothing else: no other program's function gets in between.
         "SET search_path TO {SCHEMA}, pg_temp;
          SET client_min_messages TO warning;
-         -- Whoever is frozen in the middle of a transaction loses it, and with it its locks; whoever
+         -- A client that is frozen in a transaction loses it, and with it its locks; one that
          -- waits for those waits longer than that.
          SET idle_in_transaction_session_timeout TO {time_limit};
          SET statement_timeout TO {longest};
@@ -113,6 +72,108 @@ fn set_up(time_limit: Duration) -> String {
 }
 
 impl Session {
+    /// A connection whose first statements are not sent yet.
+    pub(super) fn new<S, T>(
+        client: Client,
+        mut connection: Connection<S, T>,
+        notify: impl Fn(Notification) + Send + 'static,
+        servers: KnownServers,
+        origin: SessionOrigin,
+    ) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let connection = tokio::spawn(async move {
+            let mut messages = std::pin::pin!(futures_util::stream::poll_fn(move |context| {
+                connection.poll_message(context)
+            }));
+            // It ends with the connection, and then pending requests get an error.
+            while let Some(Ok(message)) = futures_util::StreamExt::next(&mut messages).await {
+                if let AsyncMessage::Notification(notification) = message {
+                    notify(notification);
+                }
+            }
+        });
+        Self {
+            client,
+            statements: Mutex::default(),
+            connection,
+            servers,
+            origin,
+        }
+    }
+
+    /// Sends the first statements, and asks which history the server follows. Returns whether it is a
+    /// standby.
+    pub(super) async fn set_up(&mut self, time_limit: Duration) -> Result<bool, Error> {
+        // Who stops waiting for it leaves nothing behind, though a silent server answers nothing.
+        let mut guard = CutOnDrop(Some(self.connection.abort_handle()));
+        let set_up = set_up(time_limit);
+        let (set_up, answer) = tokio::join!(
+            self.client.batch_execute(&set_up),
+            self.client.simple_query(LINEAGE)
+        );
+        set_up?;
+        // A service that is no PostgreSQL inside may refuse to tell; then nothing is compared.
+        let messages = answer.unwrap_or_default();
+        let row = messages.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let column = |n: usize| row.and_then(|row| row.try_get(n).ok().flatten());
+        let lineage = column(1).zip(column(2)).and_then(|(system, timeline)| {
+            Some(Lineage {
+                system_identifier: system.parse().ok()?,
+                timeline: u32::from_str_radix(timeline, 16).ok()?,
+            })
+        });
+        self.origin.lineage = lineage;
+        guard.0 = None;
+        Ok(column(0) == Some("t"))
+    }
+
+    /// Which history its server follows, where that is known.
+    pub(super) fn lineage(&self) -> Option<Lineage> {
+        self.origin.lineage
+    }
+
+    /// Waits for an answer of this connection. It does not count, and the connection is cut, if it
+    /// takes too long, or if by then the server has been replaced by another or is given up.
+    pub(super) async fn until<T>(
+        &self,
+        time_limit: Duration,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, StoreError> {
+        let answered = tokio::select! {
+            answer = answer => match self.servers.objection(self.origin) {
+                None => Ok(answer),
+                Some(error) => Err(error),
+            },
+            error = self.servers.lost(self.origin) => Err(error),
+            () = tokio::time::sleep(time_limit) => Err(silent()),
+        };
+        if answered.is_err() {
+            self.cut();
+        }
+        answered
+    }
+
+    /// The same for a statement, with a limit that its server keeps too: one that is silent for longer
+    /// is frozen or gone, and none of its connections is waited for any more.
+    pub(super) async fn within<T>(
+        &self,
+        statement_limit: Duration,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, StoreError> {
+        let begun = Instant::now();
+        let answered = self.until(statement_limit, answer).await;
+        if answered.is_err() && begun.elapsed() >= statement_limit {
+            self.servers.give_up(self.origin);
+        }
+        answered
+    }
+
     /// The driver's own client.
     pub fn client(&self) -> &Client {
         &self.client
@@ -120,7 +181,7 @@ impl Session {
 
     /// Whether it is known to be of no more use.
     pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.client.is_closed() || self.servers.objection(self.origin).is_some()
     }
 
     /// Closes it at once, whatever it waits for.
@@ -129,10 +190,7 @@ impl Session {
     }
 
     /// A statement, prepared once in a connection.
-    pub(super) async fn prepare(
-        &self,
-        sql: &'static str,
-    ) -> Result<Statement, tokio_postgres::Error> {
+    pub(super) async fn prepare(&self, sql: &'static str) -> Result<Statement, Error> {
         let known = self.lock().get(sql).cloned();
         if let Some(statement) = known {
             return Ok(statement);
@@ -146,7 +204,7 @@ impl Session {
         &self,
         sql: &'static str,
         parameters: Parameters<'_>,
-    ) -> Result<Vec<Row>, tokio_postgres::Error> {
+    ) -> Result<Vec<Row>, Error> {
         let statement = self.prepare(sql).await?;
         self.client.query(&statement, parameters).await
     }
@@ -155,7 +213,7 @@ impl Session {
         &self,
         sql: &'static str,
         parameters: Parameters<'_>,
-    ) -> Result<u64, tokio_postgres::Error> {
+    ) -> Result<u64, Error> {
         let statement = self.prepare(sql).await?;
         self.client.execute(&statement, parameters).await
     }

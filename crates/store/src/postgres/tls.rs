@@ -161,7 +161,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
     }
 }
 
-/// Believes whoever answers, as `sslmode=require` asks for.
+/// Accepts every certificate, as `sslmode=require` asks for.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Where a PostgreSQL is, and how to speak to it: a URL, read once and checked.
+//! The address of a PostgreSQL, and how to connect to it: a URL, parsed and checked once.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,19 +8,22 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use super::lineage::{KnownServers, Lineage};
 use crate::error::StoreError;
 
-/// How many connections one store has at most, if nobody says: one that writes, one that listens,
+/// How many connections one store has at most by default: one that writes, one that listens,
 /// and the rest that read.
 const CONNECTIONS: usize = 8;
 
-/// How long a database may be away before what waits for it is told so, if nobody says.
+/// How long a database may be away before requests fail, by default.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// How many connections there have to be: one that writes, one that listens, one that reads.
 const FEWEST: usize = 3;
 
-/// Where a PostgreSQL is: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`.
+/// The address of a PostgreSQL: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`.
+///
+/// Several hosts are asked side by side, and a standby is never used.
 ///
 /// The options are libpq's as far as tokio-postgres knows them (`host`, `port`, several of both,
 /// `target_session_attrs`, `connect_timeout`, `keepalives_idle`, `application_name`, …), and:
@@ -39,30 +42,109 @@ pub struct PostgresUrl {
     pub(super) roots: Option<PathBuf>,
     pub(super) connections: usize,
     pub(super) time_limit: Duration,
+    /// What was seen of its servers. Clones share it.
+    pub(super) servers: KnownServers,
 }
 
 impl PostgresUrl {
-    /// How long the database may be away before what waits for it is told so: 5 seconds, if this is
+    /// How long the database may be away before requests fail: 5 seconds, if this is
     /// not called.
     pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
         self.time_limit = time_limit;
         self
     }
 
+    /// The newest history of the database that was seen by what was opened with this URL or a clone.
+    pub fn newest_lineage(&self) -> Option<Lineage> {
+        self.servers.newest()
+    }
+
+    /// Takes note of a history that another server has seen: servers that follow an older one are not
+    /// used any more. What is no copy of the same cluster is ignored, and so is everything as long as
+    /// nothing was seen here.
+    pub fn observe_lineage(&self, seen: Lineage) {
+        let known = self.servers.newest();
+        if known.is_some_and(|known| {
+            known.system_identifier == seen.system_identifier && known.timeline < seen.timeline
+        }) {
+            // What is newer than all that was seen is not refused.
+            let _ = self.servers.observe(seen, &self.place());
+        }
+    }
+
     /// The database, for people: without user and password.
     pub(super) fn place(&self) -> String {
-        let ports = self.config.get_ports();
-        let port = |n: usize| ports.get(n).or(ports.first()).copied().unwrap_or(5432);
-        let hosts = self.config.get_hosts().iter().enumerate();
-        let hosts = hosts.map(|(n, host)| match host {
-            Host::Tcp(name) => format!("{name}:{}", port(n)),
-            Host::Unix(folder) => format!("{}:{}", folder.display(), port(n)),
-        });
-        let hosts: Vec<_> = hosts.collect();
-        let user = self.config.get_user();
-        let database = self.config.get_dbname().or(user).unwrap_or_default();
-        format!("{database} at {}", hosts.join(","))
+        place(&self.config)
     }
+
+    /// The configuration of each host by itself.
+    pub(super) fn hosts(&self) -> Vec<Config> {
+        let config = &self.config;
+        let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+        let ports = config.get_ports();
+        let is_whole = (addresses.is_empty() || addresses.len() == hosts.len())
+            && (ports.len() <= 1 || ports.len() == hosts.len());
+        if !is_whole {
+            // The driver says what is wrong with it.
+            return vec![config.clone()];
+        }
+        let each = hosts.iter().enumerate().map(|(n, host)| {
+            let mut config = without_host(config);
+            match host {
+                Host::Tcp(name) => config.host(name),
+                Host::Unix(folder) => config.host_path(folder),
+            };
+            addresses.get(n).map(|address| config.hostaddr(*address));
+            let port = ports.get(n).or(ports.first());
+            port.map(|port| config.port(*port));
+            config
+        });
+        each.collect()
+    }
+}
+
+/// Everything that a configuration says, other than where the server is. The driver can add hosts to a
+/// configuration, and take none away.
+fn without_host(config: &Config) -> Config {
+    let mut copy = Config::new();
+    config.get_user().map(|user| copy.user(user));
+    config
+        .get_password()
+        .map(|password| copy.password(password));
+    config.get_dbname().map(|name| copy.dbname(name));
+    config.get_options().map(|options| copy.options(options));
+    let name = config.get_application_name();
+    name.map(|name| copy.application_name(name));
+    let limit = config.get_connect_timeout();
+    limit.map(|limit| copy.connect_timeout(*limit));
+    let limit = config.get_tcp_user_timeout();
+    limit.map(|limit| copy.tcp_user_timeout(*limit));
+    let interval = config.get_keepalives_interval();
+    interval.map(|interval| copy.keepalives_interval(interval));
+    let retries = config.get_keepalives_retries();
+    retries.map(|retries| copy.keepalives_retries(retries));
+    copy.ssl_mode(config.get_ssl_mode())
+        .ssl_negotiation(config.get_ssl_negotiation())
+        .keepalives(config.get_keepalives())
+        .keepalives_idle(config.get_keepalives_idle())
+        .target_session_attrs(config.get_target_session_attrs())
+        .channel_binding(config.get_channel_binding())
+        .load_balance_hosts(config.get_load_balance_hosts());
+    copy
+}
+
+/// A database, for people: without user and password.
+pub(super) fn place(config: &Config) -> String {
+    let ports = config.get_ports();
+    let port = |n: usize| ports.get(n).or(ports.first()).copied().unwrap_or(5432);
+    let hosts = config.get_hosts().iter().enumerate();
+    let hosts = hosts.map(|(n, host)| match host {
+        Host::Tcp(name) => format!("{name}:{}", port(n)),
+        Host::Unix(folder) => format!("{}:{}", folder.display(), port(n)),
+    });
+    let hosts: Vec<_> = hosts.collect();
+    let database = config.get_dbname().or(config.get_user());
+    format!("{} at {}", database.unwrap_or_default(), hosts.join(","))
 }
 
 impl FromStr for PostgresUrl {
@@ -75,8 +157,9 @@ impl FromStr for PostgresUrl {
             roots: None,
             connections: CONNECTIONS,
             time_limit: TIME_LIMIT,
+            servers: KnownServers::default(),
         };
-        // What a user name and a password hold is none of our business.
+        // User name and password are not inspected.
         let start = text.find('@').unwrap_or(0);
         let options = text.get(start..).and_then(|rest| rest.find('?'));
         let (address, options) = match options {
@@ -116,7 +199,7 @@ impl FromStr for PostgresUrl {
         if config.get_application_name().is_none() {
             config.application_name("adk-stream");
         }
-        // A server that vanished without a word is noticed, also by a connection that only listens.
+        // A server that vanished is noticed, also by a connection that only listens.
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(30));
         }
@@ -133,7 +216,7 @@ fn bad(problem: impl Into<String>) -> StoreError {
     StoreError::BadUrl { problem }
 }
 
-/// What is wrong, in words that can't hold a password: a name of an option, or nothing at all.
+/// What is wrong, in a text that can't hold a password: a name of an option, or nothing at all.
 fn problem(error: &tokio_postgres::Error) -> String {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     let cause = cause.unwrap_or_default();
@@ -200,6 +283,24 @@ mod tests {
         assert_eq!(url.config.get_ssl_mode(), SslMode::Require);
         let url: PostgresUrl = "postgres://ann@h/chats?sslrootcert=ca.pem".parse().unwrap();
         assert!(url.verifies);
+    }
+
+    #[test]
+    fn each_host_has_all_that_the_url_says() {
+        let options = "?target_session_attrs=read-write&connect_timeout=3&application_name=x\
+                       &keepalives_interval=4&keepalives_retries=5&tcp_user_timeout=6\
+                       &options=-csearch_path%3Dy&sslmode=require&sslnegotiation=direct\
+                       &channel_binding=disable&load_balance_hosts=random&keepalives=0";
+        let parse = |hosts: &str| -> PostgresUrl {
+            let url = format!("postgres://ann:secret@{hosts}/chats{options}");
+            url.parse().unwrap()
+        };
+        let both = parse("a:1,%2Frun%2Fpg:2").hosts();
+        assert_eq!(both, [parse("a:1").config, parse("%2Frun%2Fpg:2").config]);
+        assert_eq!(parse("a:1").hosts(), [parse("a:1").config]);
+        // What does not fit together is the driver's to refuse.
+        let odd: PostgresUrl = "postgres://ann@a,b/chats?port=1,2,3".parse().unwrap();
+        assert_eq!(odd.hosts(), [odd.config]);
     }
 
     #[test]

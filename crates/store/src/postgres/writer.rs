@@ -5,8 +5,8 @@
 //! group with it: then each of the group is tried alone.
 //!
 //! What was not written because the connection was lost is written on the next one, unless the
-//! database stays away. What may have been written is not tried again: whoever asked is told that
-//! nothing is known, and the journal knows.
+//! database stays away. What may have been written is not tried again: the caller gets an error that
+//! nothing is known, and reads the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -15,17 +15,18 @@ use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
 use turn::ChatId;
 
+use super::address::Address;
 use super::append::Append;
 use super::failure::silent;
 use super::flush::{Failure, Flusher};
 use super::outage::{Backoff, Outage};
 use super::pool::away;
-use super::session::{Address, Session};
+use super::session::Session;
 use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 use crate::journal::Appended;
 
-/// How many jobs may wait. Whoever comes then waits for room.
+/// How many jobs may wait. Further callers wait for room.
 const QUEUE: usize = 1024;
 
 /// How many appends one commit takes.
@@ -47,7 +48,7 @@ enum Job {
     },
 }
 
-/// An append that somebody waits for.
+/// An append and its waiter.
 struct Waiting {
     append: Append,
     reply: oneshot::Sender<Result<Appended, StoreError>>,
@@ -138,7 +139,7 @@ impl Work {
                     }
                     self.append(group).await;
                 }
-                // Tails hear of it before the next chat under that id can be opened here.
+                // Tails are notified before the next chat under that id can be opened here.
                 Job::Delete { chat, reply } => {
                     let deleted = self.delete(&chat).await;
                     if deleted == Ok(true) {
@@ -239,8 +240,9 @@ impl Work {
 
     async fn prepare(&mut self, session: Session) -> Result<(), StoreError> {
         let time_limit = self.address.url.time_limit;
+        let statement_limit = self.address.statement_limit();
         let preparing = async {
-            let flusher = Flusher::new(session, time_limit).await?;
+            let flusher = Flusher::new(session, statement_limit).await?;
             let process_id = flusher.process_id().await?;
             Ok((flusher, process_id))
         };
@@ -272,7 +274,7 @@ impl Work {
             if let Ok(Appended::Ok { .. }) = answer {
                 self.notifier.notify(&append.chat);
             }
-            // Whoever asked may have gone away; what is stored stays stored.
+            // The caller may be gone; what is stored stays stored.
             let _ = reply.send(answer);
         }
     }
@@ -280,7 +282,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        // However the task ends, by a panic too, nobody waits for it any more.
+        // However the task ends, by a panic too, no caller waits for it any more.
         self.notifier.close();
     }
 }

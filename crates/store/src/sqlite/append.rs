@@ -6,7 +6,7 @@ use turn::ChatId;
 use super::index::{self, Source};
 use super::read;
 use super::write_connection::WriteConnection;
-use super::writer::{News, Written};
+use super::writer::{Notification, Written};
 use crate::error::StoreError;
 use crate::journal::{Appended, NewEntry};
 use crate::json::encode;
@@ -52,7 +52,7 @@ impl Append {
             }
             return Ok(Written {
                 value: Appended::Conflict { seq: last },
-                news: News::Nothing,
+                notification: Notification::Nothing,
             });
         }
         let seq = last + 1;
@@ -81,12 +81,12 @@ impl Append {
         connection.keep_head(&self.chat, head);
         Ok(Written {
             value: Appended::Ok { seq },
-            news: News::Grew(self.chat.clone()),
+            notification: Notification::Grew(self.chat.clone()),
         })
     }
 }
 
-/// Forgets a chat, and says whether there was one.
+/// Forgets a chat, and returns whether there was one.
 pub(super) fn delete(
     connection: &mut WriteConnection,
     chat: &ChatId,
@@ -99,9 +99,9 @@ pub(super) fn delete(
     let was_there = connection.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
     Ok(Written {
         value: was_there,
-        news: match was_there {
-            true => News::Deleted(chat.clone()),
-            false => News::Nothing,
+        notification: match was_there {
+            true => Notification::Deleted(chat.clone()),
+            false => Notification::Nothing,
         },
     })
 }

@@ -16,8 +16,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How large the write-ahead log may stay once its content is in the database, in bytes.
 const LOG_LIMIT: i64 = 64 * 1024 * 1024;
 
-/// After how many pages the log's content is brought into the database. The pages that every append
-/// changes are in the log many times, and are brought once: four times SQLite's own number.
+/// After how many pages the log is checkpointed. The pages that every append
+/// changes are in the log many times, and are copied once: four times SQLite's own number.
 const LOG_PAGES: i64 = 4_000;
 
 /// Opens the connection that writes. Creates the file where there is none, and migrates it.
@@ -77,14 +77,14 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     // Every commit is on the disk before it is acknowledged; NORMAL would sync at checkpoints only.
     set("synchronous", 2_i64)?;
     set("foreign_keys", 1)?;
-    // A deleted chat's words do not stay behind in free pages.
+    // The content of a deleted chat does not stay in free pages.
     set("secure_delete", 1)?;
     set("journal_size_limit", LOG_LIMIT)?;
     set("wal_autocheckpoint", LOG_PAGES)?;
     schema::migrate(connection, path)
 }
 
-/// Switches the write-ahead log on, and says which kind of log there is now.
+/// Switches the write-ahead log on, and returns which kind of log there is now.
 ///
 /// Where several processes open a new file at once, SQLite fails here without waiting its timeout:
 /// each holds what another needs, and one has to try again.
@@ -217,7 +217,7 @@ mod tests {
         );
     }
 
-    /// Permissions do not stop root, who may well run the tests; SQLite's own flag stops anybody.
+    /// Permissions do not stop root, who may well run the tests; SQLite's own flag stops every user.
     #[test]
     fn a_file_that_may_not_be_written_to_is_refused() {
         let folder = TempDir::new().unwrap();

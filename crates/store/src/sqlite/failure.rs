@@ -1,4 +1,4 @@
-//! What SQLite says when it fails, in the words of [`StoreError`].
+//! SQLite's errors as [`StoreError`].
 
 use std::fs::OpenOptions;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The files of a database, and whether they are still the ones that were opened.
 //!
 //! A file that was deleted or replaced can be written to for as long as it is open, and all that is
-//! written is lost when it is closed. SQLite does not mind; whoever was told that an answer counts
-//! does.
+//! written is lost when it is closed. SQLite does not report it, so an acknowledged answer would be
+//! lost.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl Files {
             database: File::at(path.to_path_buf()),
             beside,
         };
-        // Between its opening and the look at it the file may have been replaced.
+        // Between its opening and this check the file may have been replaced.
         let mut has_moved = 0;
         connection.file_control(Some(MAIN_DB), FileControl::HasMoved(&mut has_moved))?;
         match has_moved {
@@ -112,7 +112,7 @@ fn identity(path: &Path) -> Option<Identity> {
 #[cfg(unix)]
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "not every system tells files apart"
+    reason = "not every system can identify files"
 )]
 fn identity_of(file: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;

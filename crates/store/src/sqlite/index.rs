@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::json::encode;
 use crate::number::from_at;
 
-/// What an entry brings to the indexes.
+/// What an entry adds to the indexes.
 pub(super) struct Source<'a> {
     pub(super) chat: &'a ChatId,
     pub(super) seq: u64,
@@ -20,7 +20,7 @@ pub(super) struct Source<'a> {
     pub(super) open: Option<&'a OpenTurn>,
 }
 
-/// Writes down what an entry changes in a chat that stood like this, if it was there: how it stands now.
+/// Writes what an entry changes in a chat with this state, if it exists, and returns its new state.
 pub(super) fn apply(
     connection: &Connection,
     source: &Source<'_>,
@@ -104,7 +104,7 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Notes anew which turn of each chat is open.
+/// Notes again which turn of each chat is open.
 pub(super) fn renew_open_turns(connection: &Connection) -> Result<(), StoreError> {
     let mut chats = connection.prepare("SELECT id FROM chat")?;
     let chats = chats.query_map((), |row| row.get::<_, String>(0))?;
@@ -125,7 +125,7 @@ fn columns(open: Option<&OpenTurn>) -> (Option<&str>, bool) {
     (open.map(|open| open.id.as_str()), is_running)
 }
 
-/// Notes how a chat stands that was there before.
+/// Notes the state of a chat that was there before.
 fn go_on(connection: &Connection, source: &Source<'_>, mut head: Head) -> Result<Head, StoreError> {
     head.seq = source.seq;
     let (chat, at) = (source.chat.as_str(), from_at(source.at));

@@ -1,10 +1,12 @@
 //! Leases, in the same file as the journals: several processes may share it.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, params};
 use turn::{At, ChatId};
 
 use super::read::{all, text};
-use super::writer::{News, Written};
+use super::writer::{Notification, Written};
 use crate::error::StoreError;
 use crate::lease::{Holder, Lease};
 use crate::number::{from_deadline, from_seq, to_count, to_deadline};
@@ -15,7 +17,7 @@ pub(super) fn hold(
     holder: &Holder,
     chats: &[(ChatId, u64)],
     now: At,
-    expires: At,
+    lease: Duration,
 ) -> Result<Written<Vec<ChatId>>, StoreError> {
     let take = "INSERT INTO lease (chat, epoch, owner, address, expires)
                 SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM chat WHERE id = ?1)
@@ -30,7 +32,7 @@ pub(super) fn hold(
             from_seq(*epoch),
             holder.owner,
             holder.address,
-            from_deadline(expires),
+            from_deadline(now + lease),
             from_deadline(now),
         ])?;
     }
@@ -42,7 +44,7 @@ pub(super) fn hold(
             refused.push(chat.clone());
         }
     }
-    Ok(unheard(refused))
+    Ok(without_notification(refused))
 }
 
 /// The lease of a chat.
@@ -73,15 +75,15 @@ pub(super) fn release(
     for chat in chats {
         statement.execute([chat.as_str(), owner])?;
     }
-    Ok(unheard(()))
+    Ok(without_notification(()))
 }
 
-/// What finds the chats whose turn needs somebody and that no lease covers.
+/// The query for chats with a running turn and without a valid lease.
 const ORPHANED: &str = "SELECT chat.id FROM chat LEFT JOIN lease ON lease.chat = chat.id
     WHERE chat.running = 1 AND (lease.chat IS NULL OR lease.expires <= ?1)
     ORDER BY chat.updated, chat.id LIMIT ?2";
 
-/// Chats whose turn needs somebody and that no lease covers.
+/// Chats with a running turn and without a valid lease.
 pub(super) fn orphaned(
     connection: &Connection,
     now: At,
@@ -94,10 +96,13 @@ pub(super) fn orphaned(
     })
 }
 
-/// Tails hear of entries alone.
-fn unheard<T>(value: T) -> Written<T> {
-    let news = News::Nothing;
-    Written { value, news }
+/// Tails are notified of entries alone.
+fn without_notification<T>(value: T) -> Written<T> {
+    let notification = Notification::Nothing;
+    Written {
+        value,
+        notification,
+    }
 }
 
 #[cfg(test)]

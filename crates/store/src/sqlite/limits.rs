@@ -4,10 +4,11 @@
 use rusqlite::{Connection, params};
 use turn::{At, ChatId, Principal};
 
-use super::writer::{News, Written};
+use super::writer::{Notification, Written};
+use crate::backlog::{CLIENT_CALL, OpenGates};
 use crate::error::StoreError;
 use crate::journal::Usage;
-use crate::number::from_deadline;
+use crate::number::{from_deadline, to_at};
 
 /// What counts an owner's open turns and gates, no further than a limit.
 const USAGE: &str = "SELECT
@@ -38,7 +39,27 @@ pub(super) fn usage(
     Ok(usage?)
 }
 
-/// Uses a nonce, and says whether nobody had.
+/// The open gates of all owners, counted no further than a limit.
+pub(super) fn open_gates(connection: &Connection, limit: usize) -> Result<OpenGates, StoreError> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE ?2), min(asked)
+               FROM (SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT ?1)";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached(sql)?;
+    let open = statement.query_row(params![limit, CLIENT_CALL], |row| {
+        let (all, client_calls) = (
+            row.get::<_, u32>(0)? as usize,
+            row.get::<_, u32>(1)? as usize,
+        );
+        Ok(OpenGates {
+            approvals: all.saturating_sub(client_calls),
+            client_calls,
+            oldest: row.get::<_, Option<i64>>(2)?.map(to_at),
+        })
+    });
+    Ok(open?)
+}
+
+/// Uses a nonce, and returns whether it was unused.
 pub(super) fn spend(
     connection: &Connection,
     nonce: &str,
@@ -54,7 +75,7 @@ pub(super) fn spend(
     let is_new = spend.execute(params![nonce, from_deadline(expires)])? > 0;
     Ok(Written {
         value: is_new,
-        news: News::Nothing,
+        notification: Notification::Nothing,
     })
 }
 
@@ -68,7 +89,7 @@ pub(super) fn probe(connection: &Connection, now: At) -> Result<Written<()>, Sto
     connection.prepare_cached(empty)?.execute(())?;
     Ok(Written {
         value: (),
-        news: News::Nothing,
+        notification: Notification::Nothing,
     })
 }
 
@@ -94,7 +115,7 @@ mod tests {
             connection.pragma_update(None, "max_page_count", pages)?;
             Ok(Written {
                 value: (),
-                news: News::Nothing,
+                notification: Notification::Nothing,
             })
         };
         assert_eq!(store.writer.write(fill).await, Ok(()));

@@ -9,7 +9,7 @@ use crate::journal::{Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord,
 use crate::json::decode;
 use crate::number::{from_at, from_deadline, from_seq, to_at, to_count};
 
-/// The entries after a place, in order, so many at most.
+/// The entries after a place, in order, at most this many.
 pub(super) fn entries(
     connection: &Connection,
     chat: &ChatId,
@@ -70,7 +70,7 @@ fn open_turn(turn: Option<String>, is_running: bool) -> Option<OpenTurn> {
     Some(OpenTurn { id, is_running })
 }
 
-/// How a chat stands, if it is there. A chat is in the index as soon as it has an entry.
+/// The state of a chat, if it is there. A chat is in the index as soon as it has an entry.
 pub(super) fn head(connection: &Connection, chat: &ChatId) -> Result<Option<Head>, StoreError> {
     let sql = "SELECT (SELECT max(seq) FROM entry WHERE chat = ?1), owner, turn, running
                FROM chat WHERE id = ?1";
@@ -124,7 +124,7 @@ pub(super) fn open_gates(
     Ok(GatePage::of(rows, limit))
 }
 
-/// Where a gate is, and what became of it.
+/// Where a gate is, and its outcome.
 pub(super) fn gate(connection: &Connection, id: &GateId) -> Result<Option<GateRecord>, StoreError> {
     let sql = "SELECT chat, turn, owner, gate, asked, decision, closed_by, closed_at
                FROM gate WHERE id = ?1";
@@ -157,7 +157,7 @@ pub(super) fn call(connection: &Connection, id: &CallId) -> Result<Option<ChatId
     Ok(chat.map(ChatId::from))
 }
 
-/// What finds the open gates whose time is up. One that stands for "never" is stored as a number
+/// The query for open gates whose time is up. "Never" is stored as a number
 /// below zero.
 const OVERDUE: &str = "SELECT chat, id FROM gate
     WHERE decision IS NULL AND expires IS NOT NULL AND expires BETWEEN 0 AND ?1

@@ -69,7 +69,7 @@ impl Readers {
     }
 
     /// Reads what is in the file now, through a connection that remembers nothing of it.
-    pub(super) async fn look(self: &Arc<Self>) -> Result<(), StoreError> {
+    pub(super) async fn probe(self: &Arc<Self>) -> Result<(), StoreError> {
         let readers = Arc::clone(self);
         let looking = tokio::task::spawn_blocking(move || {
             readers.files.clone().check()?;

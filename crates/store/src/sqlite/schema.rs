@@ -7,6 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::failure::while_opening;
 use super::index;
 use crate::error::StoreError;
+use crate::inspection::Schema;
 
 /// Marks a database as ours: "adks".
 const APPLICATION_ID: i64 = 0x6164_6b73;
@@ -81,7 +82,12 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, Sto
     }
 }
 
-/// Brings the file to the newest schema, wholly or not at all.
+/// How far the schema of a file is.
+pub(super) fn state(connection: &Connection, path: &Path) -> Result<Schema, StoreError> {
+    Ok(Schema::of(version(connection, path)?, MIGRATIONS.len()))
+}
+
+/// Migrates the file to the newest schema, wholly or not at all.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if version(connection, path)? == MIGRATIONS.len() {
         return Ok(());
@@ -197,7 +203,7 @@ mod tests {
         "",
     ];
 
-    /// A file as a program that knew so many migrations would have left it.
+    /// A file as a program with this many migrations would have left it.
     fn file_of(version: usize) -> (PathBuf, TempDir) {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("chats.db");

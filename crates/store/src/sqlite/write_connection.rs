@@ -1,7 +1,7 @@
 //! The connection that writes, and what it knows of the chats that it wrote to.
 //!
 //! A turn is several appends to one chat, and each rests on what the one before it left. What is known
-//! of it need not be read again, as long as nobody else has written to the file; that is asked at the
+//! of it need not be read again, as long as no other process has written to the file; that is checked at the
 //! beginning of every transaction.
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) struct WriteConnection {
     files: Files,
 }
 
-/// How a chat stands after its last entry.
+/// The state of a chat after its last entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Head {
     pub(super) seq: u64,
@@ -44,10 +44,10 @@ impl WriteConnection {
         }
     }
 
-    /// Begins a transaction, and says whether others have written since this was asked last.
+    /// Begins a transaction, and returns whether others have written since this was asked last.
     ///
-    /// IMMEDIATE: the lock comes before the first look at a journal, or another process could append
-    /// between that look and our own append.
+    /// IMMEDIATE: the lock comes before the first read of a journal, or another process could append
+    /// between that read and our own append.
     pub(super) fn begin(&mut self) -> Result<bool, StoreError> {
         if !self.connection.is_autocommit() {
             // A transaction that could not even be rolled back, when the disk failed.
@@ -86,7 +86,7 @@ impl WriteConnection {
         is_news
     }
 
-    /// How a chat stands, if that is known. Whoever takes it gives it back, if it is still true.
+    /// The cached state of a chat. The caller puts it back, if it is still true.
     pub(super) fn take_head(&mut self, chat: &ChatId) -> Option<Head> {
         self.heads.remove(chat)
     }

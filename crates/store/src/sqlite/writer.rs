@@ -2,7 +2,7 @@
 //!
 //! A commit waits for the disk, and takes hardly longer for a hundred appends than for one. So all
 //! that wait while one commit runs go into the next; and where many keep writing, a commit waits for
-//! more of them, as long as one takes at most. Each job still stands for itself: where one fails,
+//! more of them, as long as one takes at most. Each job still is independent: where one fails,
 //! which is rare, all of its group are run again, each alone. And each is answered after the commit,
 //! since what it found may rest on a job before it in the same group.
 
@@ -20,7 +20,7 @@ use super::write_connection::WriteConnection;
 use crate::change_notifier::ChangeNotifier;
 use crate::error::StoreError;
 
-/// How many jobs may wait. Whoever comes then waits for room.
+/// How many jobs may wait. Further callers wait for room.
 const QUEUE: usize = 1024;
 
 /// How many jobs one commit takes.
@@ -36,7 +36,7 @@ const STEADY: usize = 16;
 /// How long a commit waits for more jobs, however slow the disk is.
 const GATHER: Duration = Duration::from_millis(2);
 
-/// How often the thread looks whether another process has written, if anybody wants to know.
+/// How often the thread checks whether another process has written, if there are listeners.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The way to the thread that writes. Dropping it ends the thread, once the queue is done.
@@ -66,11 +66,11 @@ impl Beginning {
 /// What a job did.
 pub(super) struct Written<T> {
     pub(super) value: T,
-    pub(super) news: News,
+    pub(super) notification: Notification,
 }
 
-/// What tails should hear of it.
-pub(super) enum News {
+/// What tails are notified of.
+pub(super) enum Notification {
     /// Nothing.
     Nothing,
     /// A journal grew.
@@ -81,7 +81,7 @@ pub(super) enum News {
 
 enum Message {
     Job(Box<dyn Job>),
-    /// Somebody has begun to listen, so look at what other processes do.
+    /// There is a listener, so check for writes of other processes.
     Listen,
 }
 
@@ -137,7 +137,7 @@ impl Writer {
         since.is_some_and(|since| since.elapsed() >= span)
     }
 
-    /// Somebody has begun to listen.
+    /// There is a listener.
     pub(super) fn listen(&self) {
         // If the thread is gone, the notifier is closed, and the listener knows it from there.
         let _ = self.send(Message::Listen);
@@ -184,8 +184,8 @@ where
     }
 
     fn deletes(&self) -> bool {
-        let news = self.result.as_ref().map(|written| &written.news);
-        matches!(news, Ok(News::Deleted(_)))
+        let notification = self.result.as_ref().map(|written| &written.notification);
+        matches!(notification, Ok(Notification::Deleted(_)))
     }
 
     fn answer(self: Box<Self>, committed: Result<(), StoreError>, notifier: &ChangeNotifier) {
@@ -196,15 +196,15 @@ where
             ..
         } = *self;
         let result = committed.and(result).map(|written| {
-            match written.news {
-                News::Nothing => {}
-                News::Grew(chat) => notifier.notify(&chat),
-                News::Deleted(chat) => notifier.end(&chat),
+            match written.notification {
+                Notification::Nothing => {}
+                Notification::Grew(chat) => notifier.notify(&chat),
+                Notification::Deleted(chat) => notifier.end(&chat),
             }
             written.value
         });
         drop(room);
-        // Whoever asked may have gone away; what is stored stays stored.
+        // The caller may be gone; what is stored stays stored.
         let _ = reply.send(result);
     }
 }
@@ -244,7 +244,7 @@ impl Work {
                 Ok(Message::Listen) | Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
             }
-            self.look();
+            self.check_other_processes();
         }
     }
 
@@ -310,7 +310,7 @@ impl Work {
         let mut next = 0;
         while let Some(job) = group.get_mut(next) {
             job.run(&mut self.connection)?;
-            // Tails must hear of the deletion before the next chat under that id can be read.
+            // Tails must be notified of the deletion before the next chat under that id can be read.
             let is_last = job.deletes();
             next += 1;
             if next < limit && !is_last {
@@ -335,7 +335,7 @@ impl Work {
     }
 
     /// Rings for everybody when another process has written.
-    fn look(&mut self) {
+    fn check_other_processes(&mut self) {
         if self.notifier.has_listeners() && self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
             if self.connection.others_wrote() {
@@ -347,7 +347,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        // However the thread ends, by a panic too, nobody waits for it any more.
+        // However the thread ends, by a panic too, no caller waits for it any more.
         self.notifier.close();
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use super::finding::Kind;
+use super::messages::is_streaming;
 use super::{Checker, valid};
 use wire::message::Role;
-use wire::part::{BlockState, Part};
+use wire::part::Part;
 use wire::tool_part::ToolState;
 
 impl Checker {
@@ -61,9 +62,7 @@ impl Checker {
 
 fn is_unfinished(part: &Part) -> bool {
     match part {
-        Part::Text(text) => text.state == Some(BlockState::Streaming),
-        Part::Reasoning(reasoning) => reasoning.state == Some(BlockState::Streaming),
         Part::Tool(part) => part.state == ToolState::InputStreaming,
-        _ => false,
+        _ => is_streaming(part),
     }
 }

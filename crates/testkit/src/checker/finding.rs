@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Finding {
     /// What the client does.
     pub kind: Kind,
-    /// Why, in the client's own words where it has some.
+    /// Why, with the client's own message where it has one.
     pub reason: String,
     /// The window, from 0.
     pub window: usize,
@@ -20,7 +20,7 @@ pub struct Finding {
 pub enum Kind {
     /// It throws: status `error`, the rest is dropped.
     Throws,
-    /// It sends again though nobody did anything, and goes on doing so.
+    /// It sends again though nobody did anything, and continues doing so.
     Loops,
     /// It has an answer and never sends it.
     Stuck,

@@ -1,13 +1,13 @@
-//! The client's messages: where the open window's message stands among them, and how what a person
+//! The client's messages: where the open window's message is among them, and how what a person
 //! does changes them.
 
 use super::{Checker, Place};
 use wire::message::Message;
-use wire::part::Part;
+use wire::part::{BlockState, Part};
 use wire::tool_part::ToolPart;
 
 impl Checker {
-    /// Notes that the page was told, and where its message now stands.
+    /// Records that the page was updated, and the message that it has now.
     pub(super) fn place(&mut self) {
         let Some(window) = &mut self.window else {
             return;
@@ -52,6 +52,16 @@ impl Checker {
         }
     }
 
+    /// The page drops the texts and thoughts of a message that were cut off, since they come again from
+    /// their start. No client of the SDK does that; a page of the legacy dialect does.
+    pub fn drop_unfinished(&mut self, message_id: &str) {
+        self.flush();
+        let mut messages = self.messages.iter_mut();
+        if let Some(message) = messages.find(|message| message.id.as_deref() == Some(message_id)) {
+            message.parts.retain(|part| !is_streaming(part));
+        }
+    }
+
     /// Changes the calls of the first message that has one of the kind, and those of the open window.
     pub(super) fn act(
         &mut self,
@@ -92,4 +102,14 @@ impl Checker {
             self.send(about);
         }
     }
+}
+
+/// Whether a text or a thought has begun and not ended.
+pub(super) fn is_streaming(part: &Part) -> bool {
+    let state = match part {
+        Part::Text(text) => text.state,
+        Part::Reasoning(reasoning) => reasoning.state,
+        _ => None,
+    };
+    state == Some(BlockState::Streaming)
 }

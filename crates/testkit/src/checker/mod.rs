@@ -1,7 +1,7 @@
 //! Says what the real client would throw at, loop on, or show wrongly.
 //!
 //! The checker is a client: it holds messages, opens windows, folds chunks into them by the
-//! [`Assembler`], and sends by itself when one of the SDK's two stock predicates says so. It is told
+//! [`Assembler`], and sends by itself when one of the SDK's two stock predicates is true. It is given
 //! the chunks, and what the person did. On a corpus of streams it is held against the real `ai@6`
 //! and `ai@7`.
 //!
@@ -36,7 +36,7 @@ use wire::prototype;
 use wire::sse;
 use wire::tool_part::{ToolPart, ToolState};
 
-/// A client that is told a stream.
+/// A client that reads a stream.
 #[derive(Debug)]
 pub struct Checker {
     sdk: Sdk,
@@ -69,13 +69,13 @@ struct Window {
     replays: bool,
     /// Whether a replay has started over.
     has_started: bool,
-    /// Where the message stands among the client's.
+    /// Where the message is among the client's.
     place: Option<Place>,
     /// Whether `messages` lags behind the assembler.
     is_stale: bool,
 }
 
-/// Where a window's message stands among the client's.
+/// Where a window's message is among the client's.
 #[derive(Debug, Clone)]
 struct Place {
     index: usize,
@@ -236,7 +236,7 @@ impl Checker {
 
     /// A page that was reloaded, or lost its connection, asks for the running turn.
     pub fn resume(&mut self) {
-        // The client keeps a message only if it has calls that the stream may go on with.
+        // The client keeps a message only if it has calls that the stream may continue with.
         let sdk = self.sdk;
         let goes_on = |part: &ToolPart| match part.state {
             ToolState::InputStreaming => true,
@@ -313,7 +313,7 @@ impl Checker {
             self.strict_releases(format!("{} holds what they do not know", chunk.type_name()));
         }
         if let Chunk::Start(_) = chunk {
-            // It may move on to another message, and leave this one as it stands.
+            // It may move on to another message, and leave this one as it is.
             self.flush();
         }
         let Some(window) = &mut self.window else {

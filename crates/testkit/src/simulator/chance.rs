@@ -30,7 +30,7 @@ impl Chance {
         low + self.below(high - low + 1)
     }
 
-    /// Whether it happens, once in so many times; never, for 0.
+    /// Whether it happens, once in this many times; never, for 0.
     pub(super) fn one_in(&mut self, times: u64) -> bool {
         times > 0 && self.below(times) == 0
     }
@@ -41,7 +41,7 @@ impl Chance {
         &from[usize::try_from(index).unwrap_or_default()]
     }
 
-    /// The index of one of so many.
+    /// The index of one of this many.
     pub(super) fn index(&mut self, count: usize) -> usize {
         usize::try_from(self.below(count as u64)).unwrap_or_default()
     }

@@ -156,7 +156,7 @@ impl World {
         let mut books = Books::of(self);
         let mut faults = std::mem::take(&mut books.faults);
         if self.has_lost_writes {
-            // Two primaries: what one of them was told is gone. All that can be asked for is an end.
+            // Two primaries: what was written to one of them is gone. All that can be asked for is an end.
             faults.clear();
             self.judge_turns(&books, &mut faults);
             return faults.into_iter().for_each(|fault| self.fault(fault));
@@ -241,7 +241,7 @@ impl World {
             }
         }
         let last_deed = match tool {
-            Tool::Book => "pay",
+            Tool::Book | Tool::Transfer => "pay",
             Tool::Guide => "show",
             _ => ACT,
         };
@@ -258,7 +258,7 @@ impl World {
         }
     }
 
-    /// What people were told is so.
+    /// The replies that people got are true.
     fn judge_answers(&self, books: &Books, faults: &mut Vec<String>) {
         for (gate, approved) in &self.people.decided {
             let Some((call, _, decisions)) = books.gates.get(gate) else {
@@ -279,12 +279,17 @@ impl World {
             };
             let deed = match account.tool {
                 Some(Tool::Pay | Tool::Remind) => ACT,
-                Some(Tool::Book) => "pay",
+                Some(Tool::Book | Tool::Transfer) => "pay",
                 _ => continue,
             };
             let times = self.ledger.times(call, deed);
+            let mut gates = books.gates.values().filter(|(held, ..)| held == call);
+            let is_yes = |decisions: &[Decision]| {
+                decisions.first().and_then(Decision::approved) == Some(true)
+            };
+            let is_approved = gates.all(|(.., decisions)| is_yes(decisions));
             match approved {
-                true if times == 0 && !account.is_unknown() => {
+                true if is_approved && times == 0 && !account.is_unknown() => {
                     faults.push(format!("{call} was approved, and did not happen"));
                 }
                 false if times > 0 && account.tool != Some(Tool::Remind) => {
@@ -304,13 +309,13 @@ impl World {
                 faults.push(format!("an answer to {gate} was taken in, and is lost"));
             }
         }
-        for message in &self.people.heard {
+        for message in &self.people.acknowledged {
             if !books.messages.contains_key(message) {
                 faults.push(format!("message {message} was acknowledged, and is lost"));
             }
         }
         for (message, turns) in &books.messages {
-            if *turns > 1 {
+            if *turns > 1 && !self.people.repeated.contains(message) {
                 faults.push(format!("message {message} opened {turns} turns"));
             }
         }

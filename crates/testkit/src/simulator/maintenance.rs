@@ -47,7 +47,7 @@ impl World {
         let idle = &self.servers[server];
         let is_old = idle.active + IDLE < self.now;
         if idle.driver.chat().is_some() && is_old && idle.is_idle() {
-            self.tell(|_| format!("server {server} lets the idle chat go"));
+            self.trace(|_| format!("server {server} evicts the idle chat"));
             self.retire(server);
         }
     }

@@ -5,7 +5,7 @@ use engine::EngineError;
 use engine::driver::{Input, Reply};
 
 use super::Bug;
-use super::person::{ANN, Order, Told};
+use super::person::{ANN, Order, Response};
 use super::schedule::Happening;
 use super::server::Waiting;
 use super::world::{LEASE, World};
@@ -33,8 +33,8 @@ impl World {
         if self.bug == Some(Bug::AnswerBeforeJournal)
             && let Order::Answer { gate, approved } = &delivery.order
         {
-            let told = Told::Decided(vec![(gate.clone(), *approved)]);
-            self.acknowledge(&delivery, &told);
+            let response = Response::Decided(vec![(gate.clone(), *approved)]);
+            self.acknowledge(&delivery, &response);
         }
         let input = Input::Command {
             principal: ANN.into(),
@@ -56,11 +56,11 @@ impl World {
         reply: Result<Reply, EngineError>,
     ) {
         let front = delivery.front;
-        let told = match reply {
-            Ok(reply) => self.told(server, &delivery, reply),
+        let response = match reply {
+            Ok(reply) => self.response(server, &delivery, reply),
             Err(EngineError::Elsewhere(owner)) if server == front => {
                 let owner = owner.parse().unwrap_or(server);
-                self.tell(|_| format!("server {server}: the chat is at server {owner}"));
+                self.trace(|_| format!("server {server}: the chat is at server {owner}"));
                 if owner != server && self.can_reach(front, owner) && !self.is_mishandled() {
                     self.tally.carried += 1;
                     return self.deliver(owner, delivery);
@@ -70,9 +70,9 @@ impl World {
             Err(EngineError::Elsewhere(_) | EngineError::Closed) => {
                 return self.come_back(delivery);
             }
-            Err(_) => Told::Failed,
+            Err(_) => Response::Failed,
         };
-        self.reply(server, delivery, told);
+        self.reply(server, delivery, response);
     }
 
     /// An order was carried out nowhere, as far as its first server knows: it tries again for a while.
@@ -82,7 +82,7 @@ impl World {
         }
         if self.now > delivery.until {
             let front = delivery.front;
-            return self.reply(front, delivery, Told::Failed);
+            return self.reply(front, delivery, Response::Failed);
         }
         let again = Happening::Again(delivery);
         self.after(LEASE / 20, again);
@@ -96,7 +96,7 @@ impl World {
     }
 
     /// What came of an order goes back by the server that took it in.
-    fn reply(&mut self, server: usize, delivery: Delivery, told: Told) {
+    fn reply(&mut self, server: usize, delivery: Delivery, response: Response) {
         let front = delivery.front;
         let is_lost = server != front && self.is_mishandled();
         if !self.is_alive(front, delivery.life) {
@@ -105,23 +105,23 @@ impl World {
         if !self.can_reach(server, front) || is_lost {
             return self.come_back(delivery);
         }
-        self.acknowledge(&delivery, &told);
+        self.acknowledge(&delivery, &response);
         if !self.is_mishandled() {
             let request = delivery.request;
-            self.travel(Happening::Reply { request, told });
+            self.travel(Happening::Reply { request, response });
         }
     }
 
-    /// A reply, as a person is told it.
-    fn told(&mut self, server: usize, delivery: &Delivery, reply: Reply) -> Told {
+    /// A reply, as a person reads it.
+    fn response(&mut self, server: usize, delivery: &Delivery, reply: Reply) -> Response {
         match (reply, &delivery.order) {
             (Reply::Window(Some(opening)), _) => {
                 self.watch(server, delivery, &opening);
-                Told::Done
+                Response::Done
             }
             (Reply::Closed(closed), Order::Answer { gate, .. }) => {
                 let approved = closed.decision.approved().unwrap_or_default();
-                Told::Decided(vec![(gate.clone(), approved)])
+                Response::Decided(vec![(gate.clone(), approved)])
             }
             // Somebody else was first: the journal says what was decided.
             (Reply::Done, Order::Answer { gate, .. }) => {
@@ -130,14 +130,14 @@ impl World {
                     .gate(gate)
                     .and_then(|(_, _, decision)| decision);
                 let approved = decision.and_then(turn::gate::Decision::approved);
-                Told::Decided(
+                Response::Decided(
                     approved
                         .map(|approved| (gate.clone(), approved))
                         .into_iter()
                         .collect(),
                 )
             }
-            _ => Told::Done,
+            _ => Response::Done,
         }
     }
 }

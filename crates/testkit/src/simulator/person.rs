@@ -1,11 +1,11 @@
-//! Who writes, answers, stops, and tries again; and what they were told.
+//! Who writes, answers, stops, and tries again; and the replies that they got.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use engine::Speech;
+use engine::Dialect;
 use engine::command::CommandKind;
-use serde_json::json;
+use serde_json::{Value, json};
 use turn::answer::Answer;
 use turn::gate::Decision;
 use turn::{CallId, GateId, Status};
@@ -40,6 +40,13 @@ pub(super) enum Order {
         answers: Vec<(GateId, bool)>,
         profile: Profile,
     },
+    /// Says something differently, or wants another answer: what came after it is cut off.
+    Cut {
+        trigger: Trigger,
+        message_id: Option<String>,
+        messages: Vec<Message>,
+        profile: Profile,
+    },
     /// Takes in what a page ran.
     Output { call: CallId },
     /// Stops the turn.
@@ -58,13 +65,26 @@ impl Order {
             trigger: Trigger::SubmitMessage,
             message_id: None,
             messages,
-            speech: Speech::Sdk(profile),
+            dialect: Dialect::Sdk(profile),
+            page_tools: Value::Null,
         };
         match self {
             Self::Say { message, profile } => send(vec![(**message).clone()], *profile),
             Self::Send {
                 messages, profile, ..
             } => send(messages.clone(), *profile),
+            Self::Cut {
+                trigger,
+                message_id,
+                messages,
+                profile,
+            } => CommandKind::Send {
+                trigger: *trigger,
+                message_id: message_id.clone(),
+                messages: messages.clone(),
+                dialect: Dialect::Sdk(*profile),
+                page_tools: Value::Null,
+            },
             Self::Answer { gate, approved } => {
                 let (reason, input) = (None, None);
                 CommandKind::Answer(Answer {
@@ -82,17 +102,19 @@ impl Order {
             },
             Self::Stop => CommandKind::Stop,
             Self::Resume { profile, .. } => CommandKind::Resume {
-                speech: Speech::Sdk(*profile),
+                dialect: Dialect::Sdk(*profile),
                 after: None,
             },
         }
     }
 
-    /// The messages that whoever gives it shows.
+    /// The messages that its client shows.
     pub(super) fn messages(&self) -> &[Message] {
         match self {
             Self::Say { message, .. } => std::slice::from_ref(&**message),
-            Self::Send { messages, .. } | Self::Resume { messages, .. } => messages,
+            Self::Send { messages, .. }
+            | Self::Cut { messages, .. }
+            | Self::Resume { messages, .. } => messages,
             _ => &[],
         }
     }
@@ -108,6 +130,16 @@ impl fmt::Display for Order {
             Self::Send {
                 messages, answers, ..
             } => write!(out, "{} messages with {answers:?}", messages.len()),
+            Self::Cut {
+                trigger,
+                message_id,
+                messages,
+                ..
+            } => write!(
+                out,
+                "{trigger:?} of {message_id:?} with {} messages",
+                messages.len()
+            ),
             Self::Output { call } => write!(out, "output of {call}"),
             Self::Stop => write!(out, "stop"),
             Self::Resume { .. } => write!(out, "resume"),
@@ -115,7 +147,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// What a client asks for, until it hears that it was done.
+/// What a client asks for, until it gets a response.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     id: u64,
@@ -123,9 +155,9 @@ pub(super) struct Request {
     tries: u32,
 }
 
-/// What a client is told.
+/// What a client gets as a reply.
 #[derive(Debug, Clone)]
-pub(super) enum Told {
+pub(super) enum Response {
     /// It is done.
     Done,
     /// What was decided at the gates: yes or no.
@@ -141,15 +173,17 @@ pub(super) struct People {
     looks_left: u64,
     numbers: u64,
     open: BTreeMap<u64, Request>,
-    /// What people were told was decided.
+    /// Decisions that people got as replies.
     pub(super) decided: Vec<(GateId, bool)>,
-    /// Messages, by their ids, of which people were told that they were taken in.
-    pub(super) heard: Vec<String>,
+    /// The ids of messages that were acknowledged.
+    pub(super) acknowledged: Vec<String>,
+    /// The ids of messages that were said differently, or answered again.
+    pub(super) repeated: BTreeSet<String>,
     /// Requests in which somebody said no.
     pub(super) refused: BTreeSet<u64>,
-    /// Gates whose answers were taken in, whoever was first.
+    /// Gates whose answers were taken in, first or not.
     pub(super) closed: Vec<GateId>,
-    /// Calls whose outputs were taken in, as pages were told.
+    /// Calls whose outputs were acknowledged.
     pub(super) taken: Vec<CallId>,
     /// Whether they answer all that is asked, in the end.
     is_diligent: bool,
@@ -163,7 +197,8 @@ impl People {
             numbers: 0,
             open: BTreeMap::new(),
             decided: Vec::new(),
-            heard: Vec::new(),
+            acknowledged: Vec::new(),
+            repeated: BTreeSet::new(),
             refused: BTreeSet::new(),
             closed: Vec::new(),
             taken: Vec::new(),
@@ -195,8 +230,10 @@ impl World {
                 0 => self.ask(Order::Stop),
                 1 => self.say(),
                 2 | 3 => self.resume(),
+                4 => self.cut(),
                 _ => self.answer_something(),
             },
+            Some(_) if self.chance.one_in(4) => self.cut(),
             _ => self.say(),
         }
     }
@@ -217,6 +254,40 @@ impl World {
         self.people.messages_left -= 1;
         let (message, profile) = (Box::new(self.message()), self.profile());
         self.ask(Order::Say { message, profile });
+    }
+
+    /// Edits a message, by its id or by a history that ends before it, or has it answered again.
+    fn cut(&mut self) {
+        let mut messages = self.store.truth.messages();
+        let users = messages.iter().enumerate();
+        let users = users.filter(|(_, message)| message.role == Role::User);
+        let places: Vec<usize> = users.map(|(place, _)| place).collect();
+        if self.people.messages_left == 0 || places.is_empty() {
+            return;
+        }
+        self.people.messages_left -= 1;
+        let place = *self.chance.pick(&places);
+        messages.truncate(place + 1);
+        let id = messages[place].id.clone();
+        let (mut trigger, mut message_id) = (Trigger::SubmitMessage, None);
+        match self.chance.below(3) {
+            // As assistant-ui edits: the message is new, and its place says what it is for.
+            0 => messages[place] = self.message(),
+            1 => {
+                let words = format!("Pay again, please: {}.", self.people.fresh());
+                messages[place].parts = vec![Part::text(words)];
+                message_id.clone_from(&id);
+            }
+            _ => trigger = Trigger::RegenerateMessage,
+        }
+        self.people.repeated.extend(id);
+        let profile = self.profile();
+        self.ask(Order::Cut {
+            trigger,
+            message_id,
+            messages,
+            profile,
+        });
     }
 
     fn resume(&mut self) {
@@ -271,7 +342,7 @@ impl World {
         }
         if !calls.is_empty() && (approvals.is_empty() || self.chance.one_in(2)) {
             let call = self.chance.pick(&calls).clone();
-            self.tell(|_| format!("a page runs {call}"));
+            self.trace(|_| format!("a page runs {call}"));
             self.ledger.execute(&call, ACT);
             return self.ask(Order::Output { call });
         }
@@ -325,7 +396,7 @@ impl World {
                 until: self.now + 2 * LEASE,
             };
             let order = &request.order;
-            self.tell(|_| format!("request {id} to server {front}: {order}"));
+            self.trace(|_| format!("request {id} to server {front}: {order}"));
             self.deliver_to(front, life, delivery);
         }
         self.people.open.insert(id, request);
@@ -334,11 +405,11 @@ impl World {
         self.after(time_limit, Happening::TimeLimit { request, tries });
     }
 
-    /// A client hears what came of a request.
-    pub(super) fn hear(&mut self, request: u64, told: Told) {
-        match told {
-            Told::Failed => self.try_again(request),
-            Told::Done | Told::Decided(_) => {
+    /// A client gets the response to a request.
+    pub(super) fn receive_response(&mut self, request: u64, response: Response) {
+        match response {
+            Response::Failed => self.try_again(request),
+            Response::Done | Response::Decided(_) => {
                 self.people.open.remove(&request);
             }
         }
@@ -355,8 +426,11 @@ impl World {
         let Some(open) = self.people.open.remove(&request) else {
             return;
         };
-        // A stop is meant for what one sees, and not for what comes later.
-        let is_worth_it = !matches!(open.order, Order::Stop | Order::Resume { .. });
+        // A stop or an edit is meant for what one sees, and not for what comes later.
+        let is_worth_it = !matches!(
+            open.order,
+            Order::Stop | Order::Resume { .. } | Order::Cut { .. }
+        );
         if open.tries < TRIES && is_worth_it {
             let delay = self.chance.between(50, 1_000);
             self.after(delay, Happening::Send(open));
@@ -364,10 +438,10 @@ impl World {
     }
 
     /// A server has said that it was done: from here on it must be so.
-    pub(super) fn acknowledge(&mut self, delivery: &Delivery, told: &Told) {
-        self.tell(|_| format!("request {} is told {told:?}", delivery.request));
-        match (&delivery.order, told) {
-            (_, Told::Decided(decided)) => {
+    pub(super) fn acknowledge(&mut self, delivery: &Delivery, response: &Response) {
+        self.trace(|_| format!("request {} gets {response:?}", delivery.request));
+        match (&delivery.order, response) {
+            (_, Response::Decided(decided)) => {
                 for (gate, approved) in decided {
                     self.tally.acknowledged += 1;
                     let wanted = match &delivery.order {
@@ -379,23 +453,28 @@ impl World {
                     self.people.decided.push((gate.clone(), *approved));
                 }
             }
-            (Order::Say { message, .. }, Told::Done) => {
-                self.people.heard.extend(message.id.clone());
+            (Order::Say { message, .. }, Response::Done) => {
+                self.people.acknowledged.extend(message.id.clone());
             }
             (
                 Order::Send {
                     messages, answers, ..
                 },
-                Told::Done,
+                Response::Done,
             ) => {
                 let last = messages.last().filter(|last| last.role == Role::User);
                 self.people
-                    .heard
+                    .acknowledged
                     .extend(last.and_then(|last| last.id.clone()));
                 let gates = answers.iter().map(|(gate, _)| gate.clone());
                 self.people.closed.extend(gates);
             }
-            (Order::Output { call }, Told::Done) => self.people.taken.push(call.clone()),
+            (Order::Cut { messages, .. }, Response::Done) => {
+                self.tally.cuts += 1;
+                let last = messages.last().and_then(|last| last.id.clone());
+                self.people.acknowledged.extend(last);
+            }
+            (Order::Output { call }, Response::Done) => self.people.taken.push(call.clone()),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use engine::Ask;
 use engine::driver::{Input, ToolDoes, ToolRun};
 use serde_json::json;
 use turn::CallId;
-use turn::agent::{AgentEvent, Past, Said, StepRequest};
+use turn::agent::{AgentEvent, CompactEvent, HistoryItem, StepRequest};
 use turn::call::Outcome;
 use turn::event::Finish;
 use turn::gate::Decision;
@@ -33,7 +33,7 @@ impl World {
     pub(super) fn call_model(&mut self, server: usize, run: u64, request: &StepRequest) {
         let said = request.history.iter().rev();
         let steps = said
-            .take_while(|past| matches!(past, Past::Step { .. }))
+            .take_while(|past| matches!(past, HistoryItem::Step { .. }))
             .count();
         let calls: Vec<&'static str> = match steps {
             0..3 if !self.chance.one_in(if steps == 0 { 8 } else { 2 }) => {
@@ -42,12 +42,12 @@ impl World {
             }
             _ => Vec::new(),
         };
-        self.tell(|_| format!("server {server} asks the model, which wants {calls:?}"));
+        self.trace(|_| format!("server {server} asks the model, which wants {calls:?}"));
         self.servers[server].model = Some(run);
         let is_cut = !self.is_healed && self.chance.one_in(40);
-        let words = Said::Text("Well.".to_owned());
+        let words = CompactEvent::Text("Well.".to_owned());
         let calls = calls.into_iter().map(|name| {
-            Said::from(AgentEvent::Call {
+            CompactEvent::from(AgentEvent::Call {
                 provider_id: None,
                 tool: name.to_owned(),
                 input: json!({}),
@@ -55,17 +55,21 @@ impl World {
             })
         });
         let end = (!is_cut).then(|| AgentEvent::Ended(Finish::Stop).into());
-        let said: Vec<Said> = [words].into_iter().chain(calls).chain(end).collect();
+        let said: Vec<CompactEvent> = [words].into_iter().chain(calls).chain(end).collect();
         // All at once, or word by word.
-        let parts: Vec<Vec<Said>> = match self.chance.one_in(2) {
+        let parts: Vec<Vec<CompactEvent>> = match self.chance.one_in(2) {
             true => vec![said],
             false => said.into_iter().map(|said| vec![said]).collect(),
         };
         let (mut delay, count, life) = (0, parts.len(), self.servers[server].life);
-        for (place, said) in parts.into_iter().enumerate() {
+        for (place, events) in parts.into_iter().enumerate() {
             delay += self.chance.between(1, 30);
             let is_over = place + 1 == count;
-            let input = Box::new(Input::Agent { run, said, is_over });
+            let input = Box::new(Input::Agent {
+                run,
+                events,
+                is_over,
+            });
             let waiting = Waiting::Nobody;
             let what = Happening::Arrive {
                 server,
@@ -77,7 +81,7 @@ impl World {
         }
     }
 
-    /// Lets go of the model and of all tools.
+    /// Stops the model and all tools.
     pub(super) fn stop_work(&mut self, server: usize) {
         let here = &mut self.servers[server];
         here.model = None;
@@ -99,10 +103,10 @@ impl World {
             return;
         };
         let (id, call) = (due.run, due.call);
-        self.tell(|_| format!("server {server} runs {call}, {tool:?}"));
+        self.trace(|_| format!("server {server} runs {call}, {tool:?}"));
         self.end_tool(server, &call);
         if self.bug == Some(Bug::StaleWork) {
-            // Those that were let go speak as if they were this one.
+            // Those that were stopped speak as if they were this one.
             for run in &mut self.servers[server].runs {
                 if run.call == call {
                     run.id = id;
@@ -197,7 +201,7 @@ impl World {
     }
 
     fn execute(&mut self, server: usize, call: &CallId, deed: &'static str) {
-        self.tell(|_| format!("server {server}: {call} executes {deed}"));
+        self.trace(|_| format!("server {server}: {call} executes {deed}"));
         self.tally.executions += 1;
         self.ledger.execute(call, deed);
     }
@@ -218,7 +222,7 @@ impl World {
         }
     }
 
-    /// A tool that asked hears what was decided.
+    /// A tool that asked gets the decision.
     pub(super) fn answered(&mut self, server: usize, id: u64, decision: &Decision) {
         let Some(run) = self.run_of(server, id) else {
             return;

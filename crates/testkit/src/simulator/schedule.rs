@@ -8,7 +8,7 @@ use engine::driver::{Input, Operation, Stored};
 use store::StoreError;
 
 use super::network::Delivery;
-use super::person::{Request, Told};
+use super::person::{Request, Response};
 use super::server::Waiting;
 use super::world::{LEASE, World};
 
@@ -30,7 +30,7 @@ pub(super) enum Happening {
         number: u64,
         operation: Box<Operation>,
     },
-    /// A server hears what came of an operation.
+    /// A server gets the result of an operation.
     Stored {
         server: usize,
         life: u64,
@@ -53,14 +53,14 @@ pub(super) enum Happening {
         life: u64,
         call: CallId,
     },
-    /// A server hears that the journal has grown.
+    /// A server learns that the journal has grown.
     Notified { server: usize, life: u64 },
     /// A person looks at the chat, and does something.
     Person,
     /// A client sends, or sends again.
     Send(Request),
-    /// A client hears what came of a request.
-    Reply { request: u64, told: Told },
+    /// A client gets the response to a request.
+    Reply { request: u64, response: Response },
     /// A client has waited long enough for a reply to one of its tries.
     TimeLimit { request: u64, tries: u32 },
     /// A server dies.
@@ -157,7 +157,7 @@ impl World {
         self.after(length, Happening::Heal);
     }
 
-    /// Foresees something, so many milliseconds from now.
+    /// Schedules something, this many milliseconds from now.
     pub(super) fn after(&mut self, delay: u64, what: Happening) {
         if !matches!(what, Happening::Maintenance(_)) {
             self.pending += 1;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use engine::Windows;
 use engine::driver::{Action, CONFLICTS, Driver, Input, Settings, ToolDoes};
-use engine::windows::Windows;
 use engine::{Tools, client_tool, tool};
 use serde_json::{Value, json};
 use store::Holder;
@@ -62,7 +62,7 @@ pub(super) struct Server {
     pub(super) at_gates: BTreeMap<GateId, u64>,
     /// Gates whose time may come.
     pub(super) deadlines: BTreeMap<GateId, u64>,
-    /// Whether the chat was let go in the middle of something because the store was away.
+    /// Whether the chat was evicted in the middle of something because the store was away.
     pub(super) was_left: bool,
     /// When something last happened to the chat.
     pub(super) active: u64,
@@ -79,14 +79,14 @@ static TOOLS: LazyLock<[Tools; 4]> = LazyLock::new(|| {
             let timeout = is_limited.then(|| Duration::from_secs(6));
             if kind.is_of_page() {
                 let mut page = client_tool::<Value>(name, "Runs in a page").timeout(timeout);
-                if *kind == Tool::Locate {
+                if kind.is_asked_about() {
                     page = page.ask(|_| "May it?".to_owned());
                 }
                 return tools.with(page);
             }
             let mut ours = tool(name, "Runs here", async |_, _: Value| Ok(json!({})));
             ours = ours.timeout(timeout);
-            if *kind == Tool::Pay {
+            if kind.is_asked_about() {
                 ours = ours.ask(|_| "May it?".to_owned());
             }
             if kind.is_idempotent() || is_again {
@@ -111,7 +111,7 @@ impl Server {
         let ids = ids.clone();
         let settings = Settings {
             tools: TOOLS[tools].clone(),
-            hears: false,
+            supports_audio: false,
             approval_timeout: None,
             client_timeout: (is_limited == 1).then(|| Duration::from_secs(9)),
             server: Some(name(index, life)),
@@ -158,7 +158,7 @@ impl Server {
         self.driver.is_idle() && self.inbox.is_empty() && self.postponed.is_empty()
     }
 
-    /// All that would be told if the server died.
+    /// All requests that would fail if the server died.
     pub(super) fn deliveries(&mut self) -> Vec<Delivery> {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Nobody);
         let inbox = self.inbox.drain(..).map(|(_, waiting)| waiting);
@@ -222,7 +222,7 @@ impl World {
         }
     }
 
-    /// Whether whoever brings something is still there.
+    /// Whether the run that brings something is still there.
     fn is_worth_bringing(&self, server: usize, input: &Input) -> bool {
         match input {
             Input::Agent { run, .. } => self.servers[server].model == Some(*run),
@@ -234,7 +234,7 @@ impl World {
     pub(super) fn drive(&mut self, server: usize, input: Input) {
         self.steps += 1;
         if !matches!(input, Input::Stored(_)) {
-            self.tell(|_| {
+            self.trace(|_| {
                 let input: String = format!("{input:?}").chars().take(120).collect();
                 format!("server {server} takes {input}")
             });
@@ -314,16 +314,19 @@ impl World {
             Action::EndTool(call) => self.end_tool(server, &call),
             Action::StopWork => self.stop_work(server),
             Action::SetDeadline { gate, at } => self.set_deadline(server, gate, at),
-            Action::LetGo { shown, closing } => {
+            Action::Evicted { shown, closing } => {
                 let here = &mut self.servers[server];
                 here.deadlines.clear();
                 here.windows.close(shown, closing);
             }
             Action::WakeLater => self.servers[server].was_left = true,
             Action::Failed(error) => {
-                self.tell(|_| format!("server {server} can't go on: {error}"));
+                self.trace(|_| format!("server {server} can't go on: {error}"));
             }
-            Action::Signal { .. } | Action::Hear(_) | Action::Left => {}
+            Action::Signal { .. }
+            | Action::PushAudio(_)
+            | Action::RaiseFence { .. }
+            | Action::Left => {}
         }
     }
 

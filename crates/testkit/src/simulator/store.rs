@@ -22,20 +22,20 @@ pub(super) struct Store {
     lease: Option<Lease>,
     /// The lease that was there before.
     lease_before: Option<Lease>,
-    /// The journal as it stands, folded entry by entry: what a page sees that sees everything.
+    /// The journal as it is, folded entry by entry: what a page sees that sees everything.
     pub(super) truth: ShownChat,
 }
 
 /// What the way from a server to the store is like.
 #[derive(Clone, Default)]
 pub(super) struct Way {
-    /// Nothing gets through until then, and the server is told at once.
+    /// Nothing gets through until then, and the server gets an error at once.
     pub(super) cut_until: u64,
     /// Nothing is answered until then; what was sent may arrive.
     pub(super) silent_until: u64,
     /// What is read is old until then, by so much.
     pub(super) lags: (u64, u64),
-    /// What is read comes from a primary that was, until then: its journal has so many entries.
+    /// What is read comes from a former primary until then: its journal has this many entries.
     pub(super) reads_old: Option<(u64, usize)>,
 }
 
@@ -137,7 +137,8 @@ impl World {
             operation: Box::new(operation),
         };
         if way.silent_until > self.now {
-            self.tell(|_| format!("server {server} hears nothing from the store"));
+            self.trace(|_| format!("server {server} gets no answer from the store"));
+            self.tally.unanswered += 1;
             if self.chance.one_in(2) {
                 let late = way.silent_until - self.now + self.chance.between(1, 50);
                 self.after(late, reach);
@@ -145,7 +146,7 @@ impl World {
             return self.after(TIMEOUT, answer(Err(away())));
         }
         if way.cut_until > self.now || self.is_store_failing() {
-            self.tell(|_| format!("server {server} can't reach the store"));
+            self.trace(|_| format!("server {server} can't reach the store"));
             let soon = self.chance.between(1, 20);
             return self.after(soon, answer(Err(away())));
         }
@@ -170,7 +171,7 @@ impl World {
         if let Ok(Stored::Appended(Appended::Ok { seq })) = stored {
             self.notify();
             if self.is_doubtful() {
-                self.tell(|_| format!("server {server} is told that {seq} failed"));
+                self.trace(|_| format!("server {server} gets an error for {seq}"));
                 self.tally.doubtful += 1;
                 stored = Err(away());
             }
@@ -202,8 +203,10 @@ impl World {
                 })
             }
             Operation::Read => {
-                let entries = self.store_of(server).seen(now, &way).to_vec();
-                self.tell(|_| format!("server {server} reads {} entries", entries.len()));
+                let store = self.store_of(server);
+                let (entries, length) = (store.seen(now, &way).to_vec(), store.entries.len());
+                self.tally.old_reads += u64::from(entries.len() < length);
+                self.trace(|_| format!("server {server} reads {} entries", entries.len()));
                 Stored::Entries(entries)
             }
             Operation::Append { expected, entry } => {
@@ -212,7 +215,7 @@ impl World {
                     |event: &turn::Event| matches!(event, turn::Event::TurnClaimed { .. });
                 let claims = entry.events.iter().any(is_claim);
                 let mut appended = self.store_of(server).append(now, expected, entry);
-                self.tell(|_| match appended {
+                self.trace(|_| match appended {
                     Appended::Ok { seq } => format!("server {server} appends {seq}: {kind}"),
                     Appended::Conflict { .. } => {
                         format!("server {server} is late with {}: {kind}", expected + 1)
@@ -254,7 +257,7 @@ impl World {
         })
     }
 
-    /// A server hears what came of an operation.
+    /// A server gets the result of an operation.
     pub(super) fn stored(
         &mut self,
         server: usize,
@@ -274,7 +277,7 @@ impl World {
         let Some((fork, servers)) = self.fork.take() else {
             return;
         };
-        self.tell(|_| "there is one primary again".to_owned());
+        self.trace(|_| "there is one primary again".to_owned());
         let is_known = self.store.entries.starts_with(&fork.entries);
         if !is_known {
             self.has_lost_writes = true;

@@ -17,6 +17,8 @@ pub(super) enum Tool {
     Note,
     /// Reserves, asks in the middle of its work, and pays.
     Book,
+    /// Moves money, after an approval and another that it asks for in the middle of its work.
+    Transfer,
     /// Looks, has a page do something, and shows.
     Guide,
     /// May be run again, and asks in the middle of its work.
@@ -45,11 +47,12 @@ pub(super) enum Deed {
 }
 
 impl Tool {
-    pub(super) const ALL: [(&'static str, Self); 9] = [
+    pub(super) const ALL: [(&'static str, Self); 10] = [
         ("pay", Self::Pay),
         ("charge", Self::Charge),
         ("note", Self::Note),
         ("book", Self::Book),
+        ("transfer", Self::Transfer),
         ("guide", Self::Guide),
         ("remind", Self::Remind),
         ("parcel", Self::Parcel),
@@ -75,11 +78,17 @@ impl Tool {
         match self {
             Self::Pay | Self::Charge | Self::Note => &[Deed::Act],
             Self::Book => &[Deed::Once("reserve"), Deed::Ask, Deed::Once("pay")],
+            Self::Transfer => &[Deed::Ask, Deed::Once("pay")],
             Self::Guide => &[Deed::Once("look"), Deed::Page, Deed::Once("show")],
             Self::Remind => &[Deed::Ask, Deed::Act],
             Self::Parcel => &[Deed::Leave],
             Self::Play | Self::Locate => &[],
         }
+    }
+
+    /// Whether a policy has a person asked before it runs.
+    pub(super) fn is_asked_about(self) -> bool {
+        matches!(self, Self::Pay | Self::Transfer | Self::Locate)
     }
 
     pub(super) fn is_idempotent(self) -> bool {
@@ -91,7 +100,7 @@ impl Tool {
     }
 }
 
-/// What was really done, whoever knows of it.
+/// What was really done, known or not.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     done: BTreeMap<(CallId, &'static str), u32>,

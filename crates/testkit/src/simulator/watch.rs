@@ -1,4 +1,4 @@
-//! The windows that people have open, and what they were told in them.
+//! The windows that people have open, and what they were shown in them.
 
 use std::future::Future;
 use std::pin::pin;
@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::checker::{Checker, Kind};
 use engine::driver::Opening;
-use engine::{Speech, WindowStream};
+use engine::{Dialect, WindowStream};
 use turn::call::Outcome;
 use turn::{CallId, TurnId};
 use wire::assembler::Sdk;
@@ -24,6 +24,8 @@ pub(super) struct Watch {
     life: u64,
     request: u64,
     turn: TurnId,
+    /// The message that the client goes on with, where the window is on another.
+    other: Option<String>,
     window: WindowStream,
     client: Checker,
     /// Whether the server said that the turn failed, or went elsewhere.
@@ -34,6 +36,8 @@ pub(super) struct Watch {
 pub(super) struct Watched {
     pub(super) request: u64,
     pub(super) turn: TurnId,
+    /// The message that the client goes on with, where the window is on another.
+    pub(super) other: Option<String>,
     /// The client's last message.
     pub(super) message: Option<Message>,
     /// Whether the server closed it, in good order.
@@ -42,16 +46,29 @@ pub(super) struct Watched {
 }
 
 impl World {
-    /// Opens a window for whoever ordered it.
+    /// Opens a window for who asked for it.
     pub(super) fn watch(&mut self, server: usize, delivery: &Delivery, opening: &Opening) {
         let here = &self.servers[server];
-        let Some(window) = here.windows.open(&here.driver, opening) else {
+        let mut opening = opening.clone();
+        if let (Some(Bug::CurrentTurn), Some(shown)) = (self.bug, here.driver.shown())
+            && opening.turn != *shown.turn
+        {
+            opening.turn = shown.turn.clone();
+            (opening.position, opening.seen) = (None, None);
+        }
+        let Some(window) = here.windows.open(&here.driver, &opening) else {
             return;
         };
-        let sdk = match opening.speech {
-            Speech::Sdk(wire::Profile::Shared) => Sdk::V6,
-            Speech::Sdk(_) => Sdk::V7,
-            Speech::Legacy => return,
+        // A client that answers goes on with the message that it has.
+        let own = delivery.order.messages().last();
+        let own = own.filter(|last| last.role == wire::Role::Assistant);
+        let own = own.and_then(|last| last.id.clone());
+        let is_resumed = matches!(delivery.order, Order::Resume { .. });
+        let other = own.filter(|own| !is_resumed && own != window.message_id());
+        let sdk = match opening.dialect {
+            Dialect::Sdk(wire::Profile::Shared) => Sdk::V6,
+            Dialect::Sdk(_) => Sdk::V7,
+            Dialect::Legacy => return,
         };
         let client = Checker::new(sdk).holding(delivery.order.messages().to_vec());
         let mut watch = Watch {
@@ -59,6 +76,7 @@ impl World {
             life: here.life,
             request: delivery.request,
             turn: opening.turn.clone(),
+            other,
             window,
             client,
             has_failed: false,
@@ -105,7 +123,7 @@ impl World {
 
     fn read(&mut self, watch: &mut Watch, chunk: &Chunk) {
         let request = watch.request;
-        self.tell(|_| format!("request {request} reads {}", chunk.type_name()));
+        self.trace(|_| format!("request {request} reads {}", chunk.type_name()));
         if let Chunk::Error(_) | Chunk::Abort(_) = chunk {
             watch.has_failed = true;
             return;
@@ -135,7 +153,7 @@ impl World {
         let findings = findings.filter(|finding| {
             // Somebody else may have answered.
             let is_answered = finding.reason.contains("from approval-requested");
-            // A denial that is told again goes by its answer, and ends where it was.
+            // A denial that is sent again goes by its answer, and ends where it was.
             let is_again = finding
                 .reason
                 .contains("from output-denied to approval-responded");
@@ -151,6 +169,7 @@ impl World {
         self.watched.push(Watched {
             request: watch.request,
             turn: watch.turn.clone(),
+            other: watch.other.take(),
             message,
             is_whole: is_whole && !watch.has_failed,
             findings,
@@ -164,7 +183,7 @@ impl World {
         }
     }
 
-    /// What people were told in windows agrees with the journal.
+    /// What people were shown in windows agrees with the journal.
     pub(super) fn judge_windows(
         &self,
         outcome: impl Fn(&CallId) -> Option<(Outcome, bool)>,
@@ -179,6 +198,12 @@ impl World {
                     .iter()
                     .map(|finding| format!("request {request}: {finding}")),
             );
+            if let Some(other) = &watched.other {
+                let turn = &watched.turn;
+                faults.push(format!(
+                    "request {request} goes on with message {other}, and got a window on {turn}"
+                ));
+            }
             let parts = watched.message.iter().flat_map(|message| &message.parts);
             for part in parts.filter_map(Part::as_tool) {
                 let call = CallId::from(part.tool_call_id.as_str());
@@ -187,7 +212,7 @@ impl World {
                 {
                     let state = part.state;
                     faults.push(format!(
-                        "request {request} was told {state:?} of {call}, and the journal says {outcome:?}"
+                        "request {request} was shown {state:?} of {call}, and the journal says {outcome:?}"
                     ));
                 }
             }
@@ -227,13 +252,13 @@ impl World {
 /// Whether what a client shows of a call is what became of it.
 fn agrees(part: &ToolPart, outcome: &Outcome, is_approved: bool) -> bool {
     match part.state {
-        // Who said no is told that it was denied, whatever else ended it, unless somebody said yes.
+        // To a client that said no it is denied, whatever else ended it, unless another said yes.
         ToolState::OutputDenied => match outcome {
             Outcome::Denied { .. } => true,
             Outcome::Error { .. } | Outcome::Unknown { .. } => !is_approved,
             _ => false,
         },
-        // One that was left behind in an earlier step is run by the proxy that stands for it.
+        // One that was superseded in an earlier step is run by its proxy.
         ToolState::OutputAvailable => {
             part.preliminary == Some(true)
                 || part.output == Some(serde_json::json!({"approved": true}))

@@ -20,13 +20,13 @@ use super::{Bug, Story, Tally};
 pub(super) const LEASE: u64 = 4_000;
 
 /// How long the world may take to become quiet once it is healed. Clocks may be wrong by a lease, a
-/// chat that nothing happens to is let go after a while, and people wait for a while.
+/// chat that nothing happens to is evicted after a while, and people wait for a while.
 const RECOVERY: u64 = 240_000;
 
 /// How many inputs the chat may take in all: one that goes round in circles takes more.
 const STEPS: u64 = 20_000;
 
-/// How often things go wrong in a schedule: once in so many times, or never.
+/// How often each fault happens in a schedule: once in this many times, or never.
 struct Odds {
     crash: u64,
     crashes_left: u64,
@@ -128,8 +128,8 @@ impl World {
         !self.is_healed && self.chance.one_in(self.odds.wire)
     }
 
-    /// Writes down what happens, if it is to be told.
-    pub(super) fn tell(&mut self, line: impl FnOnce(&Self) -> String) {
+    /// Records what happens, if that is wanted.
+    pub(super) fn trace(&mut self, line: impl FnOnce(&Self) -> String) {
         if self.lines.is_some() {
             let line = format!("{:>7} {}", self.now - 100_000, line(self));
             if let Some(lines) = &mut self.lines {
@@ -161,7 +161,7 @@ impl World {
     }
 
     pub(super) fn fault(&mut self, fault: String) {
-        self.tell(|_| format!("fault: {fault}"));
+        self.trace(|_| format!("fault: {fault}"));
         self.faults.push(fault);
     }
 
@@ -221,14 +221,14 @@ impl World {
                 if !self.is_alive(server, life) => {}
             Happening::Tool { server, run, .. } => self.tool_goes_on(server, run),
             Happening::Later { server, call, .. } => {
-                self.tell(|_| format!("server {server}: {call} is done at last"));
+                self.trace(|_| format!("server {server}: {call} is done at last"));
                 self.ledger.execute(&call, ACT);
                 self.bring_result(server, call);
             }
             Happening::Notified { server, .. } => self.catch_up(server),
             Happening::Person => self.person(),
             Happening::Send(request) => self.send(request),
-            Happening::Reply { request, told } => self.hear(request, told),
+            Happening::Reply { request, response } => self.receive_response(request, response),
             Happening::TimeLimit { request, tries } => self.reach_time_limit(request, tries),
             Happening::Crash(server) => self.crash(server),
             Happening::Restart(server) => self.restart(server),
@@ -243,33 +243,35 @@ impl World {
     fn befall(&mut self, what: Happening) {
         match what {
             Happening::CutFromStore { server, until } => {
-                self.tell(|_| format!("server {server} is cut from the store"));
+                self.trace(|_| format!("server {server} is cut from the store"));
                 self.servers[server].way.cut_until = until;
             }
             Happening::Silence { server, until } => {
-                self.tell(|_| format!("the store is silent to server {server}"));
+                self.trace(|_| format!("the store is silent to server {server}"));
                 self.servers[server].way.silent_until = until;
             }
             Happening::Lag { server, until, lag } => {
-                self.tell(|_| format!("server {server} reads what is {lag} ms old"));
+                self.trace(|_| format!("server {server} reads what is {lag} ms old"));
                 self.servers[server].way.lags = (until, lag);
             }
             Happening::OldPrimary { server, until } => {
-                self.tell(|_| format!("server {server} reads from a primary that was"));
+                self.trace(|_| format!("server {server} reads from a primary that was"));
                 let length = self.store.entries.len();
                 self.servers[server].way.reads_old = Some((until, length));
             }
             Happening::TwoPrimaries { servers, until } if self.fork.is_none() => {
-                self.tell(|_| format!("there are two primaries: {servers:?}"));
+                self.trace(|_| format!("there are two primaries: {servers:?}"));
+                self.tally.two_primaries += 1;
                 self.fork = Some((self.store.clone(), servers));
                 self.after(until - self.now, Happening::OnePrimary);
             }
             Happening::ClockJumps { server, skew } => {
-                self.tell(|_| format!("the clock of server {server} jumps"));
+                self.trace(|_| format!("the clock of server {server} jumps"));
+                self.tally.clock_jumps += 1;
                 self.servers[server].skew = skew;
             }
             Happening::CutPeers { between, until } => {
-                self.tell(|_| format!("servers {between:?} are cut from each other"));
+                self.trace(|_| format!("servers {between:?} are cut from each other"));
                 self.cut_peers.push((between, until));
             }
             _ => {}
@@ -277,7 +279,7 @@ impl World {
     }
 
     fn heal(&mut self) {
-        self.tell(|_| "all is healed".to_owned());
+        self.trace(|_| "all is healed".to_owned());
         self.join();
         self.is_healed = true;
         self.cut_peers.clear();
@@ -305,7 +307,7 @@ impl World {
         if self.is_healed || !self.servers[server].is_up {
             return;
         }
-        self.tell(|_| format!("server {server} dies"));
+        self.trace(|_| format!("server {server} dies"));
         self.tally.crashes += 1;
         let (life, skew) = (self.servers[server].life + 1, self.servers[server].skew);
         let mut dead = std::mem::replace(
@@ -324,7 +326,7 @@ impl World {
 
     fn restart(&mut self, server: usize) {
         if !self.servers[server].is_up {
-            self.tell(|_| format!("server {server} starts again"));
+            self.trace(|_| format!("server {server} starts again"));
             self.servers[server].is_up = true;
             // What an earlier process left is looked for at once.
             self.look_around(server);
@@ -348,7 +350,7 @@ impl World {
         !self.is_healed && self.chance.one_in(self.odds.doubt)
     }
 
-    /// The journal has grown: everybody is told, or not, or twice.
+    /// The journal has grown: each server is notified, or not, or twice.
     pub(super) fn notify(&mut self) {
         for server in 0..self.servers.len() {
             let life = self.servers[server].life;

@@ -5,37 +5,39 @@ use std::iter::Peekable;
 use serde_json::Value;
 
 use super::gate;
-use crate::agent::{AgentEvent, Part, Said};
+use crate::agent::{AgentEvent, CompactEvent, Part};
 use crate::call::{Call, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{End, Event, Finish};
+use crate::failure::FailureCode;
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId, TurnId};
 use crate::input::{Effect, Output};
-use crate::live::{Live, Made, Piece, Ruling, Verdict};
+use crate::item::Item;
+use crate::policy::{PolicyDecision, Verdict};
 use crate::reason::denial;
-use crate::said::Item;
+use crate::step_in_progress::{Piece, ProposedCall, StepInProgress};
 use crate::time::At;
 
 impl Chat {
-    /// Takes in the words that come first and are more of the text or reasoning that is open, and says
-    /// them at once. Nearly all that an agent says is this; it needs no entry and has no effect.
-    pub fn hear(
+    /// Takes the leading deltas of the text or reasoning that is open, and hands each to `say`. Nearly
+    /// all events of an agent are deltas; they need no entry and have no effect.
+    pub fn push_deltas(
         &mut self,
-        said: &mut Peekable<impl Iterator<Item = Said>>,
+        events: &mut Peekable<impl Iterator<Item = CompactEvent>>,
         say: impl FnMut(String),
     ) {
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         if let Some(turn) = turn {
-            turn.hear(said, say);
+            turn.push_deltas(events, say);
         }
     }
 
-    pub(super) fn agent_says(
+    pub(super) fn agent_event(
         &mut self,
         output: &mut Output,
         event: AgentEvent,
-        ruling: Option<Ruling>,
+        policy: Option<PolicyDecision>,
         now: At,
     ) {
         let is_of_earlier = matches!(
@@ -44,7 +46,7 @@ impl Chat {
         );
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {
-            return self.agent_says_later(output, event, ruling, now);
+            return self.agent_event_after_step(output, event, policy, now);
         };
         let finish = match &event {
             AgentEvent::Ended(finish) => Some(*finish),
@@ -60,25 +62,25 @@ impl Chat {
         };
         // What no page is shown begins nothing: the agent may fail before it says a word.
         let is_silent = matches!(event, AgentEvent::Session(_) | AgentEvent::Metadata(_));
-        let mut live = turn.live.take().unwrap_or_default();
-        let items = live.take(event, ruling);
-        if !live.is_begun && !is_silent {
-            live.is_begun = true;
-            turn.say(Item::StepBegun);
+        let mut in_progress = turn.in_progress.take().unwrap_or_default();
+        let items = in_progress.take(event, policy);
+        if !in_progress.is_begun && !is_silent {
+            in_progress.is_begun = true;
+            turn.push_item(Item::StepBegun);
         }
-        items.into_iter().for_each(|item| turn.say(item));
-        turn.live = Some(live);
+        items.into_iter().for_each(|item| turn.push_item(item));
+        turn.in_progress = Some(in_progress);
         if let Some(finish) = finish {
             self.end_step(output, finish, now);
         }
     }
 
     /// What an agent says that holds its conversation open when it is not its turn to speak.
-    fn agent_says_later(
+    fn agent_event_after_step(
         &mut self,
         output: &mut Output,
         event: AgentEvent,
-        ruling: Option<Ruling>,
+        policy: Option<PolicyDecision>,
         now: At,
     ) {
         let Some(turn) = self.current() else {
@@ -106,12 +108,12 @@ impl Chat {
                 provider_id,
                 asking,
             } => {
-                // Whoever takes the turn up asks the agent again, and hears what is asked already.
+                // A server that takes the turn up asks the agent again, and gets what is asked already.
                 let call = turn.own_call(&provider_id);
                 if let Some(call) = call.filter(|call| !turn.is_asked_of(call)) {
                     let question = asking.question;
                     let kind = GateKind::Approval { question };
-                    let timeout = ruling.and_then(|ruling| ruling.timeout);
+                    let timeout = policy.and_then(|policy| policy.timeout);
                     let expires = timeout.map(|timeout| now + timeout);
                     let gate = Gate {
                         token: asking.token,
@@ -134,7 +136,7 @@ impl Chat {
             } => {
                 if let Some(call) = turn.own_call(&provider_id) {
                     self.settle_own_call(output, call, outcome);
-                    self.go_on(output);
+                    self.advance(output);
                 }
             }
             AgentEvent::Failed {
@@ -143,7 +145,7 @@ impl Chat {
                 retry_after_ms,
             } if turn.is_agent_busy() => self.agent_fails(output, code, message, retry_after_ms),
             AgentEvent::Ended(finish) if turn.is_agent_asked => {
-                self.agent_says_nothing(output, finish, now);
+                self.agent_event_nothing(output, finish, now);
             }
             _ => {}
         }
@@ -151,7 +153,7 @@ impl Chat {
 
     /// The agent was asked to go on with its own calls, and ends without a word: what it has not
     /// settled and does not ask about it has lost.
-    fn agent_says_nothing(&mut self, output: &mut Output, finish: Finish, now: At) {
+    fn agent_event_nothing(&mut self, output: &mut Output, finish: Finish, now: At) {
         let Some(turn) = self.current_mut() else {
             return;
         };
@@ -194,18 +196,18 @@ impl Chat {
             return;
         };
         let id = turn.id().clone();
-        let live = turn.live.clone().unwrap_or_default();
+        let in_progress = turn.in_progress.clone().unwrap_or_default();
         let first = turn.calls.len();
-        let calls: Vec<Call> = live
+        let calls: Vec<Call> = in_progress
             .calls
             .iter()
             .enumerate()
             .map(|(n, made)| call(&id, first + n, made))
             .collect();
-        let step = step_ended(&id, &live, &calls, finish);
+        let step = step_ended(&id, &in_progress, &calls, finish);
         self.decide(output, [step]);
-        self.note_session(output, &id, live.session);
-        for (made, call) in live.calls.into_iter().zip(calls) {
+        self.note_session(output, &id, in_progress.session);
+        for (made, call) in in_progress.calls.into_iter().zip(calls) {
             self.rule(output, made, call.id, now);
         }
         if self
@@ -215,20 +217,20 @@ impl Chat {
             let end = End::Finished;
             self.decide(output, [Event::TurnEnded { turn: id, end }]);
         } else {
-            self.go_on(output);
+            self.advance(output);
         }
     }
 
-    fn rule(&mut self, output: &mut Output, made: Made, call: CallId, now: At) {
+    fn rule(&mut self, output: &mut Output, made: ProposedCall, call: CallId, now: At) {
         let Some(turn) = self.current() else {
             return;
         };
         let id = turn.id().clone();
-        let expires = made.ruling.timeout.map(|timeout| now + timeout);
+        let expires = made.policy.timeout.map(|timeout| now + timeout);
         if made.is_open {
             return;
         }
-        match made.ruling.verdict {
+        match made.policy.verdict {
             Verdict::Invalid { error } => {
                 self.settle_call(output, call, Outcome::Invalid { error });
             }
@@ -244,9 +246,9 @@ impl Chat {
                 };
                 self.open_gate(output, gate);
             }
-            Verdict::Allow => match made.ruling.place {
+            Verdict::Allow => match made.policy.place {
                 Place::Client => {
-                    let expires = self.client_deadline(made.ruling.timeout, now);
+                    let expires = self.client_deadline(made.policy.timeout, now);
                     let gate = gate(turn, call, GateKind::ClientCall, expires);
                     self.open_gate(output, gate);
                 }
@@ -274,12 +276,14 @@ impl Chat {
         let unsettled: Vec<CallId> = unsettled.map(|state| state.call.id.clone()).collect();
         // If the agent ran but one call, that is what failed.
         let mut at_work = turn.own_calls_at_work();
-        let only = at_work.next().filter(|_| code == "agent_failed").cloned();
+        let failure = FailureCode::named(code);
+        let has_failed = failure == Some(FailureCode::AgentFailed);
+        let only = at_work.next().filter(|_| has_failed).cloned();
         let failed = only.filter(|_| at_work.next().is_none());
         drop(at_work);
         let turn = turn.id().clone();
-        let reason = match code {
-            "agent_cut_off" => UnknownReason::ConnectionCut,
+        let reason = match failure {
+            Some(FailureCode::AgentCutOff) => UnknownReason::ConnectionCut,
             _ => UnknownReason::AgentFailed,
         };
         for call in unsettled {
@@ -308,16 +312,18 @@ impl Chat {
             return;
         };
         let id = turn.id().clone();
-        let Some(mut live) = turn.live.clone() else {
+        let Some(mut in_progress) = turn.in_progress.clone() else {
             return;
         };
-        live.calls.clear();
-        live.parts.retain(|said| matches!(said, Piece::Part(_)));
-        if live.is_begun {
-            let step = step_ended(&id, &live, &[], Finish::Cut);
+        in_progress.calls.clear();
+        in_progress
+            .parts
+            .retain(|said| matches!(said, Piece::Part(_)));
+        if in_progress.is_begun {
+            let step = step_ended(&id, &in_progress, &[], Finish::Cut);
             self.decide(output, [step]);
         }
-        self.note_session(output, &id, live.session);
+        self.note_session(output, &id, in_progress.session);
     }
 
     fn note_session(&mut self, output: &mut Output, turn: &TurnId, session: Option<Value>) {
@@ -328,24 +334,29 @@ impl Chat {
     }
 }
 
-fn call(turn: &TurnId, n: usize, made: &Made) -> Call {
+fn call(turn: &TurnId, n: usize, made: &ProposedCall) -> Call {
     Call {
         id: CallId::of(turn, n),
         provider_id: made.provider_id.clone(),
         tool: made.tool.clone(),
         input: made.input.clone(),
-        place: made.ruling.place,
+        place: made.policy.place,
         parent: None,
         provider_metadata: made.provider_metadata.clone(),
     }
 }
 
-fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Event {
-    let parts = live.parts.iter().map(|said| match said {
+fn step_ended(
+    turn: &TurnId,
+    in_progress: &StepInProgress,
+    calls: &[Call],
+    finish: Finish,
+) -> Event {
+    let parts = in_progress.parts.iter().map(|said| match said {
         Piece::Part(part) => part.clone(),
         Piece::Call(n) => {
-            let held = match live.calls[*n].ruling.verdict {
-                _ if live.calls[*n].is_open => true,
+            let held = match in_progress.calls[*n].policy.verdict {
+                _ if in_progress.calls[*n].is_open => true,
                 Verdict::Invalid { .. } => true,
                 Verdict::Ask { .. } => calls[*n].place == Place::Client,
                 _ => false,
@@ -353,7 +364,7 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
             Part::Call {
                 call: calls[*n].clone(),
                 held,
-                open: live.calls[*n].is_open,
+                open: in_progress.calls[*n].is_open,
             }
         }
     });
@@ -361,6 +372,6 @@ fn step_ended(turn: &TurnId, live: &Live, calls: &[Call], finish: Finish) -> Eve
         turn: turn.clone(),
         parts: parts.collect(),
         finish,
-        metadata: live.metadata.clone(),
+        metadata: in_progress.metadata.clone(),
     }
 }

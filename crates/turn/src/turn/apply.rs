@@ -5,13 +5,13 @@ use std::iter::Peekable;
 use serde_json::Value;
 
 use super::{CallState, GateState, Phase, Step, Turn};
-use crate::agent::{Part, Said};
+use crate::agent::{CompactEvent, Part};
 use crate::call::Call;
 use crate::event::{Event, Finish};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
-use crate::live::{self, Live};
-use crate::said::Item;
+use crate::item::Item;
+use crate::step_in_progress::{self, StepInProgress};
 
 impl Turn {
     /// Takes in one event of the journal.
@@ -32,7 +32,7 @@ impl Turn {
             Event::GateClosed { gate, decision, .. } => self.apply_decision(gate, decision),
             Event::CallStarted { call, .. } => {
                 self.enter(call, Phase::Running);
-                self.say(Item::CallStarted(call.clone()));
+                self.push_item(Item::CallStarted(call.clone()));
             }
             Event::CallRecorded {
                 call, name, value, ..
@@ -45,14 +45,17 @@ impl Turn {
                 if let Some(state) = self.call_state_mut(call) {
                     state.phase = Phase::Settled(outcome.clone());
                     let (call, outcome) = (call.clone(), outcome.clone());
-                    self.say(Item::CallSettled { call, outcome });
+                    self.push_item(Item::CallSettled { call, outcome });
                 }
             }
             Event::TurnEnded { end, .. } => {
                 self.end = Some(end.clone());
-                let closed = self.live.take().and_then(|mut live| live.close());
-                self.said.extend(closed);
-                self.say(Item::Ended(end.clone()));
+                let closed = self
+                    .in_progress
+                    .take()
+                    .and_then(|mut in_progress| in_progress.close());
+                self.items.extend(closed);
+                self.push_item(Item::Ended(end.clone()));
             }
         }
     }
@@ -60,13 +63,13 @@ impl Turn {
     /// Notes that the events of an entry are all in.
     pub(crate) fn end_entry(&mut self) {
         let is_parked = self.is_parked();
-        self.say(Item::EntryEnded { is_parked });
+        self.push_item(Item::EntryEnded { is_parked });
     }
 
     fn register(&mut self, call: &Call, step: Option<usize>, is_held: bool, is_open: bool) {
         self.index.insert(call.id.clone(), self.calls.len());
         self.calls.push(CallState::new(call.clone()));
-        self.say(Item::CallMade {
+        self.push_item(Item::CallMade {
             call: Box::new(call.clone()),
             step,
             is_held,
@@ -76,14 +79,15 @@ impl Turn {
 
     fn apply_step(&mut self, parts: &[Part], finish: Finish, metadata: Option<&Value>) {
         // What was heard in this process was said as it came.
-        match self.live.take() {
-            Some(mut live) if live.is_begun => self.said.extend(live.close()),
+        match self.in_progress.take() {
+            Some(mut in_progress) if in_progress.is_begun => self.items.extend(in_progress.close()),
             _ => {
-                self.say(Item::StepBegun);
-                self.said.extend(parts.iter().flat_map(live::said));
+                self.push_item(Item::StepBegun);
+                self.items
+                    .extend(parts.iter().flat_map(step_in_progress::items));
             }
         }
-        self.say(Item::StepEnded {
+        self.push_item(Item::StepEnded {
             finish,
             metadata: metadata.cloned(),
         });
@@ -111,7 +115,7 @@ impl Turn {
         if !matches!(gate.kind, GateKind::ToolApproval { .. }) {
             self.enter(&gate.call, Phase::Held(gate.id.clone()));
         }
-        self.say(Item::GateOpened(Box::new(gate.clone())));
+        self.push_item(Item::GateOpened(Box::new(gate.clone())));
     }
 
     /// Moves a call on. What is settled stays so.
@@ -140,23 +144,27 @@ impl Turn {
         {
             state.edited_input = Some(input.clone());
         }
-        self.say(Item::GateClosed {
+        self.push_item(Item::GateClosed {
             gate: id.clone(),
             decision: decision.clone(),
         });
     }
 
     /// Takes in the words that come first and are more of the block that is open.
-    pub(crate) fn hear(
+    pub(crate) fn push_deltas(
         &mut self,
-        said: &mut Peekable<impl Iterator<Item = Said>>,
+        events: &mut Peekable<impl Iterator<Item = CompactEvent>>,
         mut say: impl FnMut(String),
     ) {
-        let Some(mut more) = self.live.as_mut().and_then(Live::more) else {
+        let Some(mut block) = self
+            .in_progress
+            .as_mut()
+            .and_then(StepInProgress::open_block)
+        else {
             return;
         };
-        while let Some(word) = more.take(said) {
-            say(word);
+        while let Some(delta) = block.take(events) {
+            say(delta);
         }
     }
 }

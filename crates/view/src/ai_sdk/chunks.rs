@@ -1,10 +1,11 @@
-//! What clients are told, in chunks.
+//! Renders what a turn says as chunks, in the newest client's words.
 
 use serde_json::{Value, json};
+use turn::CallId;
 use turn::agent::Part;
 use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
-use turn::live::OURS;
+use turn::metadata::OURS;
 use turn::reason::{NOT_NEEDED, PAGE_TIMED_OUT, SUPERSEDED, TIMED_OUT, denial, unknown};
 use wire::Chunk;
 use wire::chunk::{
@@ -46,7 +47,7 @@ pub(super) fn reasoning_end(block: u32) -> Chunk {
     })
 }
 
-/// A part that is told whole. `block` numbers the message's texts, reasonings and sources.
+/// A part that is shown whole. `block` numbers the message's texts, reasonings and sources.
 pub(super) fn part(part: &Part, block: &mut u32) -> Option<Chunk> {
     Some(match part {
         Part::File {
@@ -76,8 +77,8 @@ pub(super) fn part(part: &Part, block: &mut u32) -> Option<Chunk> {
     })
 }
 
-/// What clients are told of a call that the agent runs by itself: no page knows its tool, and none
-/// is waited for.
+/// The mark of a call that the agent runs by itself: no page knows its tool, and none is waited
+/// for.
 fn own(call: &Call) -> Option<bool> {
     (call.place == Place::Agent).then_some(true)
 }
@@ -133,21 +134,21 @@ pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chun
     })
 }
 
-pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<Chunk> {
+pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<ToolApprovalResponse> {
     let reason = match decision {
         Decision::Approved { reason, .. } | Decision::Denied { reason } => reason.clone(),
         Decision::Superseded => Some(SUPERSEDED.to_owned()),
         _ => None,
     };
-    Some(Chunk::from(ToolApprovalResponse {
+    Some(ToolApprovalResponse {
         approval_id: gate.id.to_string(),
         approved: decision.approved()?,
         reason,
         ..ToolApprovalResponse::default()
-    }))
+    })
 }
 
-/// What is told of a call that stands for one whose gate was closed so.
+/// The outcome of a proxy call whose gate was closed so.
 pub(crate) fn answered(gate: &Gate, decision: &Decision) -> Outcome {
     let error = |error: &str| Outcome::Error {
         error: error.to_owned(),
@@ -174,13 +175,13 @@ pub(crate) fn answered(gate: &Gate, decision: &Decision) -> Outcome {
     }
 }
 
-/// What is told of a call that a person said no to.
-pub(crate) fn denied(call: &Call) -> Chunk {
-    let tool_call_id = call.id.to_string();
+/// A call that a person said no to.
+pub(crate) fn denied(call: &CallId) -> Chunk {
+    let tool_call_id = call.to_string();
     Chunk::ToolOutputDenied(ToolOutputDenied { tool_call_id })
 }
 
-/// What is told of a settled call.
+/// A settled call.
 pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
     let tool_call_id = call.id.to_string();
     let error_text = match outcome {

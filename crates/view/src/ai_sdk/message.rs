@@ -3,9 +3,11 @@
 use turn::Turn;
 use wire::assembler::{Assembler, Sdk};
 use wire::tool_part::Approval;
-use wire::{Chunk, Message, Part, ToolPart, ToolState};
+use wire::{Message, Part, ToolPart, ToolState};
 
-use super::transcript::{Line, Transcript};
+use super::closing::Closing;
+use super::line::Line;
+use super::transcript::Transcript;
 use super::{chunks, proxy};
 
 /// The assistant message of a turn.
@@ -13,18 +15,15 @@ pub(crate) fn assemble(turn: &Turn, transcript: &Transcript) -> Message {
     let mut assembler = Assembler::new(Sdk::V7, turn.message_id());
     let last = transcript.lines().len().saturating_sub(1);
     for (index, line) in transcript.lines().iter().enumerate() {
-        let chunk = match line {
-            Line::Chunk(chunk) => Chunk::clone(chunk),
+        match line {
             // A park that was left again is over.
             Line::Close(_) if index < last => continue,
-            // A failure is told beside the message, not in it.
-            Line::Close(closing) => match closing.chunk() {
-                Chunk::Error(_) => continue,
-                chunk => chunk,
-            },
-        };
+            // A failure is shown beside the message, not in it.
+            Line::Close(Closing::Failed(_)) => continue,
+            _ => {}
+        }
         // A transcript is made here, and every order that can be made is tested against the checker.
-        let applied = assembler.apply(&chunk);
+        let applied = assembler.apply(&line.chunk());
         debug_assert!(applied.is_ok(), "{applied:?}");
     }
     let mut message = assembler.message().clone();
@@ -41,8 +40,7 @@ fn note_answer(turn: &Turn, part: &mut ToolPart) {
     let Some((gate, Some(decision))) = found else {
         return;
     };
-    let Some(Chunk::ToolApprovalResponse(response)) = chunks::approval_response(gate, decision)
-    else {
+    let Some(response) = chunks::approval_response(gate, decision) else {
         return;
     };
     if !response.approved {

@@ -1,16 +1,19 @@
 //! Where clients are shown what is asked.
 //!
 //! A client looks at its last step alone to see whether it has something to send. So an answer is sent
-//! only if its question stands there; and a page's output that stands there is sent again and again,
+//! only if its question is there; and a page's output that is there is sent again and again,
 //! until another step begins or something beside it is open, of which what runs at the agent counts for
-//! nothing. A question stands at its call as long as that is in the last step. One that is left behind
-//! is asked once more, by a call that stands for its own in a step of its own, when nothing else moves.
+//! nothing. A question is asked at its call as long as that is in the last step. One that is superseded
+//! is asked once more, by a proxy call in a step of its own, when nothing else moves.
+
+use std::sync::Arc;
 
 use serde_json::json;
 use turn::CallId;
 use turn::call::{Outcome, Place};
 use turn::gate::{Decision, Gate, GateKind};
 
+use super::line::CallLine;
 use super::transcript::{ShownCall, ShownGate, Transcript};
 use super::{chunks, proxy};
 
@@ -35,11 +38,11 @@ impl Transcript {
                 // A held call is shown with its input, and yet no page takes it for announced.
                 let state = self.shown(&gate.call);
                 let held = state.filter(|state| state.is_held && !state.is_announced);
-                let delta = held.map(|state| chunks::input_delta(&state.call));
+                let input = held.map(|state| CallLine::input_shown(&state.call));
                 let request = self.call(&gate.call);
-                let request = request.map(|call| chunks::approval_request(gate, call, question));
-                self.say_all(delta);
-                self.say_all(request);
+                let request = request.map(|call| CallLine::asked(call, gate, question));
+                self.push_all(input);
+                self.push_all(request);
             }
         }
         self.note_shown(gate, |state| state.is_at_call = true);
@@ -72,7 +75,7 @@ impl Transcript {
             } else {
                 self.ask_by_proxy(&page);
             }
-        } else if self.is_parked && self.is_question_left_behind() {
+        } else if self.is_parked && self.is_question_superseded() {
             let questions = self.open_questions();
             let questions: Vec<Gate> = questions.map(|state| state.gate.clone()).collect();
             self.enter_step();
@@ -126,7 +129,7 @@ impl Transcript {
     }
 
     /// Whether a question is not to be seen in the last step.
-    fn is_question_left_behind(&self) -> bool {
+    fn is_question_superseded(&self) -> bool {
         let mut questions = self.open_questions();
         questions.any(|state| state.shown_in != Some(self.steps))
     }
@@ -143,46 +146,44 @@ impl Transcript {
         self.gates.iter().filter(|state| state.decision.is_none())
     }
 
-    /// Shows a gate at a call that stands for its own.
+    /// Shows a gate at a proxy of its call.
     fn ask_by_proxy(&mut self, gate: &Gate) {
         let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
         let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
             return;
         };
-        let call = proxy::of(call, gate, shown.proxy_calls + 1);
+        let call = Arc::new(proxy::of(call, gate, shown.proxy_calls + 1));
         match gate.kind.question() {
             None => {
                 self.leave_behind(&gate.call);
-                self.say(chunks::input_start(&call));
-                self.say(chunks::input_available(&call));
+                self.push(CallLine::begun(&call));
+                self.push(CallLine::announced(&call));
             }
             Some(question) => {
-                self.say(chunks::input_start(&call));
-                let input = match call.place {
-                    Place::Client => chunks::input_delta(&call),
-                    _ => chunks::input_available(&call),
-                };
-                self.say(input);
+                self.push(CallLine::begun(&call));
+                self.push(match call.place {
+                    Place::Client => CallLine::input_shown(&call),
+                    _ => CallLine::announced(&call),
+                });
                 let request = Gate {
                     call: call.id.clone(),
                     ..gate.clone()
                 };
-                self.say(chunks::approval_request(&request, &call, question));
+                self.push(CallLine::asked(&call, &request, question));
             }
         }
         self.note_shown(gate, |state| state.proxy_calls += 1);
     }
 
-    /// Leaves a call behind that was held until its approval: what stands for it is run in its place.
+    /// Supersedes a call that was held until its approval: its proxy is run in its place.
     fn leave_behind(&mut self, id: &CallId) {
         let Some(state) = self.shown_mut(id) else {
             return;
         };
-        state.is_left_behind = true;
+        state.is_superseded = true;
         let approved = json!({"approved": true});
-        let told = Outcome::Output { output: approved };
-        let chunk = chunks::outcome(&state.call, &told);
-        self.say(chunk);
+        let line = CallLine::settled(&state.call, &Outcome::Output { output: approved });
+        self.push(line);
     }
 
     fn note_shown(&mut self, gate: &Gate, how: impl FnOnce(&mut ShownGate)) {
@@ -194,7 +195,7 @@ impl Transcript {
         }
     }
 
-    /// Says what became of the calls that stood for a gate's own.
+    /// Says what became of the proxies of a gate's call.
     pub(super) fn settle_proxy_calls(&mut self, gate: &Gate, decision: &Decision) {
         let shown = self.gates.iter().find(|state| state.gate.id == gate.id);
         let (Some(shown), Some(call)) = (shown, self.call(&gate.call)) else {
@@ -202,9 +203,9 @@ impl Transcript {
         };
         let proxy_calls = (1..=shown.proxy_calls).map(|n| proxy::of(call, gate, n));
         let outcome = chunks::answered(gate, decision);
-        let told = proxy_calls.map(|call| chunks::outcome(&call, &outcome));
-        let told: Vec<_> = told.collect();
-        self.say_all(told);
+        let lines = proxy_calls.map(|call| CallLine::settled(&Arc::new(call), &outcome));
+        let lines: Vec<_> = lines.collect();
+        self.push_all(lines);
     }
 
     /// Shows a call without which its step was shown, in a step of its own if that is over.
@@ -213,7 +214,7 @@ impl Transcript {
             return;
         };
         state.is_hidden = false;
-        let start = chunks::input_start(&state.call);
+        let start = CallLine::begun(&state.call);
         if !self.is_in_step() {
             self.enter_step();
         }
@@ -221,7 +222,7 @@ impl Transcript {
         if let Some(state) = self.shown_mut(id) {
             state.shown_in = shown_in;
         }
-        self.say(start);
+        self.push(start);
     }
 
     /// Shows a call with its whole input, at which a page's tool runs.
@@ -232,7 +233,7 @@ impl Transcript {
             return;
         };
         state.is_announced = true;
-        let chunk = chunks::input_available(&state.call);
-        self.say(chunk);
+        let line = CallLine::announced(&state.call);
+        self.push(line);
     }
 }

@@ -1,20 +1,21 @@
 //! What a turn has said, placed in the message that clients hold: one transcript, whichever window they
 //! use, with marks where a window closes. [`super::window`] turns a stretch of it into what one client is
-//! sent; `place` says where questions stand.
+//! sent; `place` says where questions are asked.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use turn::call::{Call, Outcome, Place};
 use turn::event::{End, Finish as Finished};
 use turn::gate::{Decision, Gate};
-use turn::said::Item;
+use turn::item::Item;
 use turn::{CallId, GateId};
-use wire::Chunk;
-use wire::chunk::{BlockDelta, Error, Finish, FinishReason};
+use wire::chunk::FinishReason;
 
-use super::chunks;
+use super::closing::{self, Closing};
+use super::line::{Block, BlockLine, CallLine, Delta, Line, Settlement};
+use super::{chunks, compact};
 use crate::weight::Weight;
 
 /// What a line takes that says nothing.
@@ -41,35 +42,18 @@ pub struct Transcript {
     pub(super) calls: Vec<ShownCall>,
     index: HashMap<CallId, usize>,
     pub(super) gates: Vec<ShownGate>,
-    /// Denials that wait for a page's output: told earlier, no client would ever send that output.
-    deferred: Vec<Chunk>,
+    /// Denials that wait for a page's output: sent earlier, no client would ever send that output.
+    deferred: Vec<CallLine>,
     /// Whether it was drawn together.
     is_compact: bool,
     /// How many bytes it takes, once it is over.
     weight: Option<usize>,
 }
 
-/// One line of a transcript.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Line {
-    /// A chunk, in the newest client's words; a window narrows it to what its client knows.
-    ///
-    /// Shared, since the transcript and all who read along keep it, and a chunk is large.
-    Chunk(Arc<Chunk>),
-    /// Nothing more can happen without a client, or at all: windows close here.
-    Close(Closing),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Block {
-    Text,
-    Reasoning,
-}
-
 /// A call, and where clients find it.
 #[derive(Debug, Clone)]
 pub(super) struct ShownCall {
-    pub(super) call: Call,
+    pub(super) call: Arc<Call>,
     /// The model's step that it belongs to; none for one that a tool asked for.
     pub(super) step: Option<usize>,
     pub(super) is_announced: bool,
@@ -80,8 +64,8 @@ pub(super) struct ShownCall {
     pub(super) is_hidden: bool,
     /// The step, among those that clients were shown, in which they find it.
     pub(super) shown_in: usize,
-    /// Whether clients find in another step what stands for it, and nothing more of it in its own.
-    pub(super) is_left_behind: bool,
+    /// Whether clients find a proxy of it in another step, and nothing more of it in its own.
+    pub(super) is_superseded: bool,
     pub(super) is_settled: bool,
 }
 
@@ -94,7 +78,7 @@ pub(super) struct ShownGate {
     pub(super) shown_in: Option<usize>,
     /// Whether they find it at its call.
     pub(super) is_at_call: bool,
-    /// How many calls they were shown that stand for its own.
+    /// How many proxies of its call they were shown.
     pub(super) proxy_calls: usize,
 }
 
@@ -110,17 +94,19 @@ impl Transcript {
         self.weight.unwrap_or_else(|| {
             let mut weight = Weight(LINE * self.lines.len());
             for line in &self.lines {
-                if let Line::Chunk(chunk) = line {
-                    weight.add(|out| serde_json::to_writer(out, &**chunk));
-                }
+                let chunk = match line {
+                    Line::StepBegun | Line::StepEnded | Line::Close(_) => continue,
+                    line => line.chunk(),
+                };
+                weight.add(|out| serde_json::to_writer(out, &*chunk));
             }
             weight.0
         })
     }
 
     /// Whether clients run a proxy in the place of a call.
-    pub(crate) fn is_left_behind(&self, call: &CallId) -> bool {
-        self.shown(call).is_some_and(|shown| shown.is_left_behind)
+    pub(crate) fn is_superseded(&self, call: &CallId) -> bool {
+        self.shown(call).is_some_and(|shown| shown.is_superseded)
     }
 
     /// Takes in what was said or done.
@@ -128,29 +114,27 @@ impl Transcript {
         match item {
             Item::StepBegun => self.enter_step(),
             Item::TextBegun { provider_metadata } => {
-                let start = self.begin(Block::Text, provider_metadata.as_ref());
-                self.say(Chunk::TextStart(start));
+                self.begin(Block::Text, provider_metadata.as_ref());
             }
             Item::ReasoningBegun { provider_metadata } => {
-                let start = self.begin(Block::Reasoning, provider_metadata.as_ref());
-                self.say(Chunk::ReasoningStart(start));
+                self.begin(Block::Reasoning, provider_metadata.as_ref());
             }
-            Item::Words(words) => self.words(words),
+            Item::Delta(delta) => self.push_delta(delta),
             Item::BlockEnded => {
-                let end = self.open.take().map(|open| match open {
-                    Block::Text => chunks::text_end(self.blocks),
-                    Block::Reasoning => chunks::reasoning_end(self.blocks),
-                });
-                self.say_all(end);
+                if let Some(block) = self.open.take() {
+                    let end = BlockLine::ended(block, self.blocks);
+                    self.lines.push(Line::Block(Arc::new(end)));
+                }
             }
             Item::Part(part) => {
                 let chunk = chunks::part(&part, &mut self.blocks);
-                self.say_all(chunk);
+                self.lines
+                    .extend(chunk.map(|chunk| Line::Part(Arc::new(chunk))));
             }
             Item::StepEnded { finish, metadata } => {
                 self.finish = Some(finish);
                 if let Some(metadata) = metadata {
-                    turn::live::merge(&mut self.metadata, metadata);
+                    turn::metadata::merge(&mut self.metadata, metadata);
                 }
             }
             Item::CallMade {
@@ -161,8 +145,9 @@ impl Transcript {
             } => self.call_made(*call, step, is_held, is_open),
             Item::CallStarted(call) => self.announce(&call),
             Item::CallProgressed { call, output } => {
-                let chunk = self.call(&call).map(|call| chunks::progress(call, &output));
-                self.say_all(chunk);
+                let call = self.call(&call);
+                let line = call.map(|call| CallLine::progressed(call, &output));
+                self.push_all(line);
             }
             Item::CallSettled { call, outcome } => self.settle_call(&call, &outcome),
             Item::GateOpened(gate) => {
@@ -181,20 +166,20 @@ impl Transcript {
         }
     }
 
-    /// Makes room for so many words.
+    /// Makes room for this many deltas.
     pub fn reserve(&mut self, words: usize) {
         self.lines.reserve(words);
     }
 
     /// More of the text or reasoning that is open. Nearly all that is said is this.
     #[inline]
-    pub fn words(&mut self, words: String) {
-        let chunk = match self.open {
-            Some(Block::Text) => Chunk::TextDelta(chunks::delta(self.blocks, words)),
-            Some(Block::Reasoning) => Chunk::ReasoningDelta(chunks::delta(self.blocks, words)),
+    pub fn push_delta(&mut self, delta: String) {
+        let line = match self.open {
+            Some(Block::Text) => Line::Text(Delta::text(self.blocks, delta)),
+            Some(Block::Reasoning) => Line::Reasoning(Delta::reasoning(self.blocks, delta)),
             None => return,
         };
-        self.say(chunk);
+        self.lines.push(line);
     }
 
     /// Draws the words of each block together, once the turn is over: as many chunks as there were
@@ -204,25 +189,23 @@ impl Transcript {
             return false;
         }
         self.is_compact = true;
-        compact(&mut self.lines);
+        self.lines = compact::compact(std::mem::take(&mut self.lines));
         self.weight = Some(self.weight());
         true
     }
 
-    fn begin(
-        &mut self,
-        block: Block,
-        provider_metadata: Option<&Value>,
-    ) -> wire::chunk::BlockStart {
+    fn begin(&mut self, block: Block, provider_metadata: Option<&Value>) {
         self.blocks += 1;
         self.open = Some(block);
-        chunks::block_start(self.blocks, provider_metadata)
+        let start = BlockLine::begun(block, self.blocks, provider_metadata);
+        self.lines.push(Line::Block(Arc::new(start)));
     }
 
     fn call_made(&mut self, call: Call, step: Option<usize>, is_held: bool, is_open: bool) {
         let id = call.id.clone();
+        let call = Arc::new(call);
         self.index.insert(id.clone(), self.calls.len());
-        let start = (!is_open).then(|| chunks::input_start(&call));
+        let start = (!is_open).then(|| CallLine::begun(&call));
         self.calls.push(ShownCall {
             call,
             step,
@@ -230,10 +213,10 @@ impl Transcript {
             is_held,
             is_hidden: is_open,
             shown_in: self.steps,
-            is_left_behind: false,
+            is_superseded: false,
             is_settled: false,
         });
-        self.say_all(start);
+        self.push_all(start);
         if !is_held && !is_open {
             self.announce(&id);
         }
@@ -245,8 +228,8 @@ impl Transcript {
         };
         let shown = &mut self.calls[index];
         shown.is_settled = true;
-        if shown.is_left_behind || shown.call.parent.is_some() && shown.is_hidden {
-            // What stands for it has said so; or it was never shown, and need not be any more.
+        if shown.is_superseded || shown.call.parent.is_some() && shown.is_hidden {
+            // Its proxy has said so; or it was never shown, and need not be any more.
             return;
         }
         self.show(id);
@@ -259,21 +242,22 @@ impl Transcript {
         }
         let shown = &self.calls[index];
         let step = shown.step;
-        let chunk = match outcome {
-            // What a tool says that was told no is for the model: clients show no output behind a no.
+        let line = match outcome {
+            // What a denied tool returns is for the model: clients show no output behind a no.
             Outcome::Output { .. } | Outcome::Denied { .. } if self.is_refused(id) => {
-                chunks::denied(&shown.call)
+                CallLine::denied(&shown.call)
             }
-            outcome => chunks::outcome(&shown.call, outcome),
+            outcome => CallLine::settled(&shown.call, outcome),
         };
-        if matches!(chunk, Chunk::ToolOutputDenied(_)) && self.page_may_still_answer(step) {
-            self.deferred.push(chunk);
+        let is_denied = line.settlement() == Some(Settlement::Denied);
+        if is_denied && self.page_may_still_answer(step) {
+            self.deferred.push(line);
             return;
         }
-        self.say(chunk);
+        self.push(line);
         if !self.page_may_still_answer(step) {
             let deferred = std::mem::take(&mut self.deferred);
-            self.say_all(deferred);
+            self.push_all(deferred);
         }
     }
 
@@ -284,10 +268,27 @@ impl Transcript {
         shown.decision = Some(decision.clone());
         let (gate, is_shown) = (shown.gate.clone(), shown.shown_in.is_some());
         if gate.is_question() && is_shown {
-            self.say_all(chunks::approval_response(&gate, decision));
+            let call = self.call(&gate.call);
+            let answer = call.and_then(|call| CallLine::answered(call, &gate, decision));
+            self.push_all(answer);
         }
         self.settle_proxy_calls(&gate, decision);
+        if let Decision::Approved {
+            input: Some(input), ..
+        } = decision
+        {
+            self.edit_input(&gate.call, input);
+        }
         self.show_pages_beside(&gate);
+    }
+
+    /// Puts the approver's input in place of the model's: a page runs what it is shown.
+    fn edit_input(&mut self, id: &CallId, input: &Value) {
+        let state = self.shown_mut(id);
+        let state = state.filter(|state| state.call.place == Place::Client && !state.is_announced);
+        if let Some(state) = state {
+            Arc::make_mut(&mut state.call).input = input.clone();
+        }
     }
 
     /// Whether clients show a call with a no: only then do they accept a denial as such.
@@ -323,7 +324,7 @@ impl Transcript {
     fn end(&mut self, end: &End) {
         self.is_over = true;
         let deferred = std::mem::take(&mut self.deferred);
-        self.say_all(deferred);
+        self.push_all(deferred);
         if *end == End::Stopped {
             // A client that finds settled calls in the last step would send them.
             self.enter_step();
@@ -331,10 +332,16 @@ impl Transcript {
         self.leave_step();
         let closing = match end {
             End::Finished => Closing::Finished {
-                reason: self.finish.map_or(FinishReason::Stop, finish_reason),
+                reason: self
+                    .finish
+                    .map_or(FinishReason::Stop, closing::finish_reason),
                 metadata: self.metadata.clone().map(Box::new),
             },
-            End::Failed { code, message, .. } => Closing::failed(code, message),
+            End::Failed {
+                code,
+                message,
+                retry_after_ms,
+            } => Closing::failed_until(code, message, *retry_after_ms),
             End::Stopped => Closing::Stopped,
         };
         self.lines.push(Line::Close(closing));
@@ -349,16 +356,16 @@ impl Transcript {
         self.leave_step();
         self.in_step = true;
         self.steps += 1;
-        self.say(Chunk::StartStep);
+        self.lines.push(Line::StepBegun);
     }
 
     fn leave_step(&mut self) {
         if std::mem::take(&mut self.in_step) {
-            self.say(Chunk::FinishStep);
+            self.lines.push(Line::StepEnded);
         }
     }
 
-    pub(super) fn call(&self, id: &CallId) -> Option<&Call> {
+    pub(super) fn call(&self, id: &CallId) -> Option<&Arc<Call>> {
         self.shown(id).map(|shown| &shown.call)
     }
 
@@ -370,186 +377,11 @@ impl Transcript {
         self.index.get(id).map(|index| &mut self.calls[*index])
     }
 
-    pub(super) fn say(&mut self, chunk: Chunk) {
-        self.lines.push(Line::Chunk(Arc::new(chunk)));
+    pub(super) fn push(&mut self, line: CallLine) {
+        self.lines.push(Line::Call(Arc::new(line)));
     }
 
-    pub(super) fn say_all(&mut self, chunks: impl IntoIterator<Item = Chunk>) {
-        chunks.into_iter().for_each(|chunk| self.say(chunk));
-    }
-}
-
-fn finish_reason(finish: Finished) -> FinishReason {
-    match finish {
-        Finished::Stop => FinishReason::Stop,
-        Finished::Length => FinishReason::Length,
-        Finished::ContentFilter => FinishReason::ContentFilter,
-        Finished::Error => FinishReason::Error,
-        Finished::Cut | Finished::Other => FinishReason::Other,
-    }
-}
-
-/// Why windows close.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Closing {
-    /// The turn waits at gates.
-    Parked,
-    /// The turn is over.
-    Finished {
-        /// Why the model stopped.
-        reason: FinishReason,
-        /// Usage and the like. Boxed, since every word stands in an item, and few items close.
-        metadata: Option<Box<Value>>,
-    },
-    /// The turn failed. Boxed as well.
-    Failed(Box<Failure>),
-    /// The turn was stopped.
-    Stopped,
-}
-
-/// Why a turn failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// A stable code.
-    pub code: String,
-    /// What to tell the user.
-    pub message: String,
-}
-
-impl Closing {
-    /// A turn that failed.
-    pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Failed(Box::new(Failure {
-            code: code.into(),
-            message: message.into(),
-        }))
-    }
-
-    /// Whether nothing follows.
-    pub fn is_final(&self) -> bool {
-        *self != Self::Parked
-    }
-
-    /// The chunk that ends a window here.
-    ///
-    /// It always carries metadata: clients see a step's start only with the next thing that is
-    /// written, and one that does not see the last step takes the calls before it for unsent.
-    pub fn chunk(&self) -> Chunk {
-        let (reason, status, metadata) = match self {
-            Self::Parked => (FinishReason::ToolCalls, "parked", None),
-            Self::Finished { reason, metadata } => (*reason, "finished", metadata.as_deref()),
-            Self::Stopped => (FinishReason::Interrupted, "stopped", None),
-            Self::Failed(failure) => {
-                return Chunk::Error(Error {
-                    error_text: format!("{}: {}", failure.code, failure.message),
-                });
-            }
-        };
-        let mut all = Map::new();
-        all.insert("turn".to_owned(), json!(status));
-        if let Some(Value::Object(metadata)) = metadata {
-            all.extend(metadata.clone());
-        }
-        Chunk::from(Finish {
-            finish_reason: Some(reason),
-            message_metadata: Some(Value::Object(all)),
-        })
-    }
-}
-
-/// Draws together the deltas of each block that follow each other, as they are told when a turn is
-/// read back from its journal.
-fn compact(transcript: &mut Vec<Line>) {
-    let mut compact = Vec::new();
-    let mut lines = transcript.drain(..);
-    while let Some(mut line) = lines.next() {
-        if let Line::Chunk(first) = &mut line
-            && let Some((text, count)) = whole(first, lines.as_slice())
-            && let Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta) = Arc::make_mut(first)
-        {
-            delta.delta = text.into();
-            lines.by_ref().take(count).for_each(drop);
-        }
-        compact.push(line);
-    }
-    drop(lines);
-    compact.shrink_to_fit();
-    *transcript = compact;
-}
-
-/// A delta with those that follow it and are of the same block, if there are any, and how many.
-fn whole(first: &Chunk, rest: &[Line]) -> Option<(String, usize)> {
-    let more = || {
-        rest.iter().map_while(|line| match line {
-            Line::Chunk(next) => of_one_block(first, next),
-            Line::Close(_) => None,
-        })
-    };
-    let (head, _) = more().next()?;
-    // Counted first, so that the text need not be moved while it grows.
-    let length: usize = more().map(|(_, next)| next.delta.len()).sum();
-    let mut text = String::with_capacity(head.delta.len() + length);
-    text.push_str(&head.delta);
-    let mut count = 0;
-    for (_, next) in more() {
-        text.push_str(&next.delta);
-        count += 1;
-    }
-    Some((text, count))
-}
-
-/// Two deltas, if they are of one block.
-fn of_one_block<'a>(first: &'a Chunk, next: &'a Chunk) -> Option<(&'a BlockDelta, &'a BlockDelta)> {
-    match (first, next) {
-        (Chunk::TextDelta(first), Chunk::TextDelta(next))
-        | (Chunk::ReasoningDelta(first), Chunk::ReasoningDelta(next)) => {
-            let is_one = first.id == next.id && first.provider_metadata == next.provider_metadata;
-            is_one.then_some((first, next))
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A transcript holds a line for every word, and so does each log of it.
-    #[test]
-    fn a_line_is_not_large() {
-        let bytes = size_of::<Line>();
-        assert!(bytes <= 16, "a line takes {bytes} bytes");
-    }
-
-    #[test]
-    fn words_of_a_block_are_drawn_together_and_nothing_else() {
-        let chunk = |value| Line::Chunk(Chunk::decode(value).unwrap().into());
-        let delta = |kind: &str, id: &str, delta: &str| {
-            chunk(json!({"type": kind, "id": id, "delta": delta}))
-        };
-        let mut transcript = vec![
-            chunk(json!({"type": "start-step"})),
-            delta("reasoning-delta", "1", "a"),
-            delta("reasoning-delta", "1", "b"),
-            delta("text-delta", "2", "c"),
-            delta("text-delta", "2", "d"),
-            delta("text-delta", "2", "e"),
-            delta("text-delta", "3", "f"),
-            Line::Close(Closing::Parked),
-            delta("text-delta", "3", "g"),
-        ];
-        let first = transcript[1].clone();
-        compact(&mut transcript);
-        let expected = [
-            chunk(json!({"type": "start-step"})),
-            delta("reasoning-delta", "1", "ab"),
-            delta("text-delta", "2", "cde"),
-            delta("text-delta", "3", "f"),
-            Line::Close(Closing::Parked),
-            delta("text-delta", "3", "g"),
-        ];
-        assert_eq!(transcript, expected);
-        // Whoever reads along keeps what was said as it was said.
-        assert_eq!(first, delta("reasoning-delta", "1", "a"));
+    pub(super) fn push_all(&mut self, lines: impl IntoIterator<Item = CallLine>) {
+        lines.into_iter().for_each(|line| self.push(line));
     }
 }

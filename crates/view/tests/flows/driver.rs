@@ -8,7 +8,7 @@ use turn::call::{Outcome, Place};
 use turn::event::{Entry, Finish};
 use turn::gate::Decision;
 use turn::input::Ids;
-use turn::live::{Ruling, Verdict};
+use turn::policy::{PolicyDecision, Verdict};
 use turn::{At, CallId, Effect, Event, GateId, Input, OpenTurn, Principal, Status, TurnId};
 use wire::assembler::Sdk;
 use wire::{Chunk, Message, Profile, Role, Trigger};
@@ -19,7 +19,9 @@ struct Client {
     checker: Checker,
     window: Option<Window>,
     announced: Vec<String>,
-    /// What was told of calls and questions, by name.
+    /// With which inputs.
+    announced_inputs: Vec<Value>,
+    /// What was sent about calls and questions, by name.
     told: Vec<String>,
 }
 
@@ -45,6 +47,7 @@ impl Driver {
             checker: Checker::new(sdk),
             window: None,
             announced: Vec::new(),
+            announced_inputs: Vec::new(),
             told: Vec::new(),
         };
         let mut driver = Self {
@@ -110,7 +113,7 @@ impl Driver {
         self.clients.iter().any(|client| client.window.is_some())
     }
 
-    /// What each client was told last of calls and questions.
+    /// What each client was sent last about calls and questions.
     pub(crate) fn told_last(&self) -> Vec<&str> {
         let last = self.clients.iter().filter_map(|client| client.told.last());
         last.map(String::as_str).collect()
@@ -118,6 +121,19 @@ impl Driver {
 
     pub(crate) fn announced(&self) -> Vec<String> {
         self.clients[0].announced.clone()
+    }
+
+    /// The inputs that a page was to run its tools with.
+    pub(crate) fn announced_inputs(&self) -> Vec<Value> {
+        self.clients[0].announced_inputs.clone()
+    }
+
+    /// The input of the last call, as a page loads it.
+    pub(crate) fn shown_input(&self) -> Value {
+        let messages = self.chat.messages();
+        let parts = messages.last().unwrap().parts.iter();
+        let call = parts.filter_map(wire::Part::as_tool).next_back().unwrap();
+        call.input.clone().unwrap()
     }
 
     pub(crate) fn call_id(&self, n: usize) -> CallId {
@@ -189,6 +205,7 @@ impl Driver {
                     && self.client_tools.contains(&available.tool_name)
                 {
                     client.announced.push(available.tool_name.clone());
+                    client.announced_inputs.push(available.input.clone());
                 }
                 if chunk.type_name().starts_with("tool-") {
                     client.told.push(chunk.type_name().into_owned());
@@ -245,14 +262,15 @@ impl Driver {
             message,
             principal,
             after,
+            page_tools: Vec::new(),
             ids,
         });
         self.open(|_, _| Some(0));
         self.pump();
     }
 
-    fn agent(&mut self, event: AgentEvent, ruling: Option<Ruling>) -> Vec<Effect> {
-        self.perform(Input::Agent { event, ruling })
+    fn agent(&mut self, event: AgentEvent, policy: Option<PolicyDecision>) -> Vec<Effect> {
+        self.perform(Input::Agent { event, policy })
     }
 
     pub(crate) fn text(&mut self, delta: &str) {
@@ -285,12 +303,12 @@ impl Driver {
             provider_metadata: None,
         };
         let timeout = None;
-        let ruling = Ruling {
+        let policy = PolicyDecision {
             place,
             verdict,
             timeout,
         };
-        self.agent(event, Some(ruling));
+        self.agent(event, Some(policy));
     }
 
     /// The agent makes a call of its own.
@@ -366,16 +384,16 @@ impl Driver {
             input: json!({}),
             provider_metadata: None,
         };
-        let ruling = None;
-        self.perform(Input::Agent { event, ruling });
+        let policy = None;
+        self.perform(Input::Agent { event, policy });
     }
 
     /// The agent waits for a page to run a call.
     pub(crate) fn agent_waits(&mut self, provider_id: &str) -> Vec<Effect> {
         let provider_id = provider_id.to_owned();
         let event = AgentEvent::Waits { provider_id };
-        let ruling = None;
-        self.perform(Input::Agent { event, ruling })
+        let policy = None;
+        self.perform(Input::Agent { event, policy })
     }
 
     /// How the calls stand that the agent runs by itself.
@@ -505,8 +523,10 @@ impl Driver {
             if let Some(seen) = seen {
                 client.window = Some(match seen {
                     Some((position, message)) => {
-                        Window::continuing(client.profile, &id, &transcript, position)
-                            .with_client_state(&message)
+                        let mut window =
+                            Window::continuing(client.profile, &id, &transcript, position);
+                        window.add_client_state(&message);
+                        window
                     }
                     None => Window::replaying(client.profile, &id, &transcript),
                 });
@@ -548,6 +568,15 @@ impl Driver {
             assert!(found.is_empty(), "{:?}: {found:?}", client.profile);
         }
         self.check_journal(texts);
+    }
+
+    /// No client has thrown, whatever else it may have to complain about.
+    pub(crate) fn check_sound(&mut self) {
+        for client in &mut self.clients {
+            let mut found = client.checker.verdict();
+            found.retain(|finding| finding.kind == testkit::checker::Kind::Throws);
+            assert!(found.is_empty(), "{:?}: {found:?}", client.profile);
+        }
     }
 
     /// The same without the clients, who may have left before the end.

@@ -14,7 +14,7 @@ use serde_json::json;
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::gate::Decision;
 use turn::input::Ids;
-use turn::live::Verdict;
+use turn::policy::Verdict;
 use turn::{Effect, Input, Status};
 
 #[test]
@@ -77,10 +77,10 @@ fn denied_call_tells_the_model_why() {
     assert_eq!(driver.deny(0, "too much"), [Effect::CallModel]);
     let reason = Some("too much".to_owned());
     assert_eq!(driver.outcome(0), Some(Outcome::Denied { reason }));
-    driver.text("As you wish.");
+    driver.text("As you like.");
     driver.end_step();
     assert_eq!(driver.requests(), 2);
-    driver.check(&["As you wish."]);
+    driver.check(&["As you like."]);
 }
 
 #[test]
@@ -211,6 +211,30 @@ fn page_tool_behind_an_approval_is_announced_only_once_approved() {
 }
 
 #[test]
+fn page_runs_the_input_that_the_approver_put_in_place_of_the_models() {
+    let mut driver = Driver::new().client_tool("pick_color");
+    driver.say("which colour?");
+    driver.call("pick_color", Place::Client, ask());
+    driver.end_step();
+    let (gate, input) = (driver.gate_id(0), json!({"amount": 7.0}));
+    let decision = Decision::Approved {
+        reason: None,
+        input: Some(input.clone()),
+    };
+    driver.perform(Input::Answer { gate, decision });
+    assert_eq!(driver.shown_input(), input);
+    // The pages say yes to what they were asked, which is too late, and run what was approved.
+    driver.approve(0);
+    assert_eq!(driver.announced(), ["pick_color"]);
+    assert_eq!(driver.announced_inputs(), [input]);
+    driver.output(0, json!("blue"));
+    driver.text("Blue.");
+    driver.end_step();
+    assert_eq!(driver.requests(), 3);
+    driver.check(&["Blue."]);
+}
+
+#[test]
 fn page_tool_behind_an_approval_never_runs_when_denied() {
     let mut driver = Driver::new().client_tool("get_location");
     driver.say("where am I?");
@@ -301,7 +325,7 @@ fn tool_that_goes_on_without_an_answer_leaves_no_question_open() {
     driver.text("No seat is held.");
     driver.end_step();
     assert_eq!(driver.status(), Status::Finished);
-    // Whoever answers all the same is shown how it went.
+    // A client that answers all the same is shown the outcome.
     assert_eq!(driver.approve(0), []);
     driver.check(&["No seat is held."]);
 }
@@ -522,4 +546,63 @@ fn client_that_said_no_is_not_told_denied_of_a_call_that_was_approved_elsewhere(
         driver.deny(0, "no");
         assert_eq!(driver.told_last(), ["tool-output-error"; 3]);
     }
+}
+
+#[test]
+fn client_that_said_no_to_a_tool_s_own_question_is_not_told_denied_of_a_call_that_was_approved() {
+    for (verdict, is_stopped) in [
+        (ask(), true),
+        (ask(), false),
+        (Verdict::Allow, true),
+        (Verdict::Allow, false),
+    ] {
+        let is_approved = verdict == ask();
+        let mut driver = Driver::new();
+        driver.say("pay");
+        driver.call("process_payment", Place::Server, verdict);
+        driver.end_step();
+        if is_approved {
+            driver.approve(0);
+        }
+        let call = driver.call_id(0);
+        driver.asks(&call, "With insurance?");
+        let question = usize::from(is_approved);
+        // Nobody waits for the answer any more: the turn was stopped, or the tool went on without it and
+        // failed.
+        if is_stopped {
+            driver.perform(Input::Stop);
+        } else {
+            let error = "The bank is closed.".to_owned();
+            let outcome = Outcome::Error { error };
+            driver.perform(Input::ToolDone { call, outcome });
+        }
+        assert_eq!(driver.decision(question), Some(Decision::Cancelled));
+        driver.deny(question, "no");
+        // Where nobody said yes, the client's no stands: it has no valid form for a no and an error.
+        let shown = if is_approved {
+            "tool-output-error"
+        } else {
+            "tool-output-denied"
+        };
+        assert_eq!(driver.told_last(), [shown; 3]);
+    }
+}
+
+#[test]
+fn client_that_said_no_to_the_first_of_two_questions_is_told_nothing_of_the_second() {
+    let mut driver = Driver::new();
+    driver.say("pay");
+    driver.call("process_payment", Place::Server, ask());
+    driver.end_step();
+    // Another client says yes to this question, and to the one that the tool asks then.
+    driver.decide_elsewhere(0, true);
+    let call = driver.call_id(0);
+    driver.asks(&call, "With insurance?");
+    driver.decide_elsewhere(1, true);
+    driver.done(&call, json!({"success": true}));
+    driver.text("Paid.");
+    driver.end_step();
+    driver.deny(0, "no");
+    assert_eq!(driver.told_last(), ["tool-output-available"; 3]);
+    driver.check_sound();
 }

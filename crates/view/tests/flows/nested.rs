@@ -5,7 +5,7 @@
 use serde_json::json;
 use turn::call::{Outcome, Place};
 use turn::gate::Decision;
-use turn::live::Verdict;
+use turn::policy::Verdict;
 use turn::{CallId, Effect, Input, Status};
 
 use crate::driver::Driver;
@@ -189,7 +189,7 @@ fn tool_asks_a_person_after_the_page_again_and_again() {
 }
 
 #[test]
-fn question_is_left_behind_twice() {
+fn question_is_superseded_twice() {
     for (place, yes) in each_way() {
         let mut driver = two_at_work(place);
         let (payment, play) = (driver.call_id(0), driver.call_id(1));

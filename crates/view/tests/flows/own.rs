@@ -6,7 +6,7 @@ use serde_json::json;
 use turn::agent::{AgentEvent, Asking};
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::gate::Decision;
-use turn::live::{Ruling, Verdict};
+use turn::policy::{PolicyDecision, Verdict};
 use turn::{Chat, Effect, Event, Input, Status};
 use wire::Role;
 
@@ -74,9 +74,9 @@ fn denied_call_of_the_agent_is_settled_here_and_told() {
     assert_eq!(own[0].outcome, Some(Outcome::Denied { reason }));
     // What the agent itself makes of it changes nothing.
     driver.agent_settles("fc-1", json!({"error": "rejected"}));
-    driver.text("As you wish.");
+    driver.text("As you like.");
     driver.end_step();
-    driver.check(&["As you wish."]);
+    driver.check(&["As you like."]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn agent_that_fails_before_it_says_a_word_leaves_no_step() {
     driver.say("pay");
     driver.perform(Input::Agent {
         event: AgentEvent::Session(json!({"session": "s-1"})),
-        ruling: None,
+        policy: None,
     });
     driver.agent_fails("agent_unavailable");
     assert_eq!(driver.status(), Status::Failed);
@@ -180,7 +180,7 @@ fn denial_that_a_tool_at_the_agent_passes_on_is_one() {
                 provider_id: "fc-1".to_owned(),
                 outcome: said,
             },
-            ruling: None,
+            policy: None,
         });
         assert_eq!(driver.outcome(0), Some(becomes));
     }
@@ -198,7 +198,7 @@ fn denial_that_nobody_gave_is_an_error_of_the_tool() {
             provider_id: "fc-1".to_owned(),
             outcome: Outcome::Denied { reason },
         },
-        ruling: None,
+        policy: None,
     });
     let error = "Denied: closed on Sundays".to_owned();
     assert_eq!(driver.outcome(0), Some(Outcome::Error { error }));
@@ -218,7 +218,7 @@ fn question_of_the_agent_expires_when_it_is_said_to() {
                 token: None,
             },
         },
-        ruling: Some(Ruling {
+        policy: Some(PolicyDecision {
             place: Place::Agent,
             verdict: Verdict::Allow,
             timeout: Some(Duration::from_secs(1)),

@@ -8,13 +8,15 @@ use turn::{Chat, Effect, Entry, Input, Status};
 use crate::driver::Driver;
 
 /// Inputs of which a page would show less than what runs.
-fn unshowable() -> [Value; 4] {
+fn unshowable() -> [Value; 5] {
+    let rounded = serde_json::from_str(r#"{"amount": 100000000000000000000001}"#);
     let proto = serde_json::from_str(r#"{"amount": 5, "__proto__": {"amount": 500}}"#);
     [
         proto.unwrap(),
         json!({"a": [{"constructor": {"prototype": {}}}]}),
         json!([500, "Mallory", "USD", ""]),
         json!("everything"),
+        rounded.unwrap(),
     ]
 }
 

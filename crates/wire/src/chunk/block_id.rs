@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::decode::{DecodeError, Field, Nulls, Path};
 
-/// The id of a text or a reasoning, as every word of it says.
+/// The id of a text or a reasoning, which every delta of it has.
 ///
 /// On the wire it is a string. The names that a server gives are numbers, and a number needs no memory
-/// of its own: a word is the smallest thing that a server keeps, and there are many.
+/// of its own: a delta is the smallest thing that a server keeps, and there are many.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BlockId(Name);
 

@@ -1,4 +1,4 @@
-//! Chunks that carry what the model says: text, reasoning, files, sources, data.
+//! Chunks with the model's output: text, reasoning, files, sources, data.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -13,7 +13,7 @@ record! {
     BlockStart {
         /// The block's id.
         id: String = "id",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -23,9 +23,9 @@ record! {
     BlockDelta {
         /// The block's id.
         id: BlockId = "id",
-        /// The words.
+        /// The text.
         delta: Box<str> = "delta",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -37,7 +37,7 @@ record! {
         id: String = "id",
         /// What supports the text (7 only).
         citations: Option<Vec<Citation>> = "citations",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -47,7 +47,7 @@ record! {
     ReasoningEnd {
         /// The block's id.
         id: String = "id",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -59,7 +59,7 @@ record! {
         url: String = "url",
         /// What it is.
         media_type: String = "mediaType",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -69,7 +69,7 @@ record! {
     Custom {
         /// `provider.type`.
         kind: String = "kind",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -83,7 +83,7 @@ record! {
         url: String = "url",
         /// Its title.
         title: Option<String> = "title",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -99,7 +99,7 @@ record! {
         title: String = "title",
         /// Its file name.
         filename: Option<String> = "filename",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -113,7 +113,7 @@ pub struct Data {
     pub id: Option<String>,
     /// The data.
     pub data: Value,
-    /// Whether the page is told and the message is not.
+    /// Whether the page sees it and the message does not keep it.
     pub transient: Option<bool>,
     /// More fields, which the newest clients keep in the message and the strict ones refuse.
     pub extra: Map<String, Value>,

@@ -16,9 +16,9 @@ record! {
         input_encoding: Option<InputEncoding> = "inputEncoding",
         /// Whether the provider runs it.
         provider_executed: Option<bool> = "providerExecuted",
-        /// What the provider says of it (newer releases).
+        /// The provider's metadata (newer releases).
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
-        /// What the tool says of itself (newer releases).
+        /// The tool's metadata (newer releases).
         tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
@@ -48,9 +48,9 @@ record! {
         input: Value = "input",
         /// Whether the provider runs it.
         provider_executed: Option<bool> = "providerExecuted",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
-        /// What the tool says of itself (newer releases).
+        /// The tool's metadata (newer releases).
         tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
@@ -70,9 +70,9 @@ record! {
         input: Value = "input",
         /// Whether the provider runs it.
         provider_executed: Option<bool> = "providerExecuted",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
-        /// What the tool says of itself (newer releases).
+        /// The tool's metadata (newer releases).
         tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
@@ -104,7 +104,7 @@ record! {
 }
 
 record! {
-    /// An answer that the server gave or heard (7 only).
+    /// An answer that the server gave or received (7 only).
     ToolApprovalResponse {
         /// The gate.
         approval_id: String = "approvalId",
@@ -114,7 +114,7 @@ record! {
         reason: Option<String> = "reason",
         /// Whether the provider runs the call.
         provider_executed: Option<bool> = "providerExecuted",
-        /// What the provider says of it.
+        /// The provider's metadata.
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
     }
 }
@@ -128,9 +128,9 @@ record! {
         output: Value = "output",
         /// Whether the provider ran it.
         provider_executed: Option<bool> = "providerExecuted",
-        /// What the provider says of it (newer releases).
+        /// The provider's metadata (newer releases).
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
-        /// What the tool says of itself (newer releases).
+        /// The tool's metadata (newer releases).
         tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",
@@ -148,9 +148,9 @@ record! {
         error_text: String = "errorText",
         /// Whether the provider ran it.
         provider_executed: Option<bool> = "providerExecuted",
-        /// What the provider says of it (newer releases).
+        /// The provider's metadata (newer releases).
         provider_metadata: Option<ProviderMetadata> = "providerMetadata",
-        /// What the tool says of itself (newer releases).
+        /// The tool's metadata (newer releases).
         tool_metadata: Option<Box<Map<String, Value>>> = "toolMetadata",
         /// Whether the page has no type for it.
         dynamic: Option<bool> = "dynamic",

@@ -36,7 +36,7 @@ record! {
 record! {
     /// The window failed. Clients drop what follows and show the text.
     Error {
-        /// What to tell the user.
+        /// The message for the user.
         error_text: String = "errorText",
     }
 }
@@ -86,7 +86,7 @@ names! {
         ToolCalls = "tool-calls",
         /// It failed.
         Error = "error",
-        /// It was interrupted (7.0.149 and later; told as `other` to the rest).
+        /// It was interrupted (7.0.149 and later; sent as `other` to the rest).
         Interrupted = "interrupted",
         /// Anything else.
         Other = "other",

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-/// How the parser's error begins, so that it can be told from those about syntax.
+/// How the parser's error begins, so that it can be distinguished from those about syntax.
 pub(super) const DUPLICATE_KEY: &str = "duplicate key ";
 
 /// A value in which no object has a key twice.

@@ -9,7 +9,7 @@ use crate::tool_part::{ToolPart, ToolState};
 /// The tool by which ADK asks for a confirmation, and which pages of the legacy bridge answer.
 const CONFIRMATION_TOOL: &str = "adk_request_confirmation";
 
-/// Whether a call stands for a question: it is no call of the model's, and is named by its gate.
+/// Whether a call represents a question: it is no call of the model's, and is named by its gate.
 pub fn is_confirmation(part: &ToolPart) -> bool {
     part.tool_name == CONFIRMATION_TOOL
 }
@@ -57,7 +57,7 @@ impl Confirmation {
 /// `{approved, user_message?, digest?}` (the legacy bridge) or `{confirmed}` (ADK).
 ///
 /// Only an object of just these keys is read as a yes or no, so that a tool whose own output has a
-/// field `approved` keeps it. One that says both, and not the same, is neither.
+/// field `approved` keeps it. One that has both, and contradicts itself, is neither.
 fn confirmation(result: &Value) -> Option<Confirmation> {
     let result = result.as_object()?;
     let known = ["approved", "confirmed", "user_message", "reason", "digest"];

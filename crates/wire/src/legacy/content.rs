@@ -1,9 +1,9 @@
 //! Older and foreign shapes of messages, read as today's.
 //!
 //! Pages of the legacy bridge, and of the AI SDK before 5, send `content` in place of `parts`: a
-//! string, or a list of parts. Two more old shapes are read where they stand: a call's state `call`
+//! string, or a list of parts. Two more old shapes are read in place: a call's state `call`
 //! ([`crate::tool_part`]), and outputs as `tool-result` parts ([`crate::part::ToolResult`]). Answers
-//! in the shape of ADK's confirmation are ordinary tool parts; [`super::confirmation`] says what they
+//! in the shape of ADK's confirmation are ordinary tool parts; [`super::confirmation`] reads what they
 //! mean.
 
 use serde_json::{Map, Value};

@@ -16,7 +16,7 @@ import httpx
 
 # How long writing takes, and how long a report waits for the turn that asked for it to be over.
 SECONDS = float(os.environ.get("ASSISTANT_REPORT_SECONDS", "3"))
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 def begin(chat: str, call: str, topic: str) -> None:
@@ -34,11 +34,11 @@ def _work(chat: str, call: str, topic: str) -> None:
 
 
 def bring(chat: str, call: str, output: dict[str, Any]) -> None:
-    """Brings what came of a call to adk-stream: the agent is told, and answers."""
+    """Brings the result of a call to adk-stream, which gives it to the agent."""
     url = os.environ.get("ADK_STREAM_URL") or "http://127.0.0.1:8080"
     headers = {"Authorization": f"Bearer {os.environ.get('ADK_STREAM_AGENT_KEY', '')}"}
     with httpx.Client(base_url=url.rstrip("/"), headers=headers) as client:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while True:
             answer = client.post(f"/api/calls/{call}", json={"chat": chat, "output": output})
             # The call waits for its result once the turn that made it is over.

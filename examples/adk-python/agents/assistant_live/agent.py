@@ -35,5 +35,5 @@ root_agent = LlmAgent(
     name="assistant_live",
     model=os.environ.get("ASSISTANT_LIVE_MODEL", "gemini-3.8-flash-live"),
     instruction=INSTRUCTION,
-    tools=tools,
+    tools=[*tools],
 )

@@ -51,7 +51,7 @@ const getLocation = new LongRunningFunctionTool({
   execute: (_, context) => {
     if (context && !context.toolConfirmation) {
       context.requestConfirmation({ hint: 'Tell the assistant where you are?' });
-      // Otherwise the model is told before anybody has answered.
+      // Otherwise the model gets the error before anybody has answered.
       context.actions.skipSummarization = true;
       return { error: 'This tool call requires confirmation, please approve or reject.' };
     }

@@ -1,4 +1,4 @@
-"""An app that waits for all answers before it goes on."""
+"""An app that waits for all answers before it continues."""
 
 from google.adk.agents import LlmAgent
 from google.adk.apps import App

@@ -1,6 +1,6 @@
 """Asks people and pages from inside the tools of an ADK agent, through adk-stream.
 
-A tool that calls `approve` or `on_page` awaits the answer where it stands, in `/run_sse` and in
+A tool that calls `approve` or `on_page` awaits the answer, in `/run_sse` and in
 `/run_live` alike; nothing blocks the event loop meanwhile.
 
 - `tool_context`: what is needed of ADK's ToolContext, and which ask of its call this is.

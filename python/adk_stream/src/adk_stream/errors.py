@@ -1,4 +1,4 @@
-"""What is said instead of yes. The text of each is what the model should be told."""
+"""What is raised instead of an approval. The text of each is what the model should get."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ class NotConnected(AskError):
 
 
 class Refused(AskError):
-    """adk-stream does not take the ask as it is, or gave an answer that is not understood."""
+    """adk-stream does not take the question as it is, or gave an answer that is not understood."""

@@ -5,36 +5,59 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import json
 import logging
 import re
 import typing
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from .errors import AskError, NotConnected, Refused
 from .gate import approve
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 Tool = Callable[..., Any]
 
-# The name by which ADK gives a tool its context, and leaves it out of what the model is told.
+# What the model gets where the tool did not run: `{"error": "Denied: too much"}`.
+NotRun = dict[str, str]
+
+# How much of the arguments a question repeats, in characters. The approval shows the rest.
+QUESTION_INPUT = 300
+
+# The name by which ADK gives a tool its context, and leaves it out of the declaration.
 CONTEXT = "tool_context"
 
 logger = logging.getLogger(__name__)
 
 
+class Decorator(Protocol):
+    """Keeps the parameters of a tool; its result is awaited, and may be that it did not run."""
+
+    @overload
+    def __call__(
+        self, tool: Callable[Parameters, Awaitable[Result]], /
+    ) -> Callable[Parameters, Coroutine[Any, Any, Result | NotRun]]: ...
+
+    @overload
+    def __call__(
+        self, tool: Callable[Parameters, Result], /
+    ) -> Callable[Parameters, Coroutine[Any, Any, Result | NotRun]]: ...
+
+
 def requires_approval(
     question: str | Callable[..., str] | None = None, timeout: float | None = None
-) -> Callable[[Tool], Callable[..., Awaitable[Any]]]:
+) -> Decorator:
     """Has a person say yes before the tool runs.
 
-    `question` is a text, in which `{amount}` stands for the argument of that name, or a function of
-    the arguments. `timeout` is in seconds.
+    `question` is a text, in which `{amount}` is replaced by the argument of that name, or a function of
+    the arguments; without one, the tool and its arguments are named. `timeout` is in seconds.
 
     The tool may be `async` or not, and need not have a `tool_context`. Where nobody says yes, it
-    does not run, and the model is told why; the same where the tool asks by itself and is refused.
+    does not run, and the model gets the reason; the same where the tool asks by itself and is refused.
     """
 
-    def decorate(tool: Tool) -> Callable[..., Awaitable[Any]]:
+    def decorate(tool: Tool) -> Callable[..., Coroutine[Any, Any, Any]]:
         if inspect.isasyncgenfunction(tool) or inspect.isgeneratorfunction(tool):
             raise TypeError(f"{tool.__name__} is a generator: ask with approve() inside of it")
         signature = _resolved(tool)
@@ -58,10 +81,10 @@ def requires_approval(
                 return await result if inspect.isawaitable(result) else result
             except (NotConnected, Refused) as error:
                 logger.error("%s could not ask: %s", tool.__name__, error)
-                # The model repeats what it is told, and addresses are nobody's business there.
+                # The model repeats what it gets, and addresses do not belong there.
                 return {"error": "adk-stream could not be asked"}
             except AskError as error:
-                # An exception would end ADK's run, and the model would never hear of it.
+                # An exception would end ADK's run, and the model would never get it.
                 return {"error": str(error)}
 
         approved.__signature__ = extended  # type: ignore[attr-defined]
@@ -74,10 +97,19 @@ def requires_approval(
 
 def _text(question: str | Callable[..., str] | None, tool: Tool, named: dict[str, Any]) -> str:
     if question is None:
-        return f"Run {tool.__name__}?"
+        return _call(tool, named)
     if callable(question):
         return question(**named)
     return question.format_map(named)
+
+
+def _call(tool: Tool, named: dict[str, Any]) -> str:
+    """The question of a tool that has none of its own, as adk-stream asks for ADK's confirmations."""
+    if not named:
+        return f"Run {tool.__name__}?"
+    text = json.dumps(named, default=str, ensure_ascii=False, separators=(",", ":"))
+    shown = text if len(text) <= QUESTION_INPUT else text[:QUESTION_INPUT] + "…"
+    return f"Run {tool.__name__} with {shown}?"
 
 
 def _resolved(tool: Tool) -> inspect.Signature:
@@ -133,7 +165,7 @@ def _with_context(signature: inspect.Signature) -> inspect.Signature:
     """The same with a context, so that ADK gives one."""
     parameters = list(signature.parameters.values())
     place = len(parameters)
-    # Nothing may stand behind **kwargs.
+    # Nothing may be behind **kwargs.
     if parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
         place -= 1
     parameters.insert(place, inspect.Parameter(CONTEXT, inspect.Parameter.KEYWORD_ONLY))

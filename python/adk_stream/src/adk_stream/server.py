@@ -20,7 +20,7 @@ from .errors import NotConnected, Refused
 ANSWERS_WITHIN = 40.0
 
 # How long it may be away where the ask has no time limit of its own.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
@@ -51,11 +51,11 @@ class Server:
         """Asks until there is a decision. The same ask again is the same question."""
         address = f"{self.url}/api/agent/asks"
         headers = {"Authorization": f"Bearer {self.key}"}
-        patience = PATIENCE if timeout is None else timeout
+        allowed = TIMEOUT if timeout is None else timeout
         waits = httpx.Timeout(10.0, read=ANSWERS_WITHIN)
         # Every ask has connections of its own, so that none waits for another.
         async with httpx.AsyncClient(timeout=waits, verify=_trusted()) as client:
-            deadline = time.monotonic() + patience
+            deadline = time.monotonic() + allowed
             pause = FIRST_PAUSE
             while True:
                 after: float | None = None
@@ -72,7 +72,7 @@ class Server:
                         if body["decision"] is not None:
                             return body
                         now = time.monotonic()
-                        deadline = now + patience
+                        deadline = now + allowed
                         pause = FIRST_PAUSE
                         # It should have held the request. Where it did not, this is no reason to
                         # ask it as fast as it can answer.

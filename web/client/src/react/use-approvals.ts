@@ -10,7 +10,7 @@ import {
 export type UseApprovals = ApprovalsState & {
   /** Says yes, with a reason or another input if there is one. */
   approve: (approvalId: string, answer?: Omit<ApprovalAnswer, 'approved'>) => Promise<Answered>;
-  /** Says no; the reason is told to the model. */
+  /** Denies; the reason is sent to the model. */
   deny: (
     approvalId: string,
     answer?: Pick<ApprovalAnswer, 'reason' | 'digest'>,
@@ -23,7 +23,7 @@ export type UseApprovals = ApprovalsState & {
 /** What waits for the person in front of the page, in whichever chat. */
 export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
   const { api, pollMs } = options;
-  // Headers and fetch may be other functions with every render: that is no reason to begin anew.
+  // Headers and fetch may be other functions with every render: that is no reason to begin again.
   const latest = useRef(options);
   latest.current = options;
   const store = useMemo(

@@ -7,7 +7,7 @@ import {
 } from '../client-tools.ts';
 
 /**
- * `clientTools` for one chat of a component: the tools may be made anew with every render, the
+ * `clientTools` for one chat of a component: the tools may be made again with every render, the
  * memory of what was run stays.
  */
 export function useClientTools(

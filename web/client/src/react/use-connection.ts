@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import type { ConnectionState } from '../connection.ts';
 import type { Readable } from '../store.ts';
 
-/** How a transport's connection stands, for a light in the page. */
+/** The state of a transport's connection, for a light in the page. */
 export function useConnection(transport: {
   readonly connection: Readable<ConnectionState>;
 }): ConnectionState {

@@ -57,7 +57,7 @@ test('can be given for another input', async () => {
   expect(paid).toMatchObject([{ amount: 5, recipient: 'Sam' }]);
 });
 
-test('whoever comes too late is told what was decided', async () => {
+test('an answer that comes too late gets the decision', async () => {
   await visitor.chat('late').say('Send $20 to Sam');
   await store.refresh();
   const id = store.get().approvals[0]?.approvalId ?? '';

@@ -78,7 +78,7 @@ function anonymous(chat: MemoryChat): unknown {
   return JSON.parse(text.replaceAll(ids, found => (found.startsWith('"') ? '"timestamp":""' : '')));
 }
 
-/** So many at once: each waits more than it computes. */
+/** How many at once: each waits more than it computes. */
 const atOnce = 8;
 
 async function atEach(count: number, run: (index: number) => Promise<void>): Promise<void> {
@@ -98,7 +98,7 @@ const circumstances: Circumstance[] = [
   { pace: 0, profile: 'shared' },
   { pace: 2, profile: 'shared' },
   // Only version 7 knows what its own profile says.
-  ...('WebSocketChatTransport' in ai ? [{ pace: 2, profile: 'v7' } as const] : []),
+  ...('AdkStreamChatTransport' in ai ? [{ pace: 2, profile: 'v7' } as const] : []),
 ];
 
 describe.each(circumstances)('with $pace ms a word, profile $profile', ({ pace, profile }) => {

@@ -58,7 +58,12 @@ describe.each(['sse', 'socket'] as const)('over %s', way => {
     await chat.say('Send $20 to Sam');
     digestOf = () => '0'.repeat(64);
     await chat.answer(true);
-    expect(chat.error?.message).toContain('approval_changed');
+    if (way === 'socket') {
+      expect(chat.error).toMatchObject({ code: 'approval_changed' });
+    } else {
+      // The SDK's own transport gives the body as it came.
+      expect(chat.error?.message).toContain('approval_changed');
+    }
     await store.refresh();
     expect(store.get().approvals, 'it is still asked').toHaveLength(1);
     expect((await visitor.api.wallet()).payments).toEqual([]);

@@ -1,31 +1,29 @@
 /** The routes inside of another application, under a path and with its sessions: examples/embed-axum. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { DefaultChatTransport } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { end, launchProgram, type Running } from '../../../conformance/src/server/process.ts';
 import { sendAutomaticallyWhen } from '../../src/send-automatically.ts';
 import { MemoryChat } from '../support/memory-chat.ts';
 
 const binary = fileURLToPath(new URL('../../../../target/debug/embed-axum', import.meta.url));
 
-let shop: ChildProcess;
+let shop: Running | undefined;
 let url: string;
 
 beforeAll(async () => {
-  shop = spawn(binary, ['127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const line of createInterface({ input: shop.stdout as NodeJS.ReadableStream })) {
-    url = line.replace('listening on ', '');
-    break;
-  }
+  shop = await launchProgram({
+    command: binary,
+    args: ['127.0.0.1:0'],
+    cwd: tmpdir(),
+    variables: {},
+    listening: /^listening on (http:\S+)$/,
+  });
+  url = shop.url;
 });
 
-afterAll(async () => {
-  const ended = once(shop, 'exit');
-  shop.kill();
-  await ended;
-});
+afterAll(() => end(shop, 'SIGTERM'));
 
 async function signIn(name: string): Promise<{ cookie: string }> {
   const response = await fetch(`${url}/sign-in`, {
@@ -41,7 +39,7 @@ function open(id: string, headers: Record<string, string>): MemoryChat {
   return new MemoryChat({ id, transport, sendAutomaticallyWhen });
 }
 
-test('a small refund needs nobody, a larger one a yes of whoever is signed in', async () => {
+test('a small refund needs nobody, a larger one an approval of the user who is signed in', async () => {
   const ann = await signIn('ann');
   const small = open('small', ann);
   await small.say('refund 5 for order 7');

@@ -1,14 +1,16 @@
 /** The environment's WebSocket, with its frames counted, and a say in which is the last. */
 import type { WebSocketConstructor, WebSocketLike } from '../../src/web-socket.ts';
 
+export type DeliveredFrame = { type: string; requestId?: string; chunk?: { type: string } };
+
 export class FrameCounter {
   /** Every frame that was delivered, over all sockets. */
-  readonly delivered: { type: string; requestId?: string; chunk?: { type: string } }[] = [];
+  readonly delivered: DeliveredFrame[] = [];
   /** Every frame that the client sent. */
   readonly sent: { type: string; id?: string }[] = [];
   sockets = 0;
   /** Called before each frame with its number; false, if it is not to be delivered any more. */
-  allow: (count: number) => boolean = () => true;
+  allow: (count: number, frame: DeliveredFrame) => boolean = () => true;
 
   get WebSocket(): WebSocketConstructor {
     const counter = this;
@@ -27,9 +29,10 @@ export class FrameCounter {
         this.#socket.onerror = event => this.onerror?.(event as never);
         this.#socket.onclose = event => this.onclose?.(event as never);
         this.#socket.onmessage = event => {
-          this.#isDeaf ||= !counter.allow(counter.delivered.length);
+          const frame: DeliveredFrame = JSON.parse(event.data);
+          this.#isDeaf ||= !counter.allow(counter.delivered.length, frame);
           if (!this.#isDeaf) {
-            counter.delivered.push(JSON.parse(event.data));
+            counter.delivered.push(frame);
             this.onmessage?.(event as never);
           }
         };

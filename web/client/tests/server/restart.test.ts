@@ -7,12 +7,12 @@ const server = serve({ pace: 2, store: 'sqlite' });
 test('a text goes on where it was', async () => {
   const visitor = await Visitor.come(server());
   const chat = await visitor.listen('text');
-  const heard = chat.text;
+  const shown = chat.text;
   await server().crash();
   await visitor.stopAfterMore(chat);
 
   await visitor.expectServed(chat, 'stopped');
-  expect(chat.text.startsWith(heard)).toBe(true);
+  expect(chat.text.startsWith(shown)).toBe(true);
   await visitor.leave();
 });
 

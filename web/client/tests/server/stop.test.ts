@@ -18,7 +18,7 @@ function stopped(chat: MemoryChat): Promise<unknown> {
 }
 
 test('a chat that is stopped stops its turn', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   const chat = await visitor.listen('stop');
   await chat.stop();
 
@@ -28,7 +28,7 @@ test('a chat that is stopped stops its turn', async () => {
 });
 
 test('a turn is stopped whose window has not opened yet', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   const chat = visitor.chat('stop-early');
   void chat.sendMessage({ text: 'take your time' });
   await until('it is sent', () => visitor.sent('send') === 1);
@@ -38,7 +38,7 @@ test('a turn is stopped whose window has not opened yet', async () => {
 });
 
 test('what was never sent need not be stopped', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   visitor.network.isDown = true;
   const chat = visitor.chat('never');
   void chat.sendMessage({ text: 'take your time' });
@@ -53,7 +53,7 @@ test('what was never sent need not be stopped', async () => {
 });
 
 test('a chat that is stopped offline stops its turn', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   const chat = await visitor.listen('stop-offline');
   visitor.network.isDown = true;
   visitor.network.cut();
@@ -65,7 +65,7 @@ test('a chat that is stopped offline stops its turn', async () => {
 });
 
 test('a resumed stream that is stopped stops its turn', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   const chat = await visitor.listen('stop-resumed');
   const page = visitor.chat('stop-resumed', chat.shown);
   void page.resumeStream();
@@ -78,7 +78,7 @@ test('a resumed stream that is stopped stops its turn', async () => {
 });
 
 test('a page that leaves, as version 7 does it, leaves the turn alone', async () => {
-  visitor = await Visitor.come(server(), { stopOnAbort: false });
+  visitor = await Visitor.come(server());
   const chat = await visitor.listen('leave');
   await chat.stop();
   expect(visitor.sent('abort')).toBe(1);
@@ -95,7 +95,7 @@ test('a page that leaves, as version 7 does it, leaves the turn alone', async ()
 });
 
 test('what is said after a stop is not stopped', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   const chat = await visitor.listen('stop-and-say');
   await chat.stop();
   await chat.say('What is the weather in Oslo?');
@@ -106,7 +106,7 @@ test('what is said after a stop is not stopped', async () => {
 });
 
 test('what is said after a stop that came too early is not stopped', async () => {
-  visitor = await Visitor.come(server());
+  visitor = await Visitor.come(server(), { stopOnAbort: true });
   const chat = visitor.chat('stop-early-and-say');
   void chat.sendMessage({ text: 'take your time' });
   await until('it is sent', () => visitor.sent('send') === 1);

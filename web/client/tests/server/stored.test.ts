@@ -61,7 +61,7 @@ test.each(ways)('has an approval that was given, over %s', async way => {
   expect(loaded?.status).toBe('parked');
   await chat.answer(true);
 
-  // What is over is told without the question that led to it.
+  // What is over comes without the question that led to it.
   const page = await resumed(id, way, loaded);
   expect(page.status).toBe('ready');
   expect(page.outline).toEqual(['process_payment: output-available']);

@@ -8,8 +8,8 @@ import { until } from '../../../conformance/src/server/until.ts';
 import { clientTools } from '../../src/client-tools.ts';
 import { sendAutomaticallyWhen } from '../../src/send-automatically.ts';
 import { ticketFrom } from '../../src/ticket.ts';
-import { WebSocketChatTransport } from '../../src/transport.ts';
-import type { WebSocketChatTransportOptions } from '../../src/transport-options.ts';
+import { AdkStreamChatTransport } from '../../src/transport.ts';
+import type { AdkStreamChatTransportOptions } from '../../src/transport-options.ts';
 import { MemoryChat } from '../support/memory-chat.ts';
 import { FrameCounter } from './frame-counter.ts';
 import { Network } from './network.ts';
@@ -20,17 +20,17 @@ export class Visitor {
   readonly api: Api;
   readonly headers: Record<string, string>;
   readonly frames = new FrameCounter();
-  readonly transport: WebSocketChatTransport;
+  readonly transport: AdkStreamChatTransport;
   readonly network: Network;
   /** The calls that the page ran. */
   readonly ran = vi.fn((_tool: string, _input: unknown) => undefined);
 
-  private constructor(server: Server, network: Network, options: WebSocketChatTransportOptions) {
+  private constructor(server: Server, network: Network, options: AdkStreamChatTransportOptions) {
     const principal = server.newPrincipal();
     this.network = network;
     this.api = new Api(() => server.url, principal);
     this.headers = { authorization: `Bearer ${principal?.key}` };
-    this.transport = new WebSocketChatTransport({
+    this.transport = new AdkStreamChatTransport({
       api: `${network.url}/api/chat`,
       headers: this.headers,
       ticket: ticketFrom({ api: `${network.url}/api/ticket`, headers: this.headers }),
@@ -40,7 +40,7 @@ export class Visitor {
     });
   }
 
-  static async come(server: Server, options: WebSocketChatTransportOptions = {}): Promise<Visitor> {
+  static async come(server: Server, options: AdkStreamChatTransportOptions = {}): Promise<Visitor> {
     return new Visitor(server, await Network.start(() => addressOf(server)), options);
   }
 
@@ -96,7 +96,7 @@ export class Visitor {
     return this.frames.sent.filter(frame => frame.type === type).length;
   }
 
-  /** Cuts the network when so many frames were delivered. */
+  /** Cuts the network when this many frames were delivered. */
   cutAt(...counts: number[]): void {
     this.frames.allow = count => {
       if (counts[0] === count) {

@@ -2,7 +2,7 @@
 import type { Chunk } from '../../src/chunk.ts';
 import type { ClientFrame, SendFrame } from '../../src/frame.ts';
 import type { WebSocketLike } from '../../src/web-socket.ts';
-import type { FakeTurn, Telling } from './fake-turn.ts';
+import type { FakeTurn, ReplayForm } from './fake-turn.ts';
 
 export type Fault = {
   /** The frame, counted over all sockets, that is not delivered any more: its socket is lost. */
@@ -11,19 +11,21 @@ export type Fault = {
   losesAt?: number;
   /** Whether a turn that has all its windows is over by the time that a client comes back. */
   endsMeanwhile?: boolean;
-  telling?: Telling;
+  replayForm?: ReplayForm;
 };
 
 export class FakeServer {
   readonly turn: FakeTurn;
   readonly fault: Fault;
   /** What clients sent, in order. */
-  readonly heard: ClientFrame[] = [];
+  readonly received: ClientFrame[] = [];
   /** The chat's messages, as the server has them. */
   messages: unknown[] = [];
   status = 'finished';
+  /** Why the turn failed. */
+  error: unknown;
   sockets: FakeSocket[] = [];
-  /** Frames in place of those that the turn would be told in. */
+  /** Frames in place of those of the turn. */
   intruder: ((frame: object, count: number) => (object | string)[]) | undefined;
   #delivered = 0;
   #received = 0;
@@ -50,7 +52,8 @@ export class FakeServer {
     if (init?.method === 'POST') {
       return Response.json({ stopped: true });
     }
-    return Response.json({ id: 'chat', status: this.status, messages: this.messages });
+    const { status, messages, error } = this;
+    return Response.json({ id: 'chat', status, messages, error });
   };
 
   receive(socket: FakeSocket, frame: ClientFrame): void {
@@ -58,16 +61,16 @@ export class FakeServer {
       socket.lose();
       return;
     }
-    this.heard.push(frame);
+    this.received.push(frame);
     if (frame.type === 'send') {
       this.#open(frame);
-      this.#tell(socket, frame.requestId, this.turn.current);
+      this.#match(socket, frame.requestId, this.turn.current);
     } else if (frame.type === 'resume') {
       const isOver = this.turn.opened === 0 || (this.fault.endsMeanwhile && this.turn.isAtLast);
       if (isOver) {
         this.#deliver(socket, { type: 'no-active', requestId: frame.requestId });
       } else {
-        this.#tell(socket, frame.requestId, this.turn.replay(this.fault.telling ?? {}));
+        this.#match(socket, frame.requestId, this.turn.replay(this.fault.replayForm ?? {}));
       }
     }
   }
@@ -82,7 +85,7 @@ export class FakeServer {
   }
   readonly #seen = new Set<string>();
 
-  #tell(socket: FakeSocket, requestId: string, chunks: Chunk[]): void {
+  #match(socket: FakeSocket, requestId: string, chunks: Chunk[]): void {
     this.#deliver(socket, { type: 'start', requestId });
     for (const [sequence, chunk] of chunks.entries()) {
       this.#deliver(socket, { type: 'chunk', requestId, sequence, chunk });

@@ -1,15 +1,15 @@
 /**
- * A turn as the server keeps it: windows that open one after the other, and the whole of it told
- * again to whoever comes back.
+ * A turn as the server keeps it: windows that open one after the other, and the whole of it replayed
+ * to a client that comes back.
  */
 import type { Chunk } from '../../src/chunk.ts';
 
-/** How a turn is told again: as it was, or as the server may do it as well. */
-export type Telling = { mergesDeltas?: boolean; renamesBlocks?: boolean };
+/** How a turn is replayed: as it was, or as the server may do it as well. */
+export type ReplayForm = { mergesDeltas?: boolean; renamesBlocks?: boolean };
 
 export class FakeTurn {
   readonly messageId: string;
-  /** What each window tells, without its start and its finish. */
+  /** What each window contains, without its start and its finish. */
   readonly windows: Chunk[][];
   /** How many of them were opened. */
   opened = 0;
@@ -29,7 +29,7 @@ export class FakeTurn {
   }
 
   /** All of it, for a client that has seen nothing. */
-  replay({ mergesDeltas = false, renamesBlocks = false }: Telling): Chunk[] {
+  replay({ mergesDeltas = false, renamesBlocks = false }: ReplayForm): Chunk[] {
     const all = this.windows.slice(0, this.opened).flat();
     let chunks = asHistory(all);
     if (mergesDeltas) {

@@ -1,4 +1,4 @@
-/** Conversations, as the server tells them and as a person and a page answer. */
+/** Conversations, as the server sends them and as a person and a page answer. */
 import type { Chunk } from '../../src/chunk.ts';
 import type { MemoryChat } from './memory-chat.ts';
 

@@ -4,13 +4,13 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 /** But for what is busy, everything settles within microtasks: a few silent turns are proof. */
 const silentTurns = 20;
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 export async function untilIdle(chat: {
   isBusy: () => boolean;
   activity: () => number;
 }): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   let seen = chat.activity();
   for (let silent = 0; silent < silentTurns; silent++) {
     await turn();

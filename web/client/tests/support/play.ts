@@ -2,8 +2,8 @@
 import { vi } from 'vitest';
 import { clientTools } from '../../src/client-tools.ts';
 import { sendAutomaticallyWhen } from '../../src/send-automatically.ts';
-import { WebSocketChatTransport } from '../../src/transport.ts';
-import type { WebSocketChatTransportOptions } from '../../src/transport-options.ts';
+import { AdkStreamChatTransport } from '../../src/transport.ts';
+import type { AdkStreamChatTransportOptions } from '../../src/transport-options.ts';
 import { FakeServer, type Fault } from './fake-server.ts';
 import { FakeTurn } from './fake-turn.ts';
 import type { Flow } from './flows.ts';
@@ -12,12 +12,12 @@ import { MemoryChat } from './memory-chat.ts';
 export type Played = {
   chat: MemoryChat;
   server: FakeServer;
-  transport: WebSocketChatTransport;
+  transport: AdkStreamChatTransport;
   /** How often the page ran a tool. */
   runs: number;
 };
 
-/** Impatient, so that a test need not wait. */
+/** Short timeouts, so that a test need not wait. */
 export const atOnce = { minDelayMs: 1, maxDelayMs: 2 };
 
 let turns = 0;
@@ -25,11 +25,11 @@ let turns = 0;
 export function open(
   flow: Flow,
   fault: Fault = {},
-  options: WebSocketChatTransportOptions = {},
+  options: AdkStreamChatTransportOptions = {},
 ): Played {
   // A name of its own: what sends by itself remembers messages by their ids.
   const server = new FakeServer(new FakeTurn(`message-${++turns}`, [...flow.windows]), fault);
-  const transport = new WebSocketChatTransport({
+  const transport = new AdkStreamChatTransport({
     api: 'http://fake/api/chat',
     webSocket: server.WebSocket,
     fetch: server.fetch,
@@ -58,7 +58,7 @@ export function open(
 export async function play(
   flow: Flow,
   fault: Fault = {},
-  options: WebSocketChatTransportOptions & { view?: unknown[] } = {},
+  options: AdkStreamChatTransportOptions & { view?: unknown[] } = {},
 ): Promise<Played> {
   const { view = [], ...transportOptions } = options;
   const played = open(flow, fault, transportOptions);

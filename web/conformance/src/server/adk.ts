@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../corpus.ts';
 import { gatherApps } from './adk-apps.ts';
-import { Desk } from './desk.ts';
+import { AskRouter } from './ask-router.ts';
 import { end, expectEndedWell, launchEmulator, launchProgram, type Running } from './process.ts';
 
 const python = join(projectRoot, 'target', 'python-adk', 'bin', 'python');
@@ -12,7 +12,7 @@ const python = join(projectRoot, 'target', 'python-adk', 'bin', 'python');
 /** Whom it trusts: the emulator. */
 const certificate = 'emulator.pem';
 
-/** What its tools are known by at the desk. */
+/** What its tools are known by at the ask router. */
 export const agentKey = 'the-key-of-the-tools-at-adk';
 
 export type AdkOptions = {
@@ -22,12 +22,12 @@ export type AdkOptions = {
   pace?: number;
 };
 
-/** Where everything is, for whoever did not start it. */
+/** The addresses, for processes that did not start it. */
 export type AdkPlace = {
   url: string;
   emulator: string;
   /** Where its tools ask. */
-  desk: string;
+  askRouter: string;
   /** A line of JSON for every payment of the example's. */
   ledger: string;
   /** A line of JSON for everything that the tools of the other apps did. */
@@ -39,17 +39,22 @@ export class Adk {
   readonly #folder: string;
   readonly #options: AdkOptions;
   readonly #emulator: Running;
-  readonly #desk: Desk;
+  readonly #askRouter: AskRouter;
   readonly #apps: string;
   #running: Running | undefined;
   #url = '';
 
-  private constructor(options: AdkOptions, folder: string, emulator: Running, desk: Desk) {
+  private constructor(
+    options: AdkOptions,
+    folder: string,
+    emulator: Running,
+    askRouter: AskRouter,
+  ) {
     this.#folder = folder;
     this.#apps = gatherApps(folder);
     this.#options = options;
     this.#emulator = emulator;
-    this.#desk = desk;
+    this.#askRouter = askRouter;
   }
 
   static async start(options: AdkOptions = {}): Promise<Adk> {
@@ -60,7 +65,7 @@ export class Adk {
     const folder = mkdtempSync(join(tmpdir(), 'adk-'));
     const flags = ['--pace', String(pace), '--certificate', join(folder, certificate)];
     const emulator = await launchEmulator(flags, tmpdir());
-    const adk = new Adk(options, folder, emulator, await Desk.start());
+    const adk = new Adk(options, folder, emulator, await AskRouter.start());
     await adk.begin();
     return adk;
   }
@@ -69,7 +74,7 @@ export class Adk {
     return {
       url: this.#url,
       emulator: this.#emulator.url,
-      desk: this.#desk.url,
+      askRouter: this.#askRouter.url,
       ledger: join(this.#folder, 'ledger.jsonl'),
       notes: join(this.#folder, 'notes.jsonl'),
       pace: this.#options.pace ?? 0,
@@ -98,7 +103,7 @@ export class Adk {
         SSL_CERT_FILE: join(this.#folder, certificate),
         PYTHONPATH: join(projectRoot, 'python', 'adk_stream', 'src'),
         PYTHONDONTWRITEBYTECODE: '1',
-        ADK_STREAM_URL: this.#desk.url,
+        ADK_STREAM_URL: this.#askRouter.url,
         ADK_STREAM_AGENT_KEY: agentKey,
         ASSISTANT_LEDGER: ledger,
         LEDGER: notes,
@@ -118,7 +123,7 @@ export class Adk {
     // It waits for its clients to hang up, and they may be gone already.
     await this.kill();
     await end(this.#emulator, 'SIGTERM');
-    await this.#desk.stop();
+    await this.#askRouter.stop();
     rmSync(this.#folder, { recursive: true, force: true });
     expectEndedWell(this.#emulator);
   }

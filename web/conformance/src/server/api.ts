@@ -40,7 +40,7 @@ export type OpenApproval = {
 /** What a person says to a question. */
 export type Answer = { approved: boolean; reason?: string; input?: Json };
 
-/** What was decided, in the words that both the winner and the loser are told. */
+/** The decision, as both the winner and the loser get it. */
 export type Decision = Answer & { approvalId: string; decidedBy: string; decidedAt: number };
 
 export type Payment = {
@@ -54,7 +54,7 @@ export type Wallet = { balance: number; currency: string; payments: Payment[] };
 
 export type Refusal = { error: { code: string; message: string }; decision?: Decision };
 
-/** Stands for the status that a refusal over a socket does not have. */
+/** In place of the status that a refusal over a socket does not have. */
 const refused = 400;
 
 export class Api {
@@ -88,7 +88,7 @@ export class Api {
 
   /**
    * Asks the chat whatever is in the body, on the way that this one's pages take. What comes over a
-   * socket is told as it would be over HTTP; only that a refusal there has no status of its own.
+   * socket is reported as it would be over HTTP; only that a refusal there has no status of its own.
    */
   ask(body: object): Promise<Response> {
     if ('id' in body) {
@@ -155,7 +155,7 @@ export class Api {
     return all;
   }
 
-  /** Answers from anywhere; what came of it is for the test to judge. */
+  /** Answers from anywhere; the outcome of it is for the test to judge. */
   async answer(
     approvalId: string,
     answer: Answer,
@@ -190,7 +190,7 @@ export class Api {
     return this.#expect<Wallet>(await this.fetch('/api/wallet'), 200);
   }
 
-  /** Stops the turn, and says whether there was one to stop. */
+  /** Stops the turn, and returns whether there was one to stop. */
   async stop(id: string): Promise<boolean> {
     const response = await this.fetch(`/api/chat/${encodeURIComponent(id)}/stop`, {
       method: 'POST',
@@ -252,7 +252,7 @@ export class Api {
     return told.finally(() => socket.close());
   }
 
-  /** As a plain client of the legacy dialect, which hears a turn to its end or its next question. */
+  /** As a plain client of the legacy dialect, which reads a turn to its end or its next question. */
   async #speak(body: { id: string; messages: unknown[] }): Promise<Response> {
     const socket = await LegacySocket.open(this, 'flat');
     socket.send({ type: 'message', ...body });

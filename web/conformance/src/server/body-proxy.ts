@@ -1,4 +1,4 @@
-/** Stands between pages and the server, and keeps the bodies of event streams from ending. */
+/** A proxy between pages and the server that keeps the bodies of event streams from ending. */
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

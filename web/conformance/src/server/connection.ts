@@ -9,6 +9,12 @@ import type { Script, WindowRecord } from './script.ts';
  */
 export type Transport = 'sse' | 'socket' | 'legacy';
 
+/**
+ * What a page sends of a chat: its whole history, as the stock transport does, or its last message, as
+ * applications do that leave the history to the server.
+ */
+export type Sends = 'history' | 'last-message';
+
 /** What the client asks. */
 export type ChatRequest = {
   id: string;
@@ -26,7 +32,7 @@ export abstract class Connection {
   readonly refusals: RefusedRequest[] = [];
   /** How often a stream was asked for that did not run. */
   nothingToResume = 0;
-  /** Changes whenever a request is made or is over, for whoever waits until the chat is idle. */
+  /** Changes whenever a request is made or is over, for tests that wait until the chat is idle. */
   activity = 0;
 
   protected readonly script: Script;

@@ -1,4 +1,4 @@
-/** The emulator of Gemini behind the server, which a test tells what to do otherwise. */
+/** The emulator of Gemini behind the server, which a test scripts. */
 import type { Json } from '../stream.ts';
 import { until } from './until.ts';
 

@@ -1,4 +1,4 @@
-/** Stands between the sockets of pages and the server, and decides about every frame. */
+/** A proxy between the sockets of pages and the server that decides about every frame. */
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

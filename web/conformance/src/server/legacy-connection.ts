@@ -3,22 +3,27 @@ import type { Chunk } from '../stream.ts';
 import type { Api } from './api.ts';
 import { type ChatRequest, Connection } from './connection.ts';
 import { refusalIn } from './frame.ts';
-import { type Heard, type LegacyFrame, LegacySocket, type Wrapping } from './legacy-socket.ts';
+import {
+  type LegacyFrame,
+  LegacySocket,
+  type ServerFrame,
+  type Wrapping,
+} from './legacy-socket.ts';
 import type { Script, WindowRecord } from './script.ts';
 
-/** What was told of a turn on one socket, from its `start` to its `[DONE]`. */
+/** What came of a turn on one socket, from its `start` to its `[DONE]`. */
 export type TurnStream = {
   readonly messageId: string;
   readonly socket: number;
   readonly chunks: Chunk[];
   state: 'open' | 'ended' | 'cut' | 'left';
-  /** Whether the page has closed it, as it does at a question, and has not gone on with it since. */
+  /** Whether the page has closed it, as it does at a question, and has not resumed it since. */
   isLeft: boolean;
-  /** The calls that it told of. */
+  /** The calls in it. */
   readonly calls: Set<string>;
-  /** Whether another stream has told of the same turn before. */
+  /** Whether another stream had the same turn before. */
   readonly isRepeat: boolean;
-  /** Where what is told now stands in the script. */
+  /** The place in the script of what comes now. */
   record?: WindowRecord | undefined;
 };
 
@@ -29,11 +34,11 @@ export type LegacyListener = {
   onError: (text: string) => void;
 };
 
-/** Stands for a turn that has no message yet. */
-const anew = '';
+/** In place of a turn that has no message yet. */
+const newTurn = '';
 
 export class LegacyConnection extends Connection {
-  /** What was told, a stream a turn and socket. */
+  /** The streams, one a turn and socket. */
   readonly streams: TurnStream[] = [];
   /** Where what came was not in the dialect's order. */
   readonly disorder: string[] = [];
@@ -83,7 +88,7 @@ export class LegacyConnection extends Connection {
         (this.#awaited.includes(about) ||
           this.openStreams.some(({ messageId }) => messageId === about));
       if (!isTold) {
-        this.#awaited.push(about ?? anew);
+        this.#awaited.push(about ?? newTurn);
       }
     });
   }
@@ -108,7 +113,7 @@ export class LegacyConnection extends Connection {
     return this.#awaited.length > 0;
   }
 
-  /** What the page does from here on follows what it was told so far. */
+  /** What the page does from here on follows what it got so far. */
   turnThePage(messageId: string): void {
     for (const stream of this.streams) {
       if (stream.messageId === messageId) {
@@ -117,7 +122,7 @@ export class LegacyConnection extends Connection {
     }
   }
 
-  /** Where a chunk of a stream stands in the script. */
+  /** Where a chunk of a stream is in the script. */
   recordOf(stream: TurnStream): WindowRecord {
     stream.record ??= this.script.open('window');
     return stream.record;
@@ -160,8 +165,8 @@ export class LegacyConnection extends Connection {
       return last;
     }
     const number = this.#sockets.length;
-    const socket = await LegacySocket.open(this.#api, this.#wrapping, heard =>
-      this.#hear(number, heard),
+    const socket = await LegacySocket.open(this.#api, this.#wrapping, received =>
+      this.#receive(number, received),
     );
     this.#sockets.push(socket);
     socket.closed.then(() => {
@@ -177,12 +182,12 @@ export class LegacyConnection extends Connection {
     return socket;
   }
 
-  #hear(socket: number, heard: Heard): void {
+  #receive(socket: number, received: ServerFrame): void {
     this.activity++;
-    if ('pong' in heard) {
+    if ('pong' in received) {
       return;
     }
-    if ('done' in heard) {
+    if ('done' in received) {
       if (this.#refused > 0) {
         // A message that is refused is over, too.
         this.#refused--;
@@ -191,7 +196,7 @@ export class LegacyConnection extends Connection {
       this.#end();
       return;
     }
-    const { chunk } = heard;
+    const { chunk } = received;
     if (chunk.type === 'start') {
       this.#start(socket, chunk);
     }
@@ -229,7 +234,7 @@ export class LegacyConnection extends Connection {
     }
     this.#hasStarted = true;
     const place = this.#awaited.indexOf(messageId);
-    this.#awaited.splice(place < 0 ? this.#awaited.indexOf(anew) : place, 1);
+    this.#awaited.splice(place < 0 ? this.#awaited.indexOf(newTurn) : place, 1);
     this.#current = {
       messageId,
       socket,

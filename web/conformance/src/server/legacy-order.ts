@@ -54,7 +54,7 @@ export function disorderOf({ chunks, state, isRepeat, messageId }: TurnStream): 
       continue;
     }
     const call = String(toolCallId);
-    // A stream that goes on with a turn has no need to tell what led to its question.
+    // A stream that continues with a turn has no need to repeat what led to its question.
     const before = calls.get(call) ?? {
       reached: isRepeat || step === 1 ? 0 : -1,
       isSettled: false,

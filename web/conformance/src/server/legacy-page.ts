@@ -1,6 +1,6 @@
 /**
  * A page of the legacy dialect, without a chat client: it sends the dialect's frames by hand, shows what
- * it is told by folding it into messages, and sends nothing by itself but the outputs of its tools.
+ * what it gets by folding it into messages, and sends nothing by itself but the outputs of its tools.
  *
  * Pages differed: that of version 6 here sends flat frames with the history, answers in the assistant
  * message itself and gives outputs by `tool_result`; that of version 7 wraps its fields in `data`,
@@ -51,11 +51,11 @@ export class LegacyPage implements ChatPage {
   readonly #options: LegacyPageOptions;
   readonly #style: Style;
   readonly #folds = new Map<string, MessageFold>();
-  /** Texts and thoughts that were told, by message: what is told again is not shown again. */
+  /** Texts and thoughts that came, by message: what is repeated is not shown again. */
   readonly #told = new Map<string, Set<string>>();
   /** Messages that were cut off by an edit or a regeneration. */
   readonly #forgotten = new Set<string>();
-  /** What is told and what the page does, in the order in which it happened. */
+  /** What comes and what the page does, in the order in which it happened. */
   #work: Promise<void> = Promise.resolve();
   #isParked = false;
   #error: Error | undefined;
@@ -66,7 +66,7 @@ export class LegacyPage implements ChatPage {
     this.state = new MemoryState(options.messages, options.onWrite);
     this.#know(options.messages);
     this.connection = new LegacyConnection(options.api, options.script, this.#style.wrapping, {
-      onChunk: this.#hear,
+      onChunk: this.#receive,
       onEnd: stream => this.#do(() => this.#foldOf(stream.messageId).close()),
       onError: this.#fail,
     });
@@ -233,7 +233,7 @@ export class LegacyPage implements ChatPage {
     return true;
   }
 
-  readonly #hear = (stream: TurnStream, chunk: Chunk): void => {
+  readonly #receive = (stream: TurnStream, chunk: Chunk): void => {
     this.#isParked = false;
     if (chunk.type === 'error') {
       return;
@@ -243,7 +243,8 @@ export class LegacyPage implements ChatPage {
     }
     this.#tell(stream, chunk);
     if (stream.isRepeat && chunk.type === 'start') {
-      // What was cut off in the middle is told from its start.
+      // What was cut off in the middle comes from its start.
+      this.#options.script.note({ dropUnfinished: stream.messageId });
       this.#do(() => this.#foldOf(stream.messageId).change(dropUnfinished));
     }
     this.connection.recordOf(stream).text += `data: ${JSON.stringify(chunk)}\n\n`;
@@ -262,14 +263,14 @@ export class LegacyPage implements ChatPage {
     }
   };
 
-  /** Whether the page has heard it: a stream may tell a turn again, from its last question on. */
+  /** Whether the page has it: a stream may repeat a turn, from its last question on. */
   #isTold({ messageId, isRepeat }: TurnStream, chunk: Chunk): boolean {
     const { type, id, toolCallId, approvalId } = chunk;
     const told = this.#told.get(messageId);
     switch (type) {
       case 'start-step':
       case 'finish-step':
-        // Whose step it is shows only later, and to a page that is told again it does not matter.
+        // Whose step it is shows only later, and to a page that gets it again it does not matter.
         return isRepeat;
       case 'tool-input-start':
       case 'tool-input-available':
@@ -297,7 +298,7 @@ export class LegacyPage implements ChatPage {
     }
   }
 
-  /** What was loaded need not be told. */
+  /** What was loaded need not come again. */
   #know(messages: UIMessage[]): void {
     for (const message of messages) {
       for (const { toolCallId, state, preliminary } of toolParts(message)) {
@@ -346,7 +347,7 @@ export class LegacyPage implements ChatPage {
     throw new Error(`there is no call ${toolCallId}`);
   }
 
-  /** Forgets the messages from one on. Their streams are told to their ends all the same. */
+  /** Forgets the messages from one on. Their streams come to their ends all the same. */
   #cut(index: number): void {
     for (const { id } of this.state.messages.slice(index)) {
       this.#forgotten.add(id);
@@ -381,7 +382,7 @@ export class LegacyPage implements ChatPage {
     const copy = structuredClone(messages) as UIMessage[];
     const place = this.state.messages.findIndex(({ id }) => id === about);
     if (place >= 0 && place + 1 < this.state.messages.length) {
-      // What it is told goes on with an older message, as if that were the last.
+      // What comes continues with an older message, as if that were the last.
       const upTo = this.state.messages.slice(0, place + 1);
       this.#options.script.note({ messages: structuredClone(upTo) });
     }
@@ -391,7 +392,7 @@ export class LegacyPage implements ChatPage {
   #show(messageId: string, toolCallId: string, run: ToolRun): Promise<void> {
     return this.#change(messageId, toolCallId, own => {
       if (own.state.startsWith('output-')) {
-        // It was given up, or run elsewhere, and the page was told so.
+        // It was given up, or run elsewhere, and the page got that.
         return;
       }
       if ('output' in run) {

@@ -22,28 +22,32 @@ export type LegacyFrame =
 /** Some of its pages wrap the fields in `data`, some do not. */
 export type Wrapping = 'flat' | 'wrapped';
 
-/** One thing that the server said. */
-export type Heard = { chunk: Chunk } | { done: true } | { pong: Json };
+/** A frame of the server. */
+export type ServerFrame = { chunk: Chunk } | { done: true } | { pong: Json };
 
 export class LegacySocket {
-  /** All that was heard, in order, pongs left out. */
-  readonly heard: Heard[] = [];
+  /** All frames, in order, pongs left out. */
+  readonly received: ServerFrame[] = [];
   /** The code that it was closed with. */
   readonly closed: Promise<number>;
 
   readonly #socket: WebSocket;
   readonly #wrapping: Wrapping;
-  readonly #onHeard: (heard: Heard) => void;
-  /** Whoever waits for something to be heard. */
+  readonly #onFrame: (received: ServerFrame) => void;
+  /** Waiters for frames. */
   #wake: (() => void)[] = [];
   #isClosed = false;
   #pings = 0;
   #lastPong = 0;
 
-  constructor(socket: WebSocket, wrapping: Wrapping, onHeard: (heard: Heard) => void = () => {}) {
+  constructor(
+    socket: WebSocket,
+    wrapping: Wrapping,
+    onFrame: (received: ServerFrame) => void = () => {},
+  ) {
     this.#socket = socket;
     this.#wrapping = wrapping;
-    this.#onHeard = onHeard;
+    this.#onFrame = onFrame;
     socket.on('message', data => this.#hear(String(data)));
     this.closed = new Promise(resolve => {
       socket.once('close', code => {
@@ -57,9 +61,9 @@ export class LegacySocket {
   static async open(
     api: Api,
     wrapping: Wrapping,
-    onHeard?: (heard: Heard) => void,
+    onFrame?: (received: ServerFrame) => void,
   ): Promise<LegacySocket> {
-    return new LegacySocket(await api.socket('/live'), wrapping, onHeard);
+    return new LegacySocket(await api.socket('/live'), wrapping, onFrame);
   }
 
   get isClosed(): boolean {
@@ -67,12 +71,12 @@ export class LegacySocket {
   }
 
   get chunks(): Chunk[] {
-    return this.heard.flatMap(heard => ('chunk' in heard ? [heard.chunk] : []));
+    return this.received.flatMap(received => ('chunk' in received ? [received.chunk] : []));
   }
 
-  /** How often the end of a turn was told. */
+  /** How often the end of a turn came. */
   get ends(): number {
-    return this.heard.filter(heard => 'done' in heard).length;
+    return this.received.filter(received => 'done' in received).length;
   }
 
   send(frame: LegacyFrame): void {
@@ -82,7 +86,7 @@ export class LegacySocket {
     );
   }
 
-  /** Sends a text as it stands. */
+  /** Sends a text verbatim. */
   sendText(text: string): void {
     this.#socket.send(text);
   }
@@ -99,7 +103,7 @@ export class LegacySocket {
     await this.until('a pong', () => this.#lastPong >= ping || this.#isClosed);
   }
 
-  /** Resolves when what was heard is enough. */
+  /** Resolves when the frames so far are enough. */
   async until(what: string, isEnough: () => boolean): Promise<void> {
     const deadline = AbortSignal.timeout(10_000);
     while (!isEnough()) {
@@ -119,19 +123,19 @@ export class LegacySocket {
     return this.closed;
   }
 
-  /** All that was heard, for a person who looks for the reason of a failure. */
+  /** All frames, for a person who looks for the reason of a failure. */
   get story(): string {
-    return this.heard.map(heard => JSON.stringify(heard)).join('\n');
+    return this.received.map(received => JSON.stringify(received)).join('\n');
   }
 
   #hear(text: string): void {
-    const heard = read(text);
-    if ('pong' in heard) {
-      this.#lastPong = Number(heard.pong);
+    const received = read(text);
+    if ('pong' in received) {
+      this.#lastPong = Number(received.pong);
     } else {
-      this.heard.push(heard);
+      this.received.push(received);
     }
-    this.#onHeard(heard);
+    this.#onFrame(received);
     this.#ring();
   }
 
@@ -145,7 +149,7 @@ export class LegacySocket {
 }
 
 /** A frame is one event, written exactly as the legacy server wrote it, or the plain JSON of a pong. */
-function read(text: string): Heard {
+function read(text: string): ServerFrame {
   const data = /^data: ([^\n]+)\n\n$/.exec(text)?.[1];
   if (data === done) {
     return { done: true };

@@ -122,7 +122,7 @@ export class Postgres {
   }
 }
 
-/** What stands before a command so that it is run by somebody who is not root, and ends with us. */
+/** What is before a command so that it is run by somebody who is not root, and ends with us. */
 function asUser(): string[] {
   const guard = ['setpriv', '--pdeathsig=QUIT'];
   const user = standIn();

@@ -7,7 +7,10 @@ import type { Readable } from 'node:stream';
 import { projectRoot } from '../corpus.ts';
 
 /** The real binary. */
-export const binary = resolve(projectRoot, process.env.ADK_STREAM_BIN ?? 'target/debug/adk-stream');
+export const binary = resolve(
+  projectRoot,
+  process.env.ADK_STREAM_BINARY ?? 'target/debug/adk-stream',
+);
 
 /** The Gemini emulator, which is built beside it. */
 const emulator = join(dirname(binary), 'gemini-emulator');
@@ -46,7 +49,9 @@ export async function launchProgram(program: Program): Promise<Running> {
   const { command, args, cwd, variables, listening } = program;
   // In a folder of its own and without our variables, so that nobody's configuration has a say.
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^ADK_STREAM_|^(GEMINI|GOOGLE)_/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^ADK_STREAM_|^(GEMINI|GOOGLE|OPENAI|ANTHROPIC|LITELLM)_/.test(name),
+    ),
   );
   const child = spawn(command, args, {
     cwd,
@@ -61,7 +66,7 @@ export async function launchProgram(program: Program): Promise<Running> {
   const complaints: string[] = [];
   // Without a listener, a program that is missing would end the whole test run.
   const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-  const heard = new Promise<string>((resolve, reject) => {
+  const announced = new Promise<string>((resolve, reject) => {
     const listen = (output: Readable, keep: (line: string) => void) =>
       createInterface({ input: output }).on('line', line => {
         keep(line);
@@ -76,7 +81,7 @@ export async function launchProgram(program: Program): Promise<Running> {
       reject(new Error(`${command} ended before it listened, saying:\n${complaints.join('\n')}`)),
     );
   });
-  return { child, complaints, url: await Promise.race([heard, failed]) };
+  return { child, complaints, url: await Promise.race([announced, failed]) };
 }
 
 export async function end(running: Running | undefined, signal: NodeJS.Signals): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * What happened between one client and the server, in order, for our own checker to judge.
  *
- * A window stands where it was asked for, so what a page does while a window is open follows it.
+ * A window is where it was asked for, so what a page does while a window is open follows it.
  */
 import type { UIMessage } from 'ai-7';
 import type { Profile } from '../schema-sdks.ts';
@@ -15,6 +15,8 @@ export type Act =
   | { answer: { approvalId: string; approved: boolean; reason?: string } }
   | { output: { toolCallId: string; output: Json } }
   | { outputError: { toolCallId: string; errorText: string } }
+  /** The page dropped the texts and thoughts of the message of this id that were cut off. */
+  | { dropUnfinished: string }
   /**
    * From here on the client has these messages and has forgotten all else: a page that was loaded,
    * a history that was cut by an edit or a regeneration.
@@ -41,7 +43,7 @@ export class WindowRecord {
 
   constructor(readonly kind: 'window' | 'resume') {}
 
-  heard(): void {
+  responded(): void {
     this.heardAt ??= performance.now();
   }
 
@@ -73,7 +75,7 @@ export class Script {
     return this.#lines.filter(line => line instanceof WindowRecord);
   }
 
-  /** What happened, each time from where the client began anew. */
+  /** What happened, each time from where the client began again. */
   get sessions(): ScriptLine[][] {
     const sessions: ScriptLine[][] = [];
     for (const line of this.#lines) {

@@ -1,11 +1,14 @@
 /** The real binary, on a free port, with a journal that outlives it. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Adk, type AdkPlace, agentKey } from './adk.ts';
-import { tellDesk } from './desk.ts';
+import { type AiSdkPlace, AiSdkRoute } from './ai-sdk-route.ts';
+import { clientTools } from './ai-sdk-tools.ts';
+import { registerServer } from './ask-router.ts';
 import { Emulator } from './emulator.ts';
+import { isModel, type LitellmPlace, modelOf, settingsOf } from './litellm.ts';
 import { end, expectEndedWell, launch, launchEmulator, type Running } from './process.ts';
 
 /** Where the journals are left for other tests, if anybody wants them. */
@@ -17,9 +20,21 @@ const principalCount = 256;
 
 /**
  * The demo, its second personality, which calls one tool at a time, Gemini, by either of its two
- * APIs, or ADK, by either of its two: then it is the demo that answers behind an emulator.
+ * APIs, ADK, by either of its two, a route of AI SDK 6 or 7, or LiteLLM, by OpenAI's two APIs or Anthropic's:
+ * then it is the demo that answers behind an emulator.
  */
-export type Agent = 'demo' | 'demo-live' | 'gemini' | 'gemini-live' | 'adk' | 'adk-live';
+export type Agent =
+  | 'demo'
+  | 'demo-live'
+  | 'gemini'
+  | 'gemini-live'
+  | 'adk'
+  | 'adk-live'
+  | 'ai-sdk'
+  | 'ai-sdk-6'
+  | 'openai'
+  | 'responses'
+  | 'anthropic';
 
 export type ServerOptions = {
   agent?: Agent;
@@ -34,7 +49,7 @@ export type ServerOptions = {
   flags?: string[];
   /** More variables. */
   variables?: Record<string, string>;
-  /** Another server, whose emulator this one asks too. */
+  /** Another server, whose emulator this one asks too, and whose people it knows. */
   beside?: Server;
   /** Flags of the emulator, where there is one. */
   emulatorFlags?: string[];
@@ -44,8 +59,14 @@ export type ServerOptions = {
   modality?: 'text' | 'audio';
   /** An ADK that runs already. Without one, or where its pace does not suit, one is started. */
   adk?: AdkPlace | undefined;
+  /** An AI SDK route that runs already. Without one, or where its pace does not suit, one is started. */
+  aiSdk?: AiSdkPlace | undefined;
+  /** The LiteLLM that runs already, where the agent is asked through it. */
+  litellm?: LitellmPlace | undefined;
   /** The app of ADK: the example's, if nothing is said. */
   adkApp?: string;
+  /** A file with one agent, which answers in place of Gemini with the demo's tools. */
+  agentFile?: string;
 };
 
 /** Counted over all servers: some share a store. */
@@ -61,6 +82,9 @@ export class Server {
   /** The ADK that was started for this server alone. */
   #ownAdk: Adk | undefined;
   #adk: AdkPlace | undefined;
+  /** The AI SDK route that was started for this server alone. */
+  #ownAiSdk: AiSdkRoute | undefined;
+  #aiSdk: AiSdkPlace | undefined;
   #url = '';
   #principalsTaken = 0;
   readonly #principals: readonly Principal[];
@@ -70,7 +94,10 @@ export class Server {
     this.#options = options;
     this.#folder = folder();
     // One ADK serves many servers, and must not take the people and chats of one for another's.
-    this.#mark = isAdk(options.agent) ? `${randomBytes(4).toString('hex')}-` : '';
+    const mark = `${randomBytes(4).toString('hex')}-`;
+    const isShared = isAdk(options.agent) || isAiSdk(options.agent);
+    const own = isShared ? mark : '';
+    this.#mark = options.beside === undefined ? own : options.beside.#mark;
     this.#principals = Array.from({ length: principalCount }, (_, index) => ({
       name: `person-${this.#mark}${index + 1}`,
       key: `secret-of-principal-${index + 1}`,
@@ -89,6 +116,11 @@ export class Server {
       server.#ownAdk = isMeant ? undefined : await Adk.start({ pace });
       server.#adk = server.#ownAdk?.place ?? options.adk;
     }
+    if (isAiSdk(agent)) {
+      const isMeant = options.aiSdk !== undefined && pace <= options.aiSdk.pace;
+      server.#ownAiSdk = isMeant ? undefined : await AiSdkRoute.start({ pace });
+      server.#aiSdk = server.#ownAiSdk?.place ?? options.aiSdk;
+    }
     server.#running = await server.#launch();
     return server;
   }
@@ -96,6 +128,11 @@ export class Server {
   /** Changes when it is started again; nobody is there while it does not run. */
   get url(): string {
     return this.#url;
+  }
+
+  /** Where it runs: its journal, and the file of its agent. */
+  get folder(): string {
+    return this.#folder;
   }
 
   /** How the system calls its process. */
@@ -130,7 +167,7 @@ export class Server {
 
   /** Where its agent notes what was paid, if that is not the demo's wallet. */
   get ledger(): string | undefined {
-    return this.#adk?.ledger;
+    return this.#adk?.ledger ?? this.#aiSdk?.ledger;
   }
 
   /** Ends it in the middle of whatever it does, and starts it again on the same journal. */
@@ -150,6 +187,7 @@ export class Server {
     const running = await this.#end('SIGTERM');
     await end(this.#emulator, 'SIGTERM');
     await this.#ownAdk?.stop();
+    await this.#ownAiSdk?.stop();
     if (recordFolder === undefined) {
       rmSync(this.#folder, { recursive: true, force: true });
     }
@@ -169,11 +207,18 @@ export class Server {
 
   /** The emulator behind the server. */
   get emulator(): Emulator {
-    const url = this.#emulatorUrl ?? this.#adk?.emulator;
+    const url =
+      this.#emulatorUrl ?? this.#adk?.emulator ?? this.#aiSdk?.emulator ?? this.#model?.emulator;
     if (url === undefined) {
       throw new Error('the demo has no emulator');
     }
     return new Emulator(url);
+  }
+
+  /** The model behind LiteLLM, where the agent is one. */
+  get #model(): LitellmPlace['models'][number] | undefined {
+    const { agent = 'demo', litellm, pace = 0 } = this.#options;
+    return isModel(agent) && litellm !== undefined ? modelOf(litellm, pace) : undefined;
   }
 
   get #emulatorUrl(): string | undefined {
@@ -189,7 +234,16 @@ export class Server {
   async #launch(): Promise<Running> {
     const { agent = 'demo', store = 'sqlite', approvalTimeout, pace = 0 } = this.#options;
     const { geminiKey = 'a-key', modality = 'text' } = this.#options;
-    const args = ['serve', '--listen', '127.0.0.1:0', '--agent', agent, '--pace', String(pace)];
+    const { agentFile } = this.#options;
+    const name = isAiSdk(agent) ? 'ai-sdk' : agent;
+    const args = ['serve', '--listen', '127.0.0.1:0'];
+    if (agentFile === undefined) {
+      args.push(...(isModel(agent) ? [] : ['--agent', name]), '--pace', String(pace));
+    } else {
+      const path = join(this.#folder, 'adk-stream.toml');
+      writeFileSync(path, agentFile);
+      args.push('--config', path);
+    }
     const file = `sqlite:${join(this.#folder, 'journal.sqlite')}`;
     const place = store === 'sqlite' ? file : store;
     args.push('--store', typeof place === 'string' ? place : place.url);
@@ -209,9 +263,18 @@ export class Server {
       env.ADK_STREAM_KEYS = this.#principals.map(({ name, key }) => `${name}=${key}`).join(',');
     }
     const gemini = this.#emulatorUrl;
-    if (gemini !== undefined) {
+    if (gemini !== undefined && agentFile !== undefined) {
+      env.ADK_STREAM_GEMINI_BASE_URL = gemini;
+      env.GEMINI_API_KEY = geminiKey;
+    } else if (gemini !== undefined) {
       args.push('--gemini-base-url', gemini, '--gemini-model', 'gemini-3-flash', '--demo-tools');
       env.GEMINI_API_KEY = geminiKey;
+    }
+    const model = this.#model;
+    if (model !== undefined && isModel(agent)) {
+      const asked = settingsOf(agent, this.#options.litellm?.url ?? '', model.name);
+      args.push(...asked.flags, '--demo-tools');
+      Object.assign(env, asked.variables);
     }
     if (agent === 'adk-live') {
       args.push('--live-modality', modality);
@@ -226,10 +289,15 @@ export class Server {
       args.push('--adk-url', this.#adk.url, '--adk-app', this.#options.adkApp ?? app);
       env.ADK_STREAM_AGENT_KEY = agentKey;
     }
+    if (this.#aiSdk !== undefined) {
+      const major = agent === 'ai-sdk-6' ? '6' : '7';
+      args.push('--ai-sdk-url', `${this.#aiSdk.url}/${major}/api/chat`, '--ai-sdk-rerun');
+      args.push('--ai-sdk-client-tools', clientTools.join(','));
+    }
     const running = await launch(args, this.#folder, env);
     this.#url = running.url;
     if (this.#adk !== undefined) {
-      await tellDesk(this.#adk.desk, this.#chatsBegin, running.url);
+      await registerServer(this.#adk.askRouter, this.#chatsBegin, running.url);
     }
     return running;
   }
@@ -238,6 +306,11 @@ export class Server {
 /** Whether an agent is ADK's. */
 export function isAdk(agent: Agent | undefined): boolean {
   return agent === 'adk' || agent === 'adk-live';
+}
+
+/** Whether an agent is a route of the AI SDK's. */
+export function isAiSdk(agent: Agent | undefined): boolean {
+  return agent === 'ai-sdk' || agent === 'ai-sdk-6';
 }
 
 function folder(): string {

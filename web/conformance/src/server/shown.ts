@@ -36,7 +36,7 @@ function shownCall(part: ToolPart) {
       reason: approval.reason,
     },
   };
-  // Progress is for whoever looks on: it is in no journal.
+  // Progress is for viewers: it is in no journal.
   return part.preliminary === true
     ? { ...call, state: 'input-available' }
     : { ...call, state, output, errorText };

@@ -4,7 +4,7 @@
  */
 import type { ChatTransport, UIMessage } from 'ai-7';
 import { WebSocket } from 'ws';
-import { WebSocketChatTransport } from '../../../client/src/transport.ts';
+import { AdkStreamChatTransport } from '../../../client/src/transport.ts';
 import { done } from '../event-stream.ts';
 import type { Profile } from '../schema-sdks.ts';
 import { type Major, OfficialSocketTransport } from '../sdk.ts';
@@ -24,6 +24,8 @@ export type SocketOptions = {
   origin: () => string;
   /** Up to where the chat was loaded, if it is to be said when a stream is resumed. */
   seq?: number;
+  /** What the page adds to each request. */
+  body: Record<string, unknown>;
 };
 
 /** The SDK's own transport, or that of our client package. */
@@ -44,7 +46,7 @@ export class SocketConnection extends Connection {
 
   constructor(major: Major, api: Api, script: Script, options: SocketOptions) {
     super(script);
-    const { client = major === '7' ? 'official' : 'ours', profile, origin, seq } = options;
+    const { client = major === '7' ? 'official' : 'ours', profile, origin, seq, body } = options;
     this.client = client;
     const note = (socket: WebSocket) => this.#note(socket);
     const webSocket = class extends WebSocket {
@@ -66,20 +68,19 @@ export class SocketConnection extends Connection {
             params: async () => ({ ticket: await ticket() }),
             // Its types are those of a browser's socket.
             webSocket: webSocket as never,
-            body: profile === 'v7' ? { profile } : {},
-            prepareReconnectToStreamRequest: ({ body }) => ({
-              body: seq === undefined ? body : { ...body, after: seq },
+            body: profile === 'v7' ? { ...body, profile } : body,
+            prepareReconnectToStreamRequest: request => ({
+              body: seq === undefined ? request.body : { ...request.body, after: seq },
             }),
           })
-        : (new WebSocketChatTransport<UIMessage>({
+        : (new AdkStreamChatTransport<UIMessage>({
             api: `${page}/api/chat`,
             ticket,
             webSocket: webSocket as never,
             fetch: (url, init) => api.fetch(String(url).slice(page.length), init),
             profile,
+            body,
             seqOf: () => seq,
-            // Leaving a page and stopping a turn are two acts, as they are over HTTP.
-            stopOnAbort: false,
             reconnect: { minDelayMs: 4, maxDelayMs: 64 },
           }) as unknown as ChatTransport<UIMessage>);
   }
@@ -137,7 +138,7 @@ export class SocketConnection extends Connection {
     if (window === undefined) {
       return;
     }
-    window.heard();
+    window.responded();
     switch (frame.type) {
       case 'chunk':
         window.text += `data: ${JSON.stringify(frame.chunk)}\n\n`;

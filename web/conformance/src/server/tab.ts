@@ -9,7 +9,7 @@ import { StateWatch } from '../state-watch.ts';
 import { callsOf, type ToolPart, toolName } from '../tool-part.ts';
 import { Api } from './api.ts';
 import { type Check, check } from './checker.ts';
-import { type Connection, cutsHistory, type Transport } from './connection.ts';
+import { type Connection, cutsHistory, type Sends, type Transport } from './connection.ts';
 import { FetchConnection } from './fetch-connection.ts';
 import { LegacyPage } from './legacy-page.ts';
 import { Script, type WindowRecord } from './script.ts';
@@ -33,16 +33,20 @@ export type TabOptions = {
   profile?: Profile;
   /** `sse` if nothing is said. */
   transport?: Transport;
+  /** What it sends over `sse`; its whole history if nothing is said. */
+  sends?: Sends;
   /** Whose transport a page with a socket has; that of its version if nothing is said. */
   socketClient?: SocketClient;
   /** Where its socket is opened, if not at the server itself. */
   socketOrigin?: () => string;
+  /** What the page adds to the body of each request. */
+  body?: Record<string, unknown>;
 };
 
 export type Another = Pick<TabOptions, 'tools'> & { knowsPlace?: boolean };
 
 /** Longer than any window stays open here; the turn of a server that died is taken over in 5 s. */
-const patienceMilliseconds = 16_000;
+const timeoutMs = 16_000;
 
 export class Tab {
   readonly id: string;
@@ -236,7 +240,7 @@ export class Tab {
     const idle = this.#isQuiet();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the window never closed')), patienceMilliseconds);
+      timer = setTimeout(() => reject(new Error('the window never closed')), timeoutMs);
     });
     await Promise.race([idle, late]).finally(() => clearTimeout(timer));
   }
@@ -293,14 +297,21 @@ export class Tab {
       transport,
       socketClient,
       socketOrigin,
+      sends,
       seq,
+      body = {},
     } = this.#options;
     if (transport !== 'socket') {
-      const headers = profile === 'v7' ? { 'x-adk-stream-profile': profile } : undefined;
-      return new FetchConnection(chatSdks[major], this.api, this.#script, headers ?? {}, seq);
+      return new FetchConnection(chatSdks[major], this.api, this.#script, {
+        headers: profile === 'v7' ? { 'x-adk-stream-profile': profile } : {},
+        body,
+        ...(sends && { sends }),
+        ...(seq !== undefined && { seq }),
+      });
     }
     return new SocketConnection(major, this.api, this.#script, {
       profile,
+      body,
       origin: socketOrigin ?? (() => server.url),
       ...(socketClient && { client: socketClient }),
       ...(seq !== undefined && { seq }),

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const pollMilliseconds = 5;
 
-const patienceMilliseconds = 10_000;
+const defaultTimeoutMs = 10_000;
 
 /** Asks until the answer is neither undefined nor false, and gives it. */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  { patience = patienceMilliseconds }: { patience?: number } = {},
+  { timeoutMs = defaultTimeoutMs }: { timeoutMs?: number } = {},
 ): Promise<Exclude<T, undefined | false>> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) {

@@ -1,5 +1,5 @@
 /**
- * Several confirmations in one step: ADK hears all answers in one go, whatever their order, and the
+ * Several confirmations in one step: ADK gets all answers at once, whatever their order, and the
  * model why something was denied.
  */
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const state = (approved: boolean) => `pay: output-${approved ? 'available' : 'de
 describe.each(apps)('%s', app => {
   const served = serveFaulty({ adkApp: app });
 
-  /** The model pays Ann and Ben, and says something once it knows what came of it. */
+  /** The model pays Ann and Ben, and says something once it knows the outcome of it. */
   async function script(): Promise<[string, string]> {
     const [ann, ben] = [newCall(), newCall()];
     await served.emulator.follow([
@@ -25,8 +25,8 @@ describe.each(apps)('%s', app => {
     return [ann, ben];
   }
 
-  /** ADK ran what was approved, once, and the model was told of each call what came of it. */
-  async function expectTold(ids: [string, string], approved: boolean[], reason: string) {
+  /** ADK ran what was approved, once, and the model got the outcome of each call. */
+  async function expectReported(ids: [string, string], approved: boolean[], reason: string) {
     const ran = ids.filter((_, index) => approved[index]);
     expect(notes(...ids).map(note => note.call)).toEqual(expect.arrayContaining(ran));
     expect(notes(...ids)).toHaveLength(ran.length);
@@ -58,7 +58,7 @@ describe.each(apps)('%s', app => {
       expect(outline(tab.messages)).toEqual([[state(ann), state(ben)]]);
       expectLastWord(tab, /That is all/);
       await expectServed(tab);
-      await expectTold(ids, [ann, ben], 'not them');
+      await expectReported(ids, [ann, ben], 'not them');
     });
 
     for (const order of ['forwards', 'backwards']) {
@@ -87,15 +87,15 @@ describe.each(apps)('%s', app => {
           const chat = await servedAs(tab, 'finished');
           expect(outline(chat.messages)).toEqual([[state(ann), state(ben)]]);
           expect(textOf(chat.messages.at(-1))).toBe('That is all.');
-          await expectTold(ids, [ann, ben], '');
+          await expectReported(ids, [ann, ben], '');
 
-          // The page has heard of nothing, and says the same.
+          // The page has received nothing, and answers the same.
           for (const { part, yes } of questions) {
             tab.answer(part, yes === true);
           }
           await expectSound(tab, { posts: 2 });
           await expectServed(tab);
-          await expectTold(ids, [ann, ben], '');
+          await expectReported(ids, [ann, ben], '');
         },
       );
     }
@@ -110,7 +110,7 @@ describe.each(apps)('%s', app => {
       const [first, second] = tab.calls('pay');
       tab.answer(first ?? tab.call('nothing'), true);
       await tab.sendAnswers();
-      // The window closes at once; the answer stands.
+      // The window closes at once; the answer counts.
       expect(outline(tab.messages)).toEqual([
         ['pay: approval-responded', 'pay: approval-requested'],
       ]);
@@ -122,7 +122,7 @@ describe.each(apps)('%s', app => {
       expect(outline(tab.messages)).toEqual([[state(true), state(false)]]);
       expectLastWord(tab, /That is all/);
       await expectServed(tab);
-      await expectTold(ids, [true, false], 'not him');
+      await expectReported(ids, [true, false], 'not him');
     },
   );
 

@@ -1,5 +1,5 @@
 /**
- * What the model is told of a chat whose history was cut: a session of ADK can't be cut, so another is
+ * What the model gets of a chat whose history was cut: a session of ADK can't be cut, so another is
  * made from the journal.
  */
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ describe.each(apps)('%s', app => {
 
   const lastAsked = async () => (await asked(served.emulator)).at(-1);
 
-  test.each(pages)('an answer is given anew, on version $major over $transport', async page => {
+  test.each(pages)('an answer is regenerated, on version $major over $transport', async page => {
     await served.emulator.follow([says('One.'), says('Two.'), says('Three.')]);
     const tab = served.visit(page);
     await tab.say('first');
@@ -61,7 +61,7 @@ describe.each(apps)('%s', app => {
   );
 
   test.each(pages)(
-    'calls are told with what came of them, on version $major over $transport',
+    'calls are sent with their outcomes, on version $major over $transport',
     async page => {
       const [look, pay] = [newCall(), newCall()];
       await served.emulator.follow([

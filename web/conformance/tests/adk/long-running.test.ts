@@ -1,4 +1,4 @@
-/** ADK's long-running tools: their results come from a page, or from whoever does the work. */
+/** ADK's long-running tools: their results come from a page, or from a worker. */
 import { describe, expect, test } from 'vitest';
 import type { Api, Refusal } from '../../src/server/api.ts';
 import { textOf } from '../../src/server/tab.ts';
@@ -9,7 +9,7 @@ import { apps, asked, call, newCall, says } from './probe.ts';
 
 type Given = { status: number; body: Refusal | { toolCallId: string; taken: boolean } };
 
-/** Gives what came of a call, as a worker does. */
+/** Gives the outcome of a call, as a worker does. */
 async function give(api: Api, id: string, body: object | string): Promise<Given> {
   const response = await api.fetch(`/api/calls/${encodeURIComponent(id)}`, {
     method: 'POST',
@@ -50,7 +50,7 @@ describe.each(apps)('%s', app => {
       status: 200,
       body: { toolCallId, taken: true },
     });
-    // The first one counts, and whoever comes later is told.
+    // The first one counts, and a later one is refused.
     expect(await give(tab.api, toolCallId, { output: { playing: 3 } })).toEqual({
       status: 200,
       body: { toolCallId, taken: false },

@@ -1,6 +1,6 @@
 /**
  * Calls of all kinds in one step. A page is shown what it is to run when nobody is asked any more
- * about what ADK runs; the model is told of everything at once, and what an app that is not resumable
+ * about what ADK runs; the model gets everything at once, and what an app that is not resumable
  * has it say before that is for nobody.
  */
 import { describe, expect, test } from 'vitest';

@@ -109,7 +109,7 @@ test('it does not come back: nothing ran, and the chat says so', { timeout: 150_
       const chat = await tab.api.chat(tab.id);
       return chat?.status === 'failed' && chat;
     },
-    { patience: 100_000 },
+    { timeoutMs: 100_000 },
   );
   await expectFailed(tab, 'agent_unavailable', /can't be reached/);
   expect(outline(chat.messages)).toEqual([['process_payment: output-error']]);

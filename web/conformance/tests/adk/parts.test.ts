@@ -85,7 +85,7 @@ const faults: { name: string; rule: Rule; code: string; words: RegExp }[] = [
   {
     name: 'refuses the key',
     rule: { on: 'generate', times: 1, status: { code: 403 } },
-    code: 'agent_refused',
+    code: 'agent_unauthorized',
     words: /key/,
   },
   {

@@ -40,7 +40,7 @@ test.each(pages)(
 );
 
 test.each(pages)(
-  'a page that is loaded anew sees the rest, on version $major over $transport',
+  'a page that is loaded again sees the rest, on version $major over $transport',
   async page => {
     const id = await script(0.5);
     const tab = served.visit(page);
@@ -74,7 +74,7 @@ test.each(pages)('a stop cancels the run, on version $major over $transport', as
   expect(tab.call('doze').errorText).toMatch(/unknown/i);
   expect(notes(id).map(({ event }) => event)).toEqual(['doze', 'cancelled']);
 
-  // The chat goes on, and the model knows that the call came to nothing.
+  // The chat continues, and the model knows that the call came to nothing.
   await served.emulator.follow([says('I am up.')]);
   await tab.say('Hello?');
   await expectSound(tab, { posts: 2 });

@@ -30,7 +30,7 @@ afterAll(async () => {
   await postgres?.stop();
 }, 60_000);
 
-/** With which handles sessions were opened since the emulator was last told what to do. */
+/** With which handles sessions were opened since the emulator's script was last set. */
 async function handles(): Promise<boolean[]> {
   const frames = await first.emulator.frames('received');
   return frames.flatMap(({ setup }) =>

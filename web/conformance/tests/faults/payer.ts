@@ -10,18 +10,18 @@ import type { Principal, Server } from '../../src/server/server.ts';
 import { Tab } from '../../src/server/tab.ts';
 import { type ToolPart, toolParts } from '../../src/tool-part.ts';
 
-const patienceMilliseconds = 120_000;
+const timeoutMs = 120_000;
 
 /** After which time a person loads a page again that only turns its wheel. */
 const reloadMilliseconds = 3_000;
 
-/** What became of payments, by what the chats say. */
+/** The outcomes of payments, by what the chats show. */
 export type Tally = { paid: number; denied: number; unknown: number; reloads: number };
 
 export type PayerOptions = {
   /** One of the servers, whose people are known to all of them. */
   server: Server;
-  /** Where they are asked: at a server, or at what stands in front of several. */
+  /** Where they are asked: at a server, or at what is in front of several. */
   place: { url: string };
   principal: Principal | undefined;
   major: Major;
@@ -85,7 +85,7 @@ export class Payer {
   readonly #origin = (): string => this.#options.place.url;
 
   async #pay({ chat, approved }: Payment): Promise<void> {
-    const deadline = performance.now() + patienceMilliseconds;
+    const deadline = performance.now() + timeoutMs;
     let tab = this.#open(chat);
     tab.begin('Send $0.10 to Sam');
     for (;;) {
@@ -103,7 +103,7 @@ export class Payer {
     }
   }
 
-  /** Whether there is more to come: a page that was loaded in the middle of it can't tell. */
+  /** Whether there is more to come: a page that was loaded in the middle of it can't know. */
   async #isFinished(chat: string): Promise<boolean> {
     const stored = await this.#patiently(() => this.#api.chat(chat));
     return stored?.status === 'finished';
@@ -138,7 +138,7 @@ export class Payer {
   }
 
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
-    const deadline = performance.now() + patienceMilliseconds;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       try {
         return await ask();

@@ -1,7 +1,7 @@
-/** What became of the payments of several people. */
+/** The outcomes of the payments of several people. */
 import type { Tally } from './payer.ts';
 
-/** Writes down what was seen, for whoever reads the log. */
+/** Writes down what was seen, for the log. */
 export function tell(what: string, tally: Tally): void {
   process.stdout.write(`${what}: ${JSON.stringify(tally)}\n`);
 }

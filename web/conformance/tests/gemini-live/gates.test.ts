@@ -34,7 +34,7 @@ async function expectDone(tab: Tab, posts: number) {
   await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
 }
 
-/** What the session that answered was told of the payment: as a response, or in the history. */
+/** What the session that answered got of the payment: as a response, or in the history. */
 async function responses() {
   return (await served.emulator.frames('received')).flatMap(
     ({ toolResponse }) => toolResponse?.functionResponses ?? [],
@@ -93,7 +93,7 @@ test.each(pages)('the server is killed, on version $major over $transport', asyn
   await tab.approve(tab.call('process_payment'));
 
   await expectDone(tab, 2);
-  // A session that waited for a call can't be gone on with: the history is told, and it is said so.
+  // A session that waited for a call can't be resumed: the history is sent, and the journal records it.
   expect(await opened(tab)).toEqual(['seeded', 'seeded']);
 });
 
@@ -110,7 +110,7 @@ test.each(pages)('the model takes the call back, on version $major over $transpo
   await until('nobody is asked any more', async () => (await tab.api.approvals()).length === 0);
   await servedAs(tab, 'finished');
 
-  // A yes that comes late runs nothing, and is told so.
+  // An approval that comes late runs nothing, and gets the decision.
   expect(await tab.api.answer(approval?.id ?? '', { approved: true })).toMatchObject({
     status: 409,
     body: { error: { code: 'already_decided' } },

@@ -1,4 +1,4 @@
-/** Tools that the model does not wait for: two questions stand side by side in a live conversation. */
+/** Tools that the model does not wait for: two questions are open side by side in a live conversation. */
 import { expect, test } from 'vitest';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
@@ -19,7 +19,7 @@ async function ask(page: PageKind): Promise<Tab> {
   return tab;
 }
 
-/** What the model was told of its calls, in order. */
+/** The responses to calls that the model got, in order. */
 async function responses() {
   return (await served.emulator.frames('received')).flatMap(
     ({ toolResponse }) => toolResponse?.functionResponses ?? [],
@@ -49,7 +49,7 @@ test.each(
     const ids = tab.calls('process_payment').map(({ approval }) => approval?.id ?? '');
     expect(await responses()).toMatchObject([pending, pending]);
 
-    // Each runs when it is allowed, whatever becomes of the other.
+    // Each runs when it is allowed, whatever the outcome of the other.
     expect((await tab.api.answer(ids[first] ?? '', { approved: true })).status).toBe(200);
     await until('it is paid', async () => (await tab.api.wallet()).payments.length === 1);
     expect(await tab.api.approvals()).toHaveLength(1);
@@ -95,7 +95,7 @@ test.each(
     pages.map(page => ({ ...loss, ...page })),
   ),
 )(
-  'a session that is $what is gone on with by its handle, on version $major over $transport',
+  'a session that is $what is resumed by its handle, on version $major over $transport',
   async ({ what, ...page }) => {
     const tab = await ask(page);
     await resumable(tab);
@@ -126,7 +126,7 @@ test.each(
 );
 
 test.each(pages)(
-  'where the handle is gone after a restart, the history is told, on version $major over $transport',
+  'where the handle is gone after a restart, the history is sent, on version $major over $transport',
   async page => {
     const tab = await ask(page);
     await resumable(tab);

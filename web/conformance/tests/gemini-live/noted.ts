@@ -26,7 +26,7 @@ export async function opened(tab: Tab): Promise<Session['opened'][]> {
   );
 }
 
-/** Waits until the session can be gone on with: what it was told then is in the handle. */
+/** Waits until the session can be resumed: its history is in the handle. */
 export function resumable(tab: Tab): Promise<Session> {
   return until('the session has a handle', async () => {
     const last = (await noted(tab)).at(-1);

@@ -1,4 +1,4 @@
-/** A session that is refused, or lost: the page notices nothing, or is told with a code. */
+/** A session that is refused, or lost: the page notices nothing, or gets a code. */
 import { expect, test } from 'vitest';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
@@ -19,7 +19,7 @@ const connects = async (faulty = served) =>
 const handles = async () =>
   (await connects()).map(({ setup }) => setup?.sessionResumption?.handle !== undefined);
 
-async function expectTold(tab: Tab, code: string, words: RegExp) {
+async function expectReported(tab: Tab, code: string, words: RegExp) {
   await expectSound(tab, { posts: 1, error: new RegExp(`^${code}: .*${words.source}`) });
   expect(await tab.api.chat(tab.id)).toMatchObject({ status: 'failed', error: { code } });
   await served.emulator.closed();
@@ -35,7 +35,11 @@ async function expectMended(tab: Tab) {
 }
 
 const refusals = [
-  { close: { code: 1007, reason: 'API key not valid.' }, code: 'agent_refused', words: /the key/ },
+  {
+    close: { code: 1007, reason: 'API key not valid.' },
+    code: 'agent_unauthorized',
+    words: /the key/,
+  },
   { close: { code: 1007, reason: 'Strange.' }, code: 'agent_bad_request', words: /Strange\./ },
   { close: { code: 1008, reason: 'm is not found' }, code: 'agent_not_found', words: /no such/ },
 ];
@@ -47,7 +51,7 @@ test.each(refusals.flatMap(refusal => pages.map(page => ({ ...refusal, ...page }
     const tab = served.visit(page);
     await tab.say(prompt);
 
-    await expectTold(tab, code, words);
+    await expectReported(tab, code, words);
     expect(await connects(), 'it is not asked again').toHaveLength(1);
     await expectMended(tab);
   },
@@ -75,7 +79,7 @@ test.each([
     twoPages.map(async page => {
       const tab = served.visit(page);
       await tab.say(prompt);
-      await expectTold(tab, code, words);
+      await expectReported(tab, code, words);
     }),
   );
   expect(await connects()).toHaveLength(8);
@@ -166,7 +170,7 @@ test.each(pages)('a frame that is no JSON, on version $major over $transport', a
   const tab = served.visit(page);
   await tab.say(prompt);
 
-  await expectSound(tab, { posts: 1, error: /^agent_unreadable: / });
+  await expectSound(tab, { posts: 1, error: /^agent_invalid_response: / });
   expect(tab.text).not.toBe('');
   await served.emulator.closed();
   await expectMended(tab);
@@ -290,7 +294,7 @@ test.each(pages)(
 );
 
 test.each(pages)(
-  'an edit and a regeneration begin anew, on version $major over $transport',
+  'an edit and a regeneration begin again, on version $major over $transport',
   async page => {
     await served.emulator.begin([]);
     const tab = served.visit(page);

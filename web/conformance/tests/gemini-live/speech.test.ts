@@ -1,4 +1,4 @@
-/** Speech, in both dialects and in both kinds of frames: heard, answered aloud, and kept in words. */
+/** Speech, in both dialects and in both kinds of frames: sent, answered in audio, and kept as text. */
 import type { UIMessage } from 'ai-7';
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
@@ -12,7 +12,7 @@ import { opened, resumable } from './noted.ts';
 
 const served = serveFaulty({ modality: 'audio' });
 
-/** An agent that does not hear. */
+/** An agent that takes no audio. */
 const withoutAudio = serveFaulty({ agent: 'gemini' });
 
 const utterance = 'What is the weather in Oslo?';
@@ -55,7 +55,7 @@ function transcripts(message: UIMessage | undefined): [unknown, string][] {
   });
 }
 
-async function soundHeard() {
+async function receivedAudio() {
   return (await served.emulator.frames('received')).flatMap(({ realtimeInput }) => {
     const { audio } = (realtimeInput ?? {}) as { audio?: { mimeType: string } };
     return audio === undefined ? [] : [audio.mimeType];
@@ -88,7 +88,7 @@ test.each(
   await tab.quiet();
 
   await expectSound(tab, { posts: 1 });
-  expect(await soundHeard()).toEqual(Array(3).fill('audio/pcm;rate=16000'));
+  expect(await receivedAudio()).toEqual(Array(3).fill('audio/pcm;rate=16000'));
   const [[heard, question] = [], [said, answer] = []] = transcripts(tab.messages.at(-1));
   expect([heard, said]).toEqual(['input', 'output']);
   expect(question).toBe('Good morning to you');
@@ -120,7 +120,7 @@ test.each(majors)('a question that was spoken is asked, on version %s', async ma
 });
 
 test.each(majors)(
-  'what was spoken is told in words where it must be, on version %s',
+  'what was spoken is sent as text where it must be, on version %s',
   async major => {
     await served.emulator.begin(
       [{ on: 'connect', nth: 2, refuseHandle: true }],
@@ -153,7 +153,7 @@ test.each(majors)('a session lost while it speaks aloud, on version %s', async m
   await expectSound(tab, { posts: 1 });
   expectLastWord(tab, /Good morning to you/);
   expect(transcripts(tab.messages.at(-1))).toHaveLength(1);
-  // Who plays the sound is told to begin anew.
+  // The player has to begin again.
   const kinds = tab.data.map(({ type }) => type);
   expect(kinds.filter(kind => kind === 'data-interrupted')).toHaveLength(1);
   const again = tab.data.slice(kinds.indexOf('data-interrupted') + 1);
@@ -183,7 +183,7 @@ test.each(majors)('a stop while somebody speaks, on version %s', async major => 
   const connection = tab.connection as SocketConnection;
   connection.sound({ type: 'audio_control', action: 'start', id: tab.id });
   connection.sound(pcm);
-  await until('it is heard', async () => (await soundHeard()).length === 1);
+  await until('it is heard', async () => (await receivedAudio()).length === 1);
   expect(await tab.api.stop(tab.id)).toBe(true);
   await tab.quiet();
   await tab.say('Good morning to you');
@@ -211,7 +211,7 @@ test.each(
   socket.send({ type: 'audio_control', action: 'stop' });
   await socket.until('the end of the turn', () => socket.ends > 0);
 
-  expect(await soundHeard()).toEqual(Array(3).fill('audio/pcm;rate=16000'));
+  expect(await receivedAudio()).toEqual(Array(3).fill('audio/pcm;rate=16000'));
   const { chunks } = socket;
   expect(chunks.filter(({ type }) => type === 'error')).toEqual([]);
   const texts = chunks.flatMap(({ type, delta }) => (type === 'text-delta' ? [delta] : []));
@@ -227,7 +227,7 @@ test.each(
   await socket.close();
 });
 
-test.each(pages)('an agent that does not hear, on version $major over $transport', async page => {
+test.each(pages)('an agent that takes no audio, on version $major over $transport', async page => {
   const tab = withoutAudio.visit(page);
   tab.send(speech);
   await tab.quiet();
@@ -240,7 +240,7 @@ test.each(pages)('an agent that does not hear, on version $major over $transport
   expect((await withoutAudio.emulator.stats()).requests).toBe(0);
 });
 
-test('an agent that does not hear, in the legacy dialect', async () => {
+test('an agent that takes no audio, in the legacy dialect', async () => {
   const socket = await LegacySocket.open(withoutAudio.meet(), 'flat');
   socket.send({ type: 'audio_control', action: 'start' });
   socket.send({ type: 'audio_chunk', chunk: pcm.toString('base64') });

@@ -56,7 +56,7 @@ const faults = [
   {
     what: 'holds a chunk that is no JSON',
     fault: { malformed: { after: 3 } },
-    code: 'agent_unreadable',
+    code: 'agent_invalid_response',
   },
   { what: 'fails with 503', fault: { error: { code: 503, after: 3 } }, code: 'agent_unavailable' },
   {

@@ -1,4 +1,4 @@
-/** What Gemini says and is told, part by part: signatures, calls, files, sources, numbers. */
+/** Gemini's requests and responses, part by part: signatures, calls, files, sources, numbers. */
 import { expect, test } from 'vitest';
 import type { Content } from '../../src/server/emulator.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound, outline } from '../turn/sound.ts';
@@ -226,15 +226,13 @@ test.each(pages)('tokens and the version, on version $major over $transport', as
   expect(metadataOf(tab)).toMatchObject({
     modelVersion: expect.stringMatching(/^gemini-3-flash/),
     usage: {
-      promptTokens: expect.any(Number),
-      completionTokens: expect.any(Number),
+      inputTokens: expect.any(Number),
+      outputTokens: expect.any(Number),
       totalTokens: expect.any(Number),
     },
   });
   const { usage } = metadataOf(tab) as { usage: Record<string, number> };
-  expect(usage.promptTokens).toBeGreaterThan(0);
-  expect(usage.totalTokens).toBeGreaterThanOrEqual(
-    (usage.promptTokens ?? 0) + (usage.completionTokens ?? 0),
-  );
+  expect(usage.inputTokens).toBeGreaterThan(0);
+  expect(usage.totalTokens).toBe((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
   await expectServed(tab);
 });

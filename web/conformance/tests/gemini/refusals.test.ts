@@ -1,4 +1,4 @@
-/** Gemini says no, or nothing: what can be mended unseen is, and the rest is told with a code. */
+/** Gemini refuses, or says nothing: what can be retried is, and the rest is reported with a code. */
 import { expect, test } from 'vitest';
 import type { Tab } from '../../src/server/tab.ts';
 import { expectLastWord, expectServed, expectSound, expectValid } from '../turn/sound.ts';
@@ -19,7 +19,7 @@ async function expectUnseen(tab: Tab) {
 }
 
 /** The page shows the error, and the chat has it. */
-async function expectTold(tab: Tab, code: string, words: RegExp) {
+async function expectReported(tab: Tab, code: string, words: RegExp) {
   await expectSound(tab, { posts: 1, error: new RegExp(`^${code}: .*${words.source}`) });
   const chat = await tab.api.chat(tab.id);
   expect(chat?.status).toBe('failed');
@@ -68,7 +68,7 @@ test.each(twoPages)(
     const tab = served.visit(page);
     await tab.say(prompt);
 
-    await expectTold(tab, 'agent_unavailable', /can't be reached/);
+    await expectReported(tab, 'agent_unavailable', /can't be reached/);
     expect(await asked()).toBe(4);
     await expectMended(tab);
   },
@@ -93,7 +93,7 @@ test.each(twoPages)('a 503 that stays, on version $major over $transport', async
   const tab = served.visit(page);
   await tab.say(prompt);
 
-  await expectTold(tab, 'agent_unavailable', /Gemini is not available at the moment\./);
+  await expectReported(tab, 'agent_unavailable', /Gemini is not available at the moment\./);
   expect(await asked()).toBe(4);
   await expectMended(tab);
 });
@@ -116,7 +116,7 @@ test.each(pages)('a 429 for long, on version $major over $transport', async page
   const tab = served.visit(page);
   await tab.say(prompt);
 
-  const error = await expectTold(tab, 'rate_limited', /Try again in 60 seconds/);
+  const error = await expectReported(tab, 'rate_limited', /Try again in 60 seconds/);
   expect(error?.retryAfterMs).toBe(60_000);
   expect(await asked()).toBe(1);
   await expectMended(tab);
@@ -130,17 +130,17 @@ test.each([
   },
   {
     status: { code: 403, message: 'Project 17 may not.' },
-    code: 'agent_refused',
+    code: 'agent_unauthorized',
     words: /does not take the key\.$/,
   },
   { status: { code: 404 }, code: 'agent_not_found', words: /no such model/ },
-])('a $status.code is told at once', async ({ status, code, words }) => {
+])('a $status.code is reported at once', async ({ status, code, words }) => {
   for (const page of pages) {
     await served.emulator.follow([{ on: 'generate', status }]);
     const tab = served.visit(page);
     await tab.say(prompt);
 
-    await expectTold(tab, code, words);
+    await expectReported(tab, code, words);
     expect(await asked()).toBe(1);
   }
 });
@@ -150,7 +150,7 @@ test.each(pages)('a blocked prompt, on version $major over $transport', async pa
   const tab = served.visit(page);
   await tab.say(prompt);
 
-  await expectTold(tab, 'agent_blocked', /blocked the prompt \(PROHIBITED_CONTENT\)/);
+  await expectReported(tab, 'agent_blocked', /blocked the prompt \(PROHIBITED_CONTENT\)/);
   expect(tab.text).toBe('');
   await expectMended(tab);
 });
@@ -160,7 +160,7 @@ test.each(pages)('an answer without a chunk, on version $major over $transport',
   const tab = served.visit(page);
   await tab.say(prompt);
 
-  await expectTold(tab, 'agent_cut_off', /ended in the middle/);
+  await expectReported(tab, 'agent_cut_off', /ended in the middle/);
   await expectMended(tab);
 });
 
@@ -170,6 +170,6 @@ test('an answer that is no stream at all', async () => {
     const tab = served.visit(page);
     await tab.say(prompt);
 
-    await expectTold(tab, 'agent_unreadable', /can't be read/);
+    await expectReported(tab, 'agent_invalid_response', /can't be read/);
   }
 });

@@ -15,7 +15,7 @@ const ways = answerForms.flatMap(form => wrappings.map(wrapping => ({ form, wrap
 const place = { latitude: 35.6, longitude: 139.7, accuracy: 20 };
 
 describe.each(ways)('answered as $form, $wrapping', ({ form, wrapping }) => {
-  test('yes: it is paid once, and told in the order of the legacy dialect', async () => {
+  test('yes: it is paid once, and sent in the order of the legacy dialect', async () => {
     const plain = await Plain.open(served.meet(), { wrapping });
     plain.say('Send $20 to Sam');
     const question = await plain.question();
@@ -33,7 +33,7 @@ describe.each(ways)('answered as $form, $wrapping', ({ form, wrapping }) => {
     expect(await plain.api.chat(plain.chat)).toMatchObject({ status: 'finished' });
   });
 
-  test('no: it is not paid, and the agent hears why', async () => {
+  test('no: it is not paid, and the agent gets the reason', async () => {
     const plain = await Plain.open(served.meet(), { wrapping });
     plain.say('花子さんに50ドル送金してください');
     const question = await plain.question();
@@ -87,7 +87,7 @@ describe.each(ways)('answered as $form, $wrapping', ({ form, wrapping }) => {
     plain.socket.send({ type: 'tool_result', toolCallId, result: place });
     await plain.end();
 
-    // That it may run now is no news to a page that asked for it.
+    // A page that asked for it knows already that it may run now.
     expect(plain.order).toEqual([...asked, 'tool-output-available', 'text', 'finish', '[DONE]']);
     expect(plain.chunks('tool-output-available')).toMatchObject([{ output: place }]);
   });

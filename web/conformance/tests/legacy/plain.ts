@@ -41,7 +41,7 @@ export class Plain {
     this.socket.send({ type: 'message', id: chat, messages, trigger: 'submit-message' });
   }
 
-  /** Waits until so many questions were asked, and gives the last of them. */
+  /** Waits until this many questions were asked, and gives the last of them. */
   async question(count = 1): Promise<ToolPart> {
     const asked = () => this.chunks('tool-approval-request');
     await this.socket.until('a question', () => {
@@ -61,7 +61,7 @@ export class Plain {
     };
   }
 
-  /** Answers; the output of a tool that the page runs may stand beside it. */
+  /** Answers; the output of a tool that the page runs may be beside it. */
   async answer(form: AnswerForm, question: ToolPart, said: Yes, run?: ToolRun): Promise<void> {
     const messages = (await this.api.chat(this.chat))?.messages ?? [];
     const part = messages
@@ -80,7 +80,7 @@ export class Plain {
     });
   }
 
-  /** Waits until so many turns have ended. */
+  /** Waits until this many turns have ended. */
   async end(count = 1): Promise<void> {
     await this.socket.until('the end of a turn', () => this.socket.ends >= count);
     // Whatever would come too much has come by then.
@@ -98,10 +98,10 @@ export class Plain {
       .join('');
   }
 
-  /** What was heard, thoughts left out, and each text and its deltas as one. */
+  /** What came, thoughts left out, and each text and its deltas as one. */
   get order(): string[] {
-    return this.socket.heard
-      .map(heard => ('chunk' in heard ? heard.chunk.type : '[DONE]'))
+    return this.socket.received
+      .map(received => ('chunk' in received ? received.chunk.type : '[DONE]'))
       .map(kind => (kind.startsWith('text-') ? 'text' : kind))
       .filter((kind, index, all) => !(kind === 'text' && all[index - 1] === 'text'))
       .filter(kind => !kind.startsWith('reasoning-'));
@@ -111,7 +111,7 @@ export class Plain {
     return this.chunks('tool-output-error').map(({ errorText }) => errorText);
   }
 
-  /** What was refused, as it was told. */
+  /** The refusals, as they came. */
   get refusals(): unknown[] {
     return this.chunks('error').map(({ errorText }) => errorText);
   }

@@ -11,16 +11,16 @@ const races = isLongRun ? 200 : 40;
 const sideBySide = 8;
 
 /**
- * What each stream of a socket said about the payment. An answer that comes when all is told is told
- * once more what came of its question, in a stream of its own, which may still be on its way.
+ * What each stream of a socket said about the payment. An answer that comes when all is over gets
+ * once more the outcome of its question, in a stream of its own, which may still be on its way.
  */
 function outcomes({ socket }: Plain): string[] {
-  const streams = socket.heard.reduce<string[][]>(
-    (streams, heard) => {
-      if ('done' in heard) {
+  const streams = socket.received.reduce<string[][]>(
+    (streams, received) => {
+      if ('done' in received) {
         streams.push([]);
-      } else if ('chunk' in heard && /^(tool-output|text-delta)/.test(heard.chunk.type)) {
-        const { type, output, errorText, delta } = heard.chunk;
+      } else if ('chunk' in received && /^(tool-output|text-delta)/.test(received.chunk.type)) {
+        const { type, output, errorText, delta } = received.chunk;
         streams
           .at(-1)
           ?.push(
@@ -38,7 +38,7 @@ function outcomes({ socket }: Plain): string[] {
   return streams.map(stream => stream.join(''));
 }
 
-test('one answer wins, both sockets are told the same, and money moves once or not at all', {
+test('one answer wins, both sockets get the same, and money moves once or not at all', {
   timeout: 60_000,
 }, async () => {
   const api = served.meet();
@@ -58,7 +58,7 @@ test('one answer wins, both sockets are told the same, and money moves once or n
       await Promise.all([first.end(), second.end()]);
       const [outcome, ...others] = [first, second].flatMap(outcomes);
       expect(outcome).toBeDefined();
-      expect(new Set([outcome, ...others]).size, 'what both are told').toBe(1);
+      expect(new Set([outcome, ...others]).size, 'what both get').toBe(1);
       if (outcome?.startsWith('tool-output-available')) {
         approved.push(question.toolCallId);
       }

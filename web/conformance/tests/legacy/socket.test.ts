@@ -91,7 +91,7 @@ test('two payments wait in two chats, and each answer finds its own', async () =
   expect(plain.errors).toEqual(['User denied the payment']);
 });
 
-test('an answer from elsewhere is heard at once, on every socket that waits', async () => {
+test('an answer from elsewhere is shown at once, on every socket that waits', async () => {
   const plain = await Plain.open(served.meet());
   plain.say('Send $20 to Sam');
   const question = await plain.question();
@@ -103,7 +103,7 @@ test('an answer from elsewhere is heard at once, on every socket that waits', as
   expect((await plain.api.wallet()).balance).toBe(980);
 });
 
-test('of two sockets one answers, and both hear', async () => {
+test('of two sockets one answers, and both get it', async () => {
   const first = await Plain.open(served.meet());
   first.say('Send $20 to Sam');
   const question = await first.question();
@@ -127,7 +127,7 @@ test('a question that nobody answers is taken back in the same stream', async ()
   expect((await plain.api.wallet()).payments).toEqual([]);
 });
 
-test('a message over an open question is told of its own turn alone', async () => {
+test('a message over an open question gets its own turn alone', async () => {
   for (let round = 0; round < 20; round++) {
     const plain = await Plain.open(served.meet());
     plain.say('Send $20 to Sam');
@@ -135,7 +135,7 @@ test('a message over an open question is told of its own turn alone', async () =
     plain.say('What is the weather in Oslo?');
     await plain.end();
 
-    // The page has closed its stream at the question: what came of the old turn would be read in the new.
+    // The page has closed its stream at the question: the outcome of the old turn would be read in the new.
     expect(plain.order).toEqual([...asked, ...weather]);
     // It comes too late, and pays nothing.
     await plain.answer('confirmation', question, { approved: true });
@@ -216,7 +216,7 @@ test('while a question waits, everything else gets through', async () => {
   expect(plain.refusals).toEqual([
     expect.stringMatching(/^type: /),
     expect.stringMatching(/^unknown_call: /),
-    // The demo does not hear.
+    // The demo takes no audio.
     expect.stringMatching(/^audio_unsupported: /),
   ]);
   await plain.answer('confirmation', question, { approved: true });
@@ -280,7 +280,7 @@ test('a message that is sent again on another socket asks the same question', as
   expect((await plain.api.wallet()).balance).toBe(980);
 });
 
-test('a late answer to an earlier question is told all that came of it', async () => {
+test('a late answer to an earlier question gets all that followed', async () => {
   const plain = await Plain.open(served.meet());
   plain.say('Book a flight to Oslo');
   const first = await plain.question();
@@ -303,7 +303,7 @@ test('a late answer to an earlier question is told all that came of it', async (
   expect((await plain.api.wallet()).balance).toBe(880);
 });
 
-test('no call is told across the question of another', async () => {
+test('no call is sent across the question of another', async () => {
   const plain = await Plain.open(served.meet());
   plain.say('Pay Ann $5 and tell me where I am');
   await plain.answer('confirmation', await plain.question(1), { approved: true });

@@ -29,14 +29,14 @@ async function question(tab: Tab): Promise<ToolPart> {
 }
 
 describe.each(majors)('a window that never closes, on version %s', major => {
-  /** Clicks while the window is kept open, sees that nobody hears of it, and lets it close. */
+  /** Clicks while the window is kept open, sees that nothing is sent, and lets it close. */
   async function expectDeadlock(tab: Tab, proxy: { held: number; release: () => void }) {
     tab.begin('Send $20 to Sam');
     const part = await question(tab);
     await until('the end is kept back', () => proxy.held === 1);
     tab.answer(part, true);
     expect(tab.call('process_payment').state).toBe('approval-responded');
-    // Many times the way to the server and back, on which an answer would have been heard.
+    // Many round trips to the server, in which an answer would have arrived.
     for (let round = 0; round < 25; round++) {
       expect(await tab.api.approvals()).toHaveLength(1);
     }

@@ -11,7 +11,7 @@ import { toolParts } from '../../src/tool-part.ts';
 import { serve } from '../turn/served.ts';
 import { expectLastWord, expectPaid, expectServed, outline } from '../turn/sound.ts';
 
-// Slow enough that a turn goes on while its page is gone, and still does when it is back.
+// Slow enough that a turn continues while its page is gone, and still does when it is back.
 const served = serve({ pace: 1 });
 
 type Client = { major: Major; socketClient: SocketClient };
@@ -44,7 +44,7 @@ async function expectPaidOnce(tab: Tab): Promise<void> {
   if (tab.reconnects) {
     await expectServed(tab);
   } else {
-    // A stream that is resumed says what became of a call, and not that somebody had said yes to it.
+    // A stream that is resumed says the outcome of a call, and not that somebody had said yes to it.
     const chat = await tab.api.chat(tab.id);
     expect(chat?.status).toBe('finished');
     expect(shown(withoutAnswers(chat?.messages ?? []))).toEqual(
@@ -138,7 +138,7 @@ describe('the official transport', () => {
     return click(page);
   }
 
-  /** Whether a click was heard can't be known; a second one does no harm. */
+  /** Whether a click was received can't be known; a second one does no harm. */
   async function click(tab: Tab): Promise<Tab> {
     let page = tab;
     for (let clicks = 0; clicks < 2; clicks++) {

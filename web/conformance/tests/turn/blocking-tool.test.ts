@@ -1,4 +1,4 @@
-/** A server tool that asks twice in the middle of its work, and goes on where it stood. */
+/** A server tool that asks twice in the middle of its work, and continues where it was. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
@@ -95,7 +95,7 @@ test.each(majors)('both questions are answered elsewhere, on version %s', async 
     await tab.api.answer(question.approvalId, { approved: true });
   }
   const chat = await servedAs(tab, 'finished');
-  // Of the second question the page has never heard.
+  // The page has never seen the second question.
   await tab.approve(tab.call('book_flight'));
 
   await expectSound(tab, { posts: 2 });

@@ -62,7 +62,7 @@ test.each(majors)('two pages run it, and one output counts, on version %s', asyn
   await expectSound(other, { posts: 1 });
   tab.give(tab.call('change_bgm').toolCallId, { output: { success: true, speaker: 'kitchen' } });
 
-  // The page that came second shows an output of its own; it is told the one that counts.
+  // The page that came second shows an output of its own; it gets the one that counts.
   await expectSound(tab, { posts: 2, tolerated: ['state-back'] });
   expect(tab.call('change_bgm').output).toEqual({ success: true, track: 1 });
   expect(tab.text).toBe(other.text);

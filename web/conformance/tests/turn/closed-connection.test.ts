@@ -13,12 +13,12 @@ test.each(majors)('in the middle of a text, on version %s', async major => {
   tab.begin('What is the weather in Oslo?');
   await until('a word has come', () => tab.text !== '');
   await tab.leave();
-  const heard = tab.text;
+  const shown = tab.text;
 
   const chat = await servedAs(tab, 'finished');
   const said = textOf(chat.messages.at(-1));
-  expect(said.startsWith(heard)).toBe(true);
-  expect(said.length).toBeGreaterThan(heard.length);
+  expect(said.startsWith(shown)).toBe(true);
+  expect(said.length).toBeGreaterThan(shown.length);
   await expectValid(chat.messages);
   // The client broke off in the middle of the text.
   await expectSound(tab, { posts: 1, tolerated: ['unfinished'] });

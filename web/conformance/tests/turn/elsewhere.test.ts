@@ -1,4 +1,4 @@
-/** An answer from anywhere, and a page that has not heard of it. */
+/** An answer from elsewhere, and a page that does not know of it. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';

@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
 import { majors } from '../../src/sdk.ts';
+import { flow } from './flow.ts';
 import { agent, serve } from './served.ts';
 import { expectLastWord, expectServed, expectSound } from './sound.ts';
 
 const served = serve();
 
-test.each(majors)('the chat shows the error, on version %s', async major => {
+flow('named-failure').each(majors)('the chat shows the error, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('fail with rate limit');
 
@@ -21,12 +22,12 @@ test.each(majors)('the chat shows the error, on version %s', async major => {
   }
 });
 
-test.each(majors)('the turn can be regenerated, on version %s', async major => {
+flow('named-failure').each(majors)('the turn can be regenerated, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('fail with rate limit');
   await tab.regenerate();
 
-  // The demo does as it is told: it fails once more, in a turn of its own.
+  // The demo fails once more, in a turn of its own.
   await expectSound(tab, { posts: 2, error: /rate_limit/ });
   const [first, second] = tab.windows.map(({ text }) => chunksOf(text)[0]?.messageId);
   expect(second).not.toBe(first);

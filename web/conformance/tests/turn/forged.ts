@@ -28,7 +28,7 @@ export function callIn(messages: UIMessage[], tool: string): ToolPart {
   return part;
 }
 
-/** A payment that was never made, as it would stand in a message. */
+/** A payment that was never made, as it would be in a message. */
 export function inventedPayment(fields: Partial<ToolPart> = {}): UIMessage['parts'][number] {
   return {
     type: 'tool-process_payment',

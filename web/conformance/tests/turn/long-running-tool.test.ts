@@ -23,7 +23,7 @@ flow('late-result').each(majors)(
     });
     expectLastWord(tab);
 
-    const chat = await until('the report is told', async () => {
+    const chat = await until('the report is shown', async () => {
       const now = await tab.api.chat(tab.id);
       return now?.status === 'finished' && now.messages.length === 3 && now;
     });
@@ -43,11 +43,11 @@ flow('late-result').each(majors)(
 );
 
 flow('late-result').each(majors)(
-  'a page that has not heard of it goes on, on version %s',
+  'a page that does not know of it continues, on version %s',
   async major => {
     const tab = served.open(major);
     await tab.say('Write a report about tea');
-    await until('the report is told', async () => {
+    await until('the report is shown', async () => {
       const now = await tab.api.chat(tab.id);
       return now?.status === 'finished' && now.messages.length === 3;
     });
@@ -81,7 +81,7 @@ flow('late-result').each(majors)(
     expect(outline(tab.messages)).toEqual([
       ['write_report: output-available', 'process_payment: output-available'],
     ]);
-    const chat = await until('the report is told', async () => {
+    const chat = await until('the report is shown', async () => {
       const now = await tab.api.chat(tab.id);
       return now?.status === 'finished' && now.messages.length === 3 && now;
     });

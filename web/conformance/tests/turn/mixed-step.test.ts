@@ -70,7 +70,7 @@ describe.each([true, false])('a payment beside a client tool that asks nobody: %
       : tab.deny(tab.call('process_payment'), 'too much'));
 
     await expectSound(tab, { posts: runsBeside && !sendsBeside ? 2 : 3 });
-    // Where the page was asked first, the question stood for the call, and the no stands there.
+    // Where the page was asked first, a proxy call carried the question, and the denial is there.
     const no = sendsBeside ? /: output-(denied|error)$/ : /: output-denied$/;
     const paid = expect.stringMatching(pay ? /: output-available$/ : no);
     expect(outline(tab.messages)).toEqual([[paid, 'change_bgm: output-available']]);

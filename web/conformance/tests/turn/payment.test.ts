@@ -29,8 +29,8 @@ test.each(majors)('nothing is paid before the answer, on version %s', async majo
       input: call.input,
       question: expect.stringMatching(/\S/),
       askedAt: expect.any(Number),
-      // What ADK runs it runs with the input of the model.
-      editable: !agent.startsWith('adk'),
+      // What runs at the agent runs with the input of the model.
+      editable: !/^(adk|ai-sdk)/.test(agent),
       // In live mode, ADK's tool runs already, and asks in the middle of its work.
       within: agent === 'adk-live',
       // An agent behind adk-stream has a name of its own.
@@ -60,7 +60,7 @@ test.each(majors)('an approved payment is made once, on version %s', async major
   expect(payment?.toolCallId).toBe(tab.call('process_payment').toolCallId);
 });
 
-test.each(majors)('a reason may stand beside a yes, on version %s', async major => {
+test.each(majors)('an approval may have a reason, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('Send $20 to Sam');
   await tab.approve(tab.call('process_payment'), 'I owe it to him');

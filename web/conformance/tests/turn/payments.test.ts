@@ -28,7 +28,7 @@ const prompts: Record<number, string> = {
   3: 'Pay Ann $1, Ben $2 and Cy $3',
 };
 
-/** Every way to say yes or no to so many questions. */
+/** Every way to approve or deny this many questions. */
 function combinations(count: number): boolean[][] {
   return count === 0
     ? [[]]
@@ -138,7 +138,7 @@ describe.each(cases)('$said, on version $major', ({ major, prompt, answers, stat
     // Nobody answered the later questions here, and no chunk of the shared profile says who did.
     await expectSound(tab, { posts: 2 });
     expect(tab.calls('process_payment')).toHaveLength(answers.length);
-    // In the legacy dialect the page was told at once, of a denial as of an error.
+    // In the legacy dialect the page got a denial at once, as an error.
     const told = transport === 'legacy' ? states[0]?.replace('denied', 'error') : states[0];
     expect(outline(tab.messages)[0]?.[0]).toBe(told);
     expect(tab.text).toBe(textOf(chat.messages.at(-1)));

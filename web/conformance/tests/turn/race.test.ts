@@ -11,16 +11,16 @@ import { agent, serve } from './served.ts';
 
 const served = serve();
 
-const isAdk = agent.startsWith('adk');
+const isBehind = /^(adk|ai-sdk)/.test(agent);
 
 // A turn of an agent behind HTTP takes longer.
-const races = isLongRun ? (isAdk ? 30 : 1000) : isAdk ? 10 : 200;
+const races = isLongRun ? (isBehind ? 30 : 1000) : isBehind ? 10 : 200;
 
-const racesWithPages = isLongRun ? (isAdk ? 30 : 100) : isAdk ? 10 : 40;
+const racesWithPages = isLongRun ? (isBehind ? 30 : 100) : isBehind ? 10 : 40;
 
 const sideBySide = 8;
 
-/** What came of one race: which call it was about, and what was decided. */
+/** The outcome of one race: which call it was about, and what was decided. */
 type Race = { chatId: string; toolCallId: string; approved: boolean };
 
 async function raceAll(
@@ -50,7 +50,7 @@ async function raceAll(
   expect(await api.approvals()).toEqual([]);
 }
 
-describe('of two contrary answers one wins, the other is told, and money moves once or not at all', () => {
+describe('of two contrary answers one wins, the other gets the decision, and money moves once or not at all', () => {
   // No page has a part in these.
   flow('http')('both from elsewhere', { timeout: 60_000 }, () => raceAll(races, answerTwice));
 
@@ -73,7 +73,7 @@ async function ask(api: Api, chatId: string): Promise<Question> {
   };
 }
 
-/** Answers as a page does, and says whether the window that came told of a payment. */
+/** Answers as a page does, and returns whether the window that came contained a payment. */
 async function answerInPage(
   api: Api,
   chatId: string,
@@ -126,7 +126,7 @@ async function answerInAPage(api: Api, chatId: string, yesFirst: boolean): Promi
   ]);
   const decision =
     elsewhere.status === 200 ? (elsewhere.body as Decision) : (elsewhere.body as Refusal).decision;
-  expect(decision?.approved, 'the page and the other are told the same').toBe(wasPaid);
+  expect(decision?.approved, 'the page and the other get the same').toBe(wasPaid);
   expect(decision?.approved).toBe(elsewhere.status === 200 ? !yesFirst : yesFirst);
   return { chatId, toolCallId, approved: wasPaid };
 }
@@ -138,6 +138,6 @@ async function answerInPages(api: Api, chatId: string, yesFirst: boolean): Promi
     answerInPage(api, chatId, approvalId, messages, yesFirst),
     answerInPage(api, chatId, approvalId, messages, !yesFirst),
   ]);
-  expect(first, 'both pages are told the same').toBe(second);
+  expect(first, 'both pages get the same').toBe(second);
   return { chatId, toolCallId, approved: first };
 }

@@ -37,7 +37,11 @@ flows('http')('a body', () => {
     const response = await api.post(body);
     expect(response.status).toBe(400);
     const { error } = await response.json();
-    expect(error).toEqual({ code: 'bad_request', message: expect.stringMatching(path) });
+    expect(error).toEqual({
+      code: 'bad_request',
+      message: expect.stringMatching(path),
+      requestId: response.headers.get('x-request-id'),
+    });
     expect(await api.chat('c')).toBeUndefined();
   });
 

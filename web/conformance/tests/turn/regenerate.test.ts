@@ -7,7 +7,7 @@ import { expectLastWord, expectPaid, expectServed, expectSound, outline } from '
 
 const served = serve({ pace: 1 });
 
-test.each(majors)('an answer is given anew, on version %s', async major => {
+test.each(majors)('an answer is regenerated, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('What is the weather in Oslo?');
   const first = tab.messages[1];
@@ -21,7 +21,7 @@ test.each(majors)('an answer is given anew, on version %s', async major => {
   await expectServed(tab);
 });
 
-test.each(majors)('only the last answer is given anew, on version %s', async major => {
+test.each(majors)('only the last answer is regenerated, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('What is the weather in Oslo?');
   await tab.say('What is the weather in Tokyo?');
@@ -35,7 +35,7 @@ test.each(majors)('only the last answer is given anew, on version %s', async maj
   await expectServed(tab);
 });
 
-test.each(majors)('an earlier answer is given anew, on version %s', async major => {
+test.each(majors)('an earlier answer is regenerated, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('What is the weather in Oslo?');
   await tab.say('Send $20 to Sam');
@@ -49,7 +49,7 @@ test.each(majors)('an earlier answer is given anew, on version %s', async major 
   await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
 });
 
-test.each(majors)('an open question is taken back and asked anew, on version %s', async major => {
+test.each(majors)('an open question is taken back and asked again, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('Send $20 to Sam');
   const old = tab.call('process_payment').approval?.id ?? '';
@@ -76,7 +76,7 @@ test.each(majors)('a text that is being said is broken off, on version %s', asyn
   const first = tab.messages[1]?.id;
   tab.page.regenerate();
   await until(
-    'it is said anew',
+    'it is said again',
     () => tab.messages[1] !== undefined && tab.messages[1].id !== first,
   );
   await tab.api.stop(tab.id);

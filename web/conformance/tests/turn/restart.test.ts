@@ -209,7 +209,7 @@ flow('resume').each(majors)(
     await served.server.crash();
     await tab.quiet();
     if (tab.reconnects) {
-      // It waits for the server, and goes on where it was.
+      // It waits for the server, and continues where it was.
       await expectSound(tab, { posts: 1 });
       expectLastWord(tab, /word-200/);
       await expectServed(tab);
@@ -237,8 +237,8 @@ flow('late-result').each(majors)(
     await writing.server.crash();
     await tab.quiet();
 
-    // It is written after all, or the chat says that nobody knows what became of it.
-    const chat = await until('the report is told', async () => {
+    // It is written after all, or the chat says that nobody knows the outcome of it.
+    const chat = await until('the report is shown', async () => {
       const now = await tab.api.chat(tab.id);
       return now?.status === 'finished' && now.messages.length === 3 && now;
     });

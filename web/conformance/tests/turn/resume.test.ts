@@ -1,4 +1,4 @@
-/** A second client joins: it is told the whole message from its start, and then what happens. */
+/** A second client joins: it gets the whole message from its start, and then what happens. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import type { Tab } from '../../src/server/tab.ts';
@@ -60,14 +60,14 @@ flow('resume').each(majors)('after it was left by the same client, on version %s
   tab.begin('take your time');
   await untilWordsCame(tab);
   await tab.leave();
-  const heard = tab.text;
+  const shown = tab.text;
   const resumed = tab.resume();
-  await until('more words have come', () => tab.text.length > heard.length + 20);
-  expect(tab.text.startsWith(heard)).toBe(true);
+  await until('more words have come', () => tab.text.length > shown.length + 20);
+  expect(tab.text.startsWith(shown)).toBe(true);
   await tab.api.stop(tab.id);
   await resumed;
 
-  // The text that broke off was begun anew.
+  // The text that broke off was begun again.
   await expectSound(tab, { posts: 1 });
   expectLastWord(tab);
   await expectServed(tab, 'stopped');
@@ -110,7 +110,7 @@ flow('resume').each(majors)('in the middle of a tool, on version %s', async majo
   await expectPaid(tab, [{ amount: 5, recipient: 'Ann' }]);
 });
 
-test.each(majors)('while a tool waits for a page, on version %s', async major => {
+flow('asking-tool').each(majors)('while a tool waits for a page, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('Set the mood for Tokyo');
   const other = await served.reopen(tab, { tools: pageTools });
@@ -139,14 +139,14 @@ test.each(majors)('while a question is open, on version %s', async major => {
   await expectServed(other);
   await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
 
-  // The first client has not heard of it; its answer is the same and comes too late.
+  // The first client does not know of it; its answer is the same and comes too late.
   await tab.approve(tab.call('process_payment'));
   await expectSound(tab, { posts: 2 });
   await expectServed(tab);
   await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
 });
 
-test.each(majors)('between two questions of a tool, on version %s', async major => {
+flow('asking-tool').each(majors)('between two questions of a tool, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('Book a flight to Oslo');
   await tab.approve(tab.call('book_flight'));
@@ -175,7 +175,7 @@ flow('parallel-questions', 'partial-answers').each(majors)(
 
     const other = await served.reopen(tab);
     await other.resume();
-    // Clients that know no answer of the server's are told of a denial as of an error.
+    // Clients that know no answer of the server's get a denial as an error.
     expect(outline(other.messages)).toEqual([
       [
         'process_payment: output-available',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
 import { userMessage } from './forged.ts';
 import { serve } from './served.ts';
+import { expectValid } from './sound.ts';
 
 const served = serve();
 
@@ -30,6 +31,24 @@ describe('a window', () => {
 });
 
 describe('a chat', () => {
+  test('of messages with content and no ids is returned as the client takes it', async () => {
+    const api = served.meet();
+    const body = {
+      id: 'nameless',
+      messages: [{ role: 'user', content: 'What is the weather in Oslo?' }],
+    };
+    for (let times = 0; times < 2; times++) {
+      const response = await api.post(body);
+      expect(response.status).toBe(200);
+      expect(chunksOf(await response.text()).at(-1)?.type).toBe('finish');
+    }
+
+    // The same body twice is one turn.
+    const chat = await api.chat('nameless');
+    expect(chat?.messages.map(message => message.role)).toEqual(['user', 'assistant']);
+    await expectValid(chat?.messages ?? []);
+  });
+
   test('is forgotten on request', async () => {
     const tab = served.open('7');
     await tab.say('Send $20 to Sam');

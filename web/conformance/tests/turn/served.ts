@@ -3,8 +3,10 @@ import { afterAll, beforeAll, inject, onTestFailed } from 'vitest';
 import type { CellName } from '../../src/cells.ts';
 import type { Major } from '../../src/sdk.ts';
 import type { AdkPlace } from '../../src/server/adk.ts';
+import type { AiSdkPlace } from '../../src/server/ai-sdk-route.ts';
 import { Api } from '../../src/server/api.ts';
-import { Server, type ServerOptions } from '../../src/server/server.ts';
+import type { LitellmPlace } from '../../src/server/litellm.ts';
+import { isAiSdk, Server, type ServerOptions } from '../../src/server/server.ts';
 import { type Another, Tab, type TabOptions } from '../../src/server/tab.ts';
 import { can, cell } from './flow.ts';
 
@@ -13,6 +15,10 @@ declare module 'vitest' {
     cell: CellName;
     /** The ADK that the files of a project share. */
     adk: AdkPlace | undefined;
+    /** The AI SDK route that the files of a project share. */
+    aiSdk: AiSdkPlace | undefined;
+    /** The LiteLLM that the files of a project share. */
+    litellm: LitellmPlace | undefined;
   }
 }
 
@@ -26,10 +32,11 @@ export const { agent } = cell;
 export const asksTogether = can('parallel-questions');
 
 /**
- * Whether a page runs its tool while somebody is asked about another call of the same step. Where ADK
- * asks, it can't: its client takes no notice of what runs there, and would send the output for ever.
+ * Whether a page runs its tool while somebody is asked about another call of the same step. Where an agent
+ * with tools of its own asks, it can't: the client takes no notice of what runs there, and would send the
+ * output for ever.
  */
-export const runsBeside = asksTogether && agent !== 'adk';
+export const runsBeside = asksTogether && agent !== 'adk' && !isAiSdk(agent);
 
 /**
  * Whether its client sends the output at once, although the question is open. Where a tool at ADK asks
@@ -50,7 +57,12 @@ export type Served = {
 export function serve(options: ServerOptions = {}): Served {
   let server: Server | undefined;
   beforeAll(async () => {
-    server = await Server.start({ agent, adk: inject('adk'), ...options });
+    const shared = {
+      adk: inject('adk'),
+      aiSdk: inject('aiSdk'),
+      litellm: inject('litellm'),
+    };
+    server = await Server.start({ agent, ...shared, ...options });
   });
   afterAll(async () => {
     await server?.stop();
@@ -67,7 +79,9 @@ export function serve(options: ServerOptions = {}): Served {
       return new Api(() => server.url, server.newPrincipal(), transport, server.ledger);
     },
     open(major, tabOptions = {}) {
-      return told(new Tab({ server: this.server, major, transport, ...tabOptions }));
+      const { sends } = cell;
+      const options = { server: this.server, major, transport, ...(sends && { sends }) };
+      return told(new Tab({ ...options, ...tabOptions }));
     },
     async reopen(tab, tabOptions = {}) {
       return told(await tab.another(tabOptions));
@@ -75,7 +89,7 @@ export function serve(options: ServerOptions = {}): Served {
   };
 }
 
-/** A test that fails tells what its tabs were sent. */
+/** A test that fails prints what its tabs were sent. */
 function told(tab: Tab): Tab {
   onTestFailed(() => {
     process.stderr.write(`\n${tab.id} on version ${tab.major}:\n${tab.story}\n`);

@@ -59,7 +59,7 @@ export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = 
   const { findings, requests } = await tab.checked();
   expect(findings.filter(({ kind }) => !expected.includes(kind))).toEqual([]);
   // A checker that has stopped at an error foresees nothing that comes after it, and one that is
-  // told of a page without predicates does not foresee what that sends.
+  // checks a page without predicates does not foresee what that sends.
   if (transport !== 'legacy' && !findings.some(({ kind }) => kind === 'throws')) {
     expect(requests, 'requests as our checker foresees them').toBe(posts - tab.unforeseen);
   }
@@ -116,7 +116,7 @@ function expectNoTextTwice(messages: UIMessage[]) {
   }
 }
 
-/** The server has what the page shows, and every client could go on with it. */
+/** The server has what the page shows, and every client could continue with it. */
 export async function expectServed(tab: Tab, status: ChatStatus = 'finished') {
   const chat = await tab.api.chat(tab.id);
   expect(chat?.status).toBe(status);
@@ -126,7 +126,8 @@ export async function expectServed(tab: Tab, status: ChatStatus = 'finished') {
 
 /**
  * What a page can know of messages. In the legacy dialect that is not where steps began, nothing
- * about a turn that is not over, and not who settled a question that was not answered here.
+ * about a turn that is not over, and not who settled a question that was not answered here. It counts
+ * tokens by names of its own.
  */
 export function known(messages: UIMessage[], tab: Tab): unknown {
   if (transport !== 'legacy') {
@@ -146,7 +147,9 @@ export function known(messages: UIMessage[], tab: Tab): unknown {
   const copies = structuredClone(messages);
   for (const message of copies) {
     message.parts = message.parts.filter(part => part.type !== 'step-start');
-    if (!isOver(message.id)) {
+    if (isOver(message.id)) {
+      nameTokens(message.metadata);
+    } else {
       delete message.metadata;
     }
     for (const part of toolParts(message)) {
@@ -160,6 +163,18 @@ export function known(messages: UIMessage[], tab: Tab): unknown {
     }
   }
   return shown(copies);
+}
+
+/** Gives the tokens of the legacy dialect the names that all others have. */
+function nameTokens(metadata: unknown): void {
+  const { usage } = (metadata ?? {}) as { usage?: Record<string, unknown> };
+  const names = { promptTokens: 'inputTokens', completionTokens: 'outputTokens' };
+  for (const [old, name] of Object.entries(names)) {
+    if (usage !== undefined && old in usage) {
+      usage[name] = usage[old];
+      delete usage[old];
+    }
+  }
 }
 
 export async function expectValid(messages: UIMessage[]) {

@@ -5,6 +5,7 @@ import { shown } from '../../src/server/shown.ts';
 import { textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import { toolParts } from '../../src/tool-part.ts';
+import { flow } from './flow.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
 import {
@@ -107,23 +108,26 @@ test.each(majors)(
     expect(await tab.api.stop(tab.id)).toBe(true);
     tab.give(toolCallId, { output: { success: true, track: 1 } });
 
-    // The page shows an output; it is told that the call was given up before.
+    // The page shows an output; it gets that the call was given up before.
     await expectSound(tab, { posts: 2, excuse, tolerated: ['state-back'] });
     expect((await tab.api.chat(tab.id))?.status).toBe('stopped');
   },
 );
 
-test.each(majors)('a tool that is in the middle of its work, on version %s', async major => {
-  const tab = served.open(major, { tools: pageTools });
-  await tab.say('Book a flight to Oslo');
-  await tab.approve(tab.call('book_flight'));
-  expect(await tab.api.stop(tab.id)).toBe(true);
-  await tab.approve(tab.call('book_flight'));
+flow('asking-tool').each(majors)(
+  'a tool that is in the middle of its work, on version %s',
+  async major => {
+    const tab = served.open(major, { tools: pageTools });
+    await tab.say('Book a flight to Oslo');
+    await tab.approve(tab.call('book_flight'));
+    expect(await tab.api.stop(tab.id)).toBe(true);
+    await tab.approve(tab.call('book_flight'));
 
-  await expectSound(tab, { posts: 3, excuse });
-  expect(tab.call('book_flight').state).toMatch(/^output-(denied|error)$/);
-  await expectPaid(tab, []);
-});
+    await expectSound(tab, { posts: 3, excuse });
+    expect(tab.call('book_flight').state).toMatch(/^output-(denied|error)$/);
+    await expectPaid(tab, []);
+  },
+);
 
 test.each(majors)(
   'right after a yes, the chat says what became of the money, on version %s',

@@ -1,7 +1,8 @@
-/** A question that nobody answers in time: the turn goes on without anybody. */
+/** A question that nobody answers in time: the turn continues without anybody. */
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
+import { flow } from './flow.ts';
 import { callIn } from './forged.ts';
 import { pageTools } from './page-tools.ts';
 import { serve } from './served.ts';
@@ -36,7 +37,7 @@ test.each(majors)('the turn goes on by itself, on version %s', async major => {
 });
 
 test.each(majors)(
-  'a yes that comes too late is told all that happened, on version %s',
+  'a yes that comes too late gets all that happened, on version %s',
   async major => {
     const tab = served.open(major);
     await tab.say('Send $20 to Sam');
@@ -56,23 +57,20 @@ test.each(majors)(
   },
 );
 
-test.each(majors)(
-  'a no that comes too late is told all that happened, on version %s',
-  async major => {
-    const tab = served.open(major);
-    await tab.say('Send $20 to Sam');
-    const chat = await servedAs(tab, 'finished');
-    await tab.quiet();
-    await tab.deny(tab.call('process_payment'), 'too late');
+test.each(majors)('a no that comes too late gets all that happened, on version %s', async major => {
+  const tab = served.open(major);
+  await tab.say('Send $20 to Sam');
+  const chat = await servedAs(tab, 'finished');
+  await tab.quiet();
+  await tab.deny(tab.call('process_payment'), 'too late');
 
-    await expectSound(tab, { posts: 2 });
-    expect(tab.call('process_payment').state).toMatch(/^output-(denied|error)$/);
-    expectLastWord(tab);
-    expect(tab.text).toBe(textOf(chat.messages.at(-1)));
-    expect((await tab.api.chat(tab.id))?.messages).toEqual(chat.messages);
-    await expectPaid(tab, []);
-  },
-);
+  await expectSound(tab, { posts: 2 });
+  expect(tab.call('process_payment').state).toMatch(/^output-(denied|error)$/);
+  expectLastWord(tab);
+  expect(tab.text).toBe(textOf(chat.messages.at(-1)));
+  expect((await tab.api.chat(tab.id))?.messages).toEqual(chat.messages);
+  await expectPaid(tab, []);
+});
 
 test.each(majors)(
   'an answer from elsewhere that comes too late is refused, on version %s',
@@ -117,30 +115,33 @@ test.each(majors)(
   },
 );
 
-test.each(majors)("a tool's second question times out, on version %s", async major => {
-  const tab = served.open(major);
-  await tab.say('Book a flight to Oslo');
-  await tab.approve(tab.call('book_flight'));
-  expect(tab.call('book_flight').state).toBe('approval-requested');
+flow('asking-tool').each(majors)(
+  "a tool's second question times out, on version %s",
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Book a flight to Oslo');
+    await tab.approve(tab.call('book_flight'));
+    expect(tab.call('book_flight').state).toBe('approval-requested');
 
-  const chat = await servedAs(tab, 'finished');
-  expect(outline(chat.messages)).toEqual([['book_flight: output-error']]);
-  await expectValid(chat.messages);
-  await expectSound(tab, { posts: 2 });
-  await expectPaid(tab, []);
+    const chat = await servedAs(tab, 'finished');
+    expect(outline(chat.messages)).toEqual([['book_flight: output-error']]);
+    await expectValid(chat.messages);
+    await expectSound(tab, { posts: 2 });
+    await expectPaid(tab, []);
 
-  await tab.approve(tab.call('book_flight'));
-  await expectSound(tab, { posts: 3 });
-  expect(tab.call('book_flight')).toMatchObject({ state: 'output-error', errorText: timedOut });
-  expectLastWord(tab);
-  await expectPaid(tab, []);
-});
+    await tab.approve(tab.call('book_flight'));
+    await expectSound(tab, { posts: 3 });
+    expect(tab.call('book_flight')).toMatchObject({ state: 'output-error', errorText: timedOut });
+    expectLastWord(tab);
+    await expectPaid(tab, []);
+  },
+);
 
 test.each(majors)('a client tool is not run when nobody allowed it, on version %s', async major => {
   const tab = served.open(major, { tools: pageTools });
   await tab.say('Where am I?');
   await servedAs(tab, 'finished');
-  // A page that listens is told that its time is up; until it is, its person may still say yes.
+  // A connected page gets the timeout; until then, its person may still approve.
   await tab.quiet();
   await tab.approve(tab.call('get_location'));
 

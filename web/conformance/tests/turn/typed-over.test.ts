@@ -4,7 +4,7 @@ import { majors } from '../../src/sdk.ts';
 import { shown } from '../../src/server/shown.ts';
 import { type Tab, textOf } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
-import { flow } from './flow.ts';
+import { can, cell, flow } from './flow.ts';
 import { pageTools } from './page-tools.ts';
 import { serve, transport } from './served.ts';
 import { expectLastWord, expectPaid, expectSound, expectValid, known, outline } from './sound.ts';
@@ -21,7 +21,7 @@ test.each(majors)('the old question is denied, the new turn starts, on version %
   await typeOver(tab, 'Send $20 to Sam');
 
   await expectSound(tab, { posts: 2 });
-  // The page was told nothing about its old message: a client throws at that.
+  // The page got nothing about its old message: a client throws at that.
   expect(outline(tab.messages)).toEqual([
     ['process_payment: approval-requested'],
     ['get_weather: output-available'],
@@ -41,20 +41,17 @@ test.each(majors)('the old question is denied, the new turn starts, on version %
   await expectPaid(tab, []);
 });
 
-test.each(majors)(
-  'an answer to the old question is told what was decided, on version %s',
-  async major => {
-    const tab = served.open(major);
-    await typeOver(tab, 'Send $20 to Sam');
-    const approvalId = tab.call('process_payment').approval?.id ?? '';
+test.each(majors)('an answer to the old question gets the decision, on version %s', async major => {
+  const tab = served.open(major);
+  await typeOver(tab, 'Send $20 to Sam');
+  const approvalId = tab.call('process_payment').approval?.id ?? '';
 
-    expect(await tab.api.answer(approvalId, { approved: true })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'already_decided' }, decision: { approvalId } },
-    });
-    await expectPaid(tab, []);
-  },
-);
+  expect(await tab.api.answer(approvalId, { approved: true })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'already_decided' }, decision: { approvalId } },
+  });
+  await expectPaid(tab, []);
+});
 
 test.each(majors)(
   'an answer in the page runs nothing and hinders nothing, on version %s',
@@ -77,8 +74,8 @@ flow('parallel-questions').each(majors)(
   async major => {
     const tab = served.open(major);
     await tab.say('Pay Ann $1 and Ben $2');
-    const [ann] = tab.calls('process_payment');
-    await tab.approve(ann ?? tab.call('no payment'));
+    const [first] = tab.calls('process_payment');
+    await tab.approve(first ?? tab.call('no payment'));
     expect(tab.posts).toBe(transport === 'legacy' ? 2 : 1);
     await tab.say('What is the weather in Oslo?');
 
@@ -86,13 +83,15 @@ flow('parallel-questions').each(majors)(
     expectLastWord(tab, /Oslo/);
     const chat = await tab.api.chat(tab.id);
     const [calls] = outline(chat?.messages ?? []);
-    expect(calls?.[1]).toBe('process_payment: output-denied');
     await expectValid(chat?.messages ?? []);
-    // Whether the yes still counts is the server's to say; what it says must be what it did.
-    await expectPaid(
-      tab,
-      calls?.[0] === 'process_payment: output-available' ? [{ amount: 1, recipient: 'Ann' }] : [],
-    );
+    // Answers first, then the message, which supersedes what is still open. An agent that takes the answers
+    // of a step all together is not given the one: the call was approved, and did not run. A page that
+    // sends its last message alone has sent no answer.
+    const isSent = cell.sends !== 'last-message';
+    const isGiven = isSent && can('partial-answers');
+    const state = isGiven ? 'available' : isSent ? 'error' : 'denied';
+    expect(calls).toEqual([`process_payment: output-${state}`, 'process_payment: output-denied']);
+    await expectPaid(tab, isGiven ? [{ amount: 1, recipient: 'Ann' }] : []);
   },
 );
 
@@ -123,7 +122,7 @@ test.each(majors)('a client tool that no page ran is given up, on version %s', a
   await expectValid(chat?.messages ?? []);
 });
 
-test.each(majors)(
+flow('asking-tool').each(majors)(
   'a tool that asks in the middle of its work is ended, on version %s',
   async major => {
     const tab = served.open(major);
@@ -147,7 +146,7 @@ test.each(majors)(
     await typeOver(tab, 'Send $20 to Sam');
     const answer = shown(tab.messages.slice(2));
     tab.answer(tab.call('process_payment'), true);
-    // The client sends it about the older message, and goes on with that one.
+    // The client sends it about the older message, and continues with that one.
     await tab.sendAnswers();
 
     if (transport !== 'legacy') {
@@ -177,7 +176,7 @@ test.each(majors)('a text that is being said is broken off, on version %s', asyn
   await expectValid(chat?.messages ?? []);
 });
 
-test.each(majors)('two tabs speak at once, and both are heard, on version %s', async major => {
+test.each(majors)('two tabs speak at once, and both are answered, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('Good morning!');
   const other = await served.reopen(tab);

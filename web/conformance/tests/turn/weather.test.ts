@@ -6,7 +6,7 @@ import { expectLastWord, expectPaid, expectServed, expectSound, outline } from '
 
 const served = serve();
 
-test.each(majors)('a server tool runs and its result is told, on version %s', async major => {
+test.each(majors)('a server tool runs and its result is shown, on version %s', async major => {
   const tab = served.open(major);
   await tab.say('What is the weather in Oslo?');
 

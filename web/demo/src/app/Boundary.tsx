@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react';
 interface Props {
   /** What to show in place of what could not be shown. */
   instead: (error: unknown) => ReactNode;
-  /** Stands for what is shown: something else is tried anew. */
+  /** Identifies what is shown: something else is tried again. */
   of: unknown;
   children: ReactNode;
 }

@@ -46,7 +46,7 @@ export function KeyDialog({ onKey }: Props) {
               />
             </label>
             {isRefused && (
-              <p role="alert" className="text-sm text-seal">
+              <p role="alert" className="text-sm text-alert">
                 {words.refused}
               </p>
             )}

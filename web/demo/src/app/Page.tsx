@@ -7,8 +7,8 @@ import { Journal, JournalContext } from '../journal/journal.ts';
 import { Timeline } from '../journal/Timeline.tsx';
 import { dictionary, LanguageContext, language } from '../language/language.ts';
 import { fetchWithKey, type Info, readInfo } from '../server/api.ts';
+import { subscribeToChanges } from '../server/changes.ts';
 import { InfoContext, unknownInfo } from '../server/info.ts';
-import { subscribeToNews } from '../server/news.ts';
 import { Announcer } from './announcer.tsx';
 import { KeyDialog } from './KeyDialog.tsx';
 import { Masthead } from './Masthead.tsx';
@@ -21,7 +21,7 @@ import { useWallet } from './useWallet.ts';
 // Not needed until somebody looks back.
 const Replay = lazy(() => import('../journal/Replay.tsx').then(it => ({ default: it.Replay })));
 
-/** Which panel stands open beside the chat, where there is room for one. */
+/** Which panel is open beside the chat, where there is room for one. */
 const chosenPanel = setting<PanelName | 'none'>('panel', ['journal', 'inbox', 'none'], 'journal');
 
 export function Page() {
@@ -139,15 +139,15 @@ function useInfo(keys: number): Info {
   return info;
 }
 
-/** What waits for this person; looked at anew whenever something happens to a chat. */
+/** What waits for this person; looked at again whenever something happens to a chat. */
 function useInbox(journal: Journal, keys: number) {
   const inbox = useApprovals({ fetch: fetchWithKey, pollMs: 4_000 });
   const { refresh } = inbox;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another inbox
   useEffect(() => {
     void refresh();
-    const onNews = () => void refresh();
-    const leave = [journal.subscribe(onNews), subscribeToNews(onNews)];
+    const onChange = () => void refresh();
+    const leave = [journal.subscribe(onChange), subscribeToChanges(onChange)];
     return () => {
       for (const stop of leave) {
         stop();

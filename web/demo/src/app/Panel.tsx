@@ -13,7 +13,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** What stands beside the chat: where there is room, next to it; where there is none, over it. */
+/** What is beside the chat: where there is room, next to it; where there is none, over it. */
 export function Panel({ name, onClose, children }: Props) {
   const words = useWords();
   const isWide = useMediaQuery(WIDE);

@@ -7,7 +7,7 @@ const listeners = new Set<() => void>();
 const once = new Set<string>();
 
 export function announce(text: string): void {
-  // The same words twice in a row are news, too; a live region sees only what changes.
+  // The same text twice in a row is announced, too; a live region sees only what changes.
   said = text === said ? `${text}\u00a0` : text;
   for (const listener of listeners) {
     listener();

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Journal } from '../journal/journal.ts';
 import { readWallet, type Wallet } from '../server/api.ts';
-import { subscribeToNews } from '../server/news.ts';
+import { subscribeToChanges } from '../server/changes.ts';
 
 /** A payment that was approved from elsewhere is made soon, and this page reads no journal of it. */
 const SOON_MS = [0, 400, 1_500];
@@ -34,7 +34,7 @@ export function useWallet(journal: Journal, keys: number): Wallet | 'none' | und
       timers = SOON_MS.map(pause => window.setTimeout(look, pause));
     };
     look();
-    const leave = [journal.subscribe(look), subscribeToNews(lookSoon)];
+    const leave = [journal.subscribe(look), subscribeToChanges(lookSoon)];
     return () => {
       timers.map(window.clearTimeout);
       for (const stop of leave) {

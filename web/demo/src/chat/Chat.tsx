@@ -3,20 +3,20 @@ import { useClientTools } from '@adk-stream/client/react';
 import { useChat } from '@ai-sdk/react';
 import type { FileUIPart } from 'ai';
 import { ArrowDown } from 'lucide-react';
-import { useContext, useEffect, useRef, useState } from 'react';
+import { useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useStickToBottom } from 'use-stick-to-bottom';
 import { Scrolling } from '../app/Scrolling.tsx';
 import { useSetting } from '../app/setting.ts';
 import { useWords } from '../language/language.ts';
 import { type Message, stopTurn } from '../server/api.ts';
+import { broadcastChange } from '../server/changes.ts';
 import { InfoContext } from '../server/info.ts';
-import { spread } from '../server/news.ts';
 import { type Problem, problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
 import { transportName, transports } from '../server/transport.ts';
-import { doubtServer } from '../server/useServerHealth.ts';
-import { TalkButton } from '../speech/TalkButton.tsx';
-import { hearData, hush, silence } from '../speech/voice.ts';
+import { checkServer } from '../server/useServerHealth.ts';
+import { MicrophoneButton } from '../speech/MicrophoneButton.tsx';
+import { isVoicePlaying, mute, playData, stopPlayback, subscribeToVoice } from '../speech/voice.ts';
 import { inOneTab } from '../tools/oneTab.ts';
 import { pageTools } from '../tools/pageTools.ts';
 import { toolParts } from '../tools/toolParts.ts';
@@ -45,7 +45,7 @@ const DRAW_MS = 24;
 /** One chat: the SDK's own `useChat`, over whichever transport is chosen. */
 export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Props) {
   const words = useWords();
-  const { hears } = useContext(InfoContext);
+  const { audioInput } = useContext(InfoContext);
   const name = useSetting(transportName);
   const [stopProblem, setStopProblem] = useState<Problem>();
   const tools = useClientTools(pageTools);
@@ -66,15 +66,16 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
         );
       inOneTab(toolCallId, () => tools.onToolCall(announced), isOpen);
     },
-    onData: part => hearData(part),
-    onFinish: () => spread(id),
-    onError: () => doubtServer(),
+    onData: part => playData(part),
+    onFinish: () => broadcastChange(id),
+    onError: () => checkServer(),
   });
   tools.bind(chat);
   const { status, error } = chat;
   const isBusy = status === 'submitted' || status === 'streaming';
   const messages = useSteadyMessages(chat.messages, isBusy);
   const isEmpty = messages.length === 0;
+  const isSpeaking = useSyncExternalStore(subscribeToVoice, isVoicePlaying);
   const last = messages.at(-1);
   const asked = last === undefined ? [] : toolParts(last).flatMap(askedId);
 
@@ -86,17 +87,17 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
     resize: 'instant',
   });
 
-  const hearAgain = useRef<() => void>(undefined);
-  useEffect(() => () => hearAgain.current?.(), []);
+  const unmute = useRef<() => void>(undefined);
+  useEffect(() => () => unmute.current?.(), []);
 
   const begin = () => {
     if (isEmpty) {
       onFirstMessage();
     }
     setStopProblem(undefined);
-    hearAgain.current?.();
-    hearAgain.current = undefined;
-    hush();
+    unmute.current?.();
+    unmute.current = undefined;
+    stopPlayback();
     void scrollToBottom('instant');
   };
 
@@ -104,7 +105,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
     begin();
     void chat.sendMessage(text === '' ? { files } : { text, files });
     // Other tabs may watch it being answered.
-    spread(id);
+    broadcastChange(id);
   };
 
   const choose = (text: string) => {
@@ -116,8 +117,11 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
   };
 
   const stop = async () => {
-    // Sound of the stopped answer may be on its way still: only what is asked next is heard.
-    hearAgain.current ??= silence();
+    // Audio of the stopped answer may be on its way still: only the next answer is played.
+    unmute.current ??= mute();
+    if (!isBusy) {
+      return;
+    }
     try {
       const isStopped = await stopTurn(id);
       await chat.stop();
@@ -129,7 +133,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
       setStopProblem(problemOf(problem));
       await chat.stop();
     }
-    spread(id);
+    broadcastChange(id);
   };
 
   return (
@@ -142,7 +146,7 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
           <Conversation messages={messages} status={status} onAnswer={answer} />
           {error !== undefined && (
             <ProblemCard
-              // Another one counts anew.
+              // Another one counts again.
               key={error.message}
               problem={problemOf(error)}
               isUnsent={last?.role === 'user'}
@@ -171,10 +175,13 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
         <div className="column foot">
           <Composer
             isBusy={isBusy}
+            isSpeaking={isSpeaking}
             isAsking={asked.length > 0}
             onSend={send}
             onStop={() => void stop()}
-            talk={hears && <TalkButton chat={chat} isBusy={isBusy} onBegin={begin} />}
+            microphone={
+              audioInput && <MicrophoneButton chat={chat} isBusy={isBusy} onBegin={begin} />
+            }
           />
         </div>
       </div>

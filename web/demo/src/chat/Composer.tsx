@@ -16,16 +16,18 @@ import { TransportSwitch } from './TransportSwitch.tsx';
 
 interface Props {
   isBusy: boolean;
+  /** Whether the voice of an answer is playing, which may be long after the answer has ended. */
+  isSpeaking: boolean;
   /** Whether a question is open, which a new message would answer with no. */
   isAsking: boolean;
   onSend: (text: string, files: FileUIPart[]) => void;
   onStop: () => void;
-  /** The button to talk, where the agent hears. */
-  talk: ReactNode;
+  /** The microphone button, where the agent takes audio. */
+  microphone: ReactNode;
 }
 
 /** Where a message is written; while an answer comes, it can be stopped here. */
-export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
+export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microphone }: Props) {
   const words = useWords();
   const [text, setText] = useState('');
   const [files, setFiles] = useState<FileUIPart[]>([]);
@@ -160,8 +162,24 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
             onKeyDown={onKeyDown}
             onPaste={onPaste}
           />
-          {talk}
-          {isBusy ? (
+          {microphone}
+          {!isBusy &&
+            (denies ? (
+              <button type="submit" className="button danger">
+                {words.composer.denyAndSend}
+              </button>
+            ) : (
+              <button
+                type="submit"
+                className="icon-button round send"
+                aria-label={words.composer.send}
+                disabled={isEmpty}
+              >
+                <ArrowUp aria-hidden="true" />
+              </button>
+            ))}
+          {/* Last, so that it does not move under a finger when the answer ends and its voice plays on. */}
+          {(isBusy || isSpeaking) && (
             <button
               type="button"
               className="icon-button round stop"
@@ -170,24 +188,11 @@ export function Composer({ isBusy, isAsking, onSend, onStop, talk }: Props) {
             >
               <Square aria-hidden="true" fill="currentColor" />
             </button>
-          ) : denies ? (
-            <button type="submit" className="button danger">
-              {words.composer.denyAndSend}
-            </button>
-          ) : (
-            <button
-              type="submit"
-              className="icon-button round send"
-              aria-label={words.composer.send}
-              disabled={isEmpty}
-            >
-              <ArrowUp aria-hidden="true" />
-            </button>
           )}
         </div>
       </div>
       <p
-        className={`min-h-5 px-1 text-sm empty:hidden ${isWarned ? 'text-seal' : 'text-soft'}`}
+        className={`min-h-5 px-1 text-sm empty:hidden ${isWarned ? 'text-alert' : 'text-soft'}`}
         role="status"
       >
         {problem ?? (isWarned ? words.composer.enterAgain : denies ? words.composer.typedOver : '')}

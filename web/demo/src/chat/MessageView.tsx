@@ -6,13 +6,13 @@ import { Boundary } from '../app/Boundary.tsx';
 import { useWords } from '../language/language.ts';
 import type { Message } from '../server/api.ts';
 import { ToolCard } from '../tools/ToolCard.tsx';
-import type { Standing } from '../tools/toolState.ts';
+import type { CallContext } from '../tools/toolState.ts';
 import { UnshownApproval } from '../tools/UnshownApproval.tsx';
 import { FileView } from './FileView.tsx';
 import { Prose } from './Prose.tsx';
 import { Reasoning } from './Reasoning.tsx';
 
-interface Props extends Standing {
+interface Props extends CallContext {
   message: Message;
   /** Whether its turn waits for somebody. */
   isParked: boolean;
@@ -67,9 +67,9 @@ function UserMessage({ message }: { message: Message }) {
   );
 }
 
-function AgentMessage({ message, isParked, onAnswer, ...standing }: Props) {
+function AgentMessage({ message, isParked, onAnswer, ...context }: Props) {
   const words = useWords();
-  const { isBusy, isBroken, isOpen } = standing;
+  const { isBusy, isBroken, isOpen } = context;
   const rail = isBusy ? 'streaming' : isParked ? 'parked' : 'settled';
   return (
     <article className={`message agent ${rail}`} aria-label={words.agent}>
@@ -80,7 +80,7 @@ function AgentMessage({ message, isParked, onAnswer, ...standing }: Props) {
           of={part}
           instead={() => <UnshownPart part={part} onAnswer={onAnswer} />}
         >
-          <Part part={part} {...standing} onAnswer={onAnswer} />
+          <Part part={part} {...context} onAnswer={onAnswer} />
         </Boundary>
       ))}
       {isParked && <p className="beside-a-question text-sm text-amber">{words.waits}</p>}
@@ -101,17 +101,17 @@ function UnshownPart({ part, onAnswer }: Pick<PartProps, 'part' | 'onAnswer'>) {
   );
 }
 
-type PartProps = Standing & { part: Message['parts'][number]; onAnswer: Props['onAnswer'] };
+type PartProps = CallContext & { part: Message['parts'][number]; onAnswer: Props['onAnswer'] };
 
-function Part({ part, onAnswer, ...standing }: PartProps) {
-  const { isBusy } = standing;
+function Part({ part, onAnswer, ...context }: PartProps) {
+  const { isBusy } = context;
   if (isToolUIPart(part)) {
-    return <ToolCard part={part} {...standing} onAnswer={onAnswer} />;
+    return <ToolCard part={part} {...context} onAnswer={onAnswer} />;
   }
   switch (part.type) {
     case 'text':
-      if (isHeard(part.providerMetadata)) {
-        return <Heard text={part.text} />;
+      if (isTranscript(part.providerMetadata)) {
+        return <Transcript text={part.text} />;
       }
       return part.text === '' ? null : (
         <Prose text={part.text} isStreaming={isBusy && part.state !== 'done'} />
@@ -127,12 +127,12 @@ function Part({ part, onAnswer, ...standing }: PartProps) {
   }
 }
 
-/** What the person said, as the model heard it. */
-function Heard({ text }: { text: string }) {
+/** The transcript of the person's speech. */
+function Transcript({ text }: { text: string }) {
   const words = useWords();
   return (
-    <p className="bubble heard self-end">
-      <Ear aria-label={words.heard} className="size-4 shrink-0" />
+    <p className="bubble transcript self-end">
+      <Ear aria-label={words.transcript} className="size-4 shrink-0" />
       {text}
     </p>
   );
@@ -149,7 +149,7 @@ function Ending({ message }: { message: Message }) {
   return isEmpty ? <p className="text-sm text-soft">{words.silent}</p> : null;
 }
 
-function isHeard(metadata: unknown): boolean {
+function isTranscript(metadata: unknown): boolean {
   const { adkStream } = (metadata ?? {}) as { adkStream?: { transcript?: unknown } };
   return adkStream?.transcript === 'input';
 }

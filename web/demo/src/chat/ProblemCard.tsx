@@ -20,7 +20,7 @@ export function ProblemCard({ problem, isUnsent = false, onRetry, onReload }: Pr
   const isOutdated = needsReload(problem);
   return (
     <div className="problem" role="alert">
-      <TriangleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0 text-seal" />
+      <TriangleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0 text-alert" />
       <div className="min-w-0 flex-1">
         {/* Read out once, and not with every second. */}
         <p aria-live="off">

@@ -36,7 +36,7 @@ const components: Components = {
       {children}
     </a>
   ),
-  // A picture of another site would tell that site who reads here: it is a link instead.
+  // A picture of another site would let that site know who reads here: it is a link instead.
   img: ({ src, alt }) => (
     <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noreferrer">
       {alt || String(src)}

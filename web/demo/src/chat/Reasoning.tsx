@@ -6,7 +6,7 @@ interface Props {
   isStreaming: boolean;
 }
 
-/** What the agent thought, folded: whoever wants to know opens it, and nothing jumps. */
+/** The agent's reasoning, folded: it opens on request, and nothing jumps. */
 export function Reasoning({ text, isStreaming }: Props) {
   const words = useWords();
   return (

@@ -18,7 +18,7 @@ type Stored =
       messages: Message[];
       /** Whether the address names a chat that the server does not know. */
       isForgotten: boolean;
-      /** Counts how often it was loaded: a chat that is loaded again begins anew. */
+      /** Counts how often it was loaded: a chat that is loaded again begins again. */
       times: number;
     };
 

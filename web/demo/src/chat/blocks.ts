@@ -1,6 +1,6 @@
 /**
  * Markdown cut into blocks that can be drawn apart, so that a text which grows at its end is not drawn
- * anew from its start.
+ * again from its start.
  */
 export function blocks(text: string): string[] {
   const cut: string[] = [];
@@ -23,7 +23,7 @@ export function blocks(text: string): string[] {
   return cut.filter(part => part.trim() !== '');
 }
 
-/** Whether a line may belong to what stands before a blank line: a list, or its insides. */
+/** Whether a line may belong to what is before a blank line: a list, or its insides. */
 function continues(line: string): boolean {
   return line.trim() === '' || /^(\s{2,}|[-*+] |\d+[.)] )/.test(line);
 }

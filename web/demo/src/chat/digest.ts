@@ -15,7 +15,7 @@ export function digest(message: Message): string {
 
 /**
  * The server's messages in place of the page's, or nothing where they show the same. Messages that
- * have not changed stay the very same, so that they are not drawn anew.
+ * have not changed stay the very same, so that they are not drawn again.
  */
 export function replaced(ours: Message[], theirs: Message[]): Message[] | undefined {
   const known = new Map(ours.map(message => [digest(message), message]));

@@ -3,13 +3,13 @@ import { announce } from '../app/announcer.tsx';
 import type { Message } from '../server/api.ts';
 import { toolParts } from '../tools/toolParts.ts';
 
-/** Longer answers are begun, and read on by whoever wants to. */
+/** Longer answers are announced by their beginning. */
 const LONGEST = 400;
 
 /** Says answers to those who listen, once they are whole. Questions are announced by their cards. */
 export function useAnnouncements(messages: Message[], isBusy: boolean): void {
   const last = messages.at(-1);
-  // What was there when the page opened is no news.
+  // What was there when the page opened is not announced.
   const known = useRef(last && answerIn(last));
 
   useEffect(() => {

@@ -2,7 +2,7 @@ import type { ApprovalAnswer } from '@adk-stream/client';
 import { useRef } from 'react';
 import { useWords } from '../language/language.ts';
 import { approvalStore } from '../server/approvals.ts';
-import { spread } from '../server/news.ts';
+import { broadcastChange } from '../server/changes.ts';
 
 /**
  * Answers a question of this chat.
@@ -20,7 +20,7 @@ export function useAnswer(chatId: string, follow: () => Promise<void>) {
     async (approvalId: string, given: ApprovalAnswer): Promise<string | undefined> => {
       const { isOurs, decision } = await approvalStore.answer(approvalId, given);
       const { chatId, follow, words } = latest.current;
-      spread(chatId);
+      broadcastChange(chatId);
       // It is decided, whether the chat can be read on now or later.
       await follow().catch(() => undefined);
       return isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?');

@@ -2,19 +2,19 @@ import type { UseChatHelpers } from '@ai-sdk/react';
 import { useContext, useEffect, useRef } from 'react';
 import { JournalContext } from '../journal/journal.ts';
 import { type Message, readChat, type ServedChat } from '../server/api.ts';
-import { subscribeToNews } from '../server/news.ts';
-import { doubtServer } from '../server/useServerHealth.ts';
+import { subscribeToChanges } from '../server/changes.ts';
+import { checkServer } from '../server/useServerHealth.ts';
 import { toolParts } from '../tools/toolParts.ts';
 import { replaced } from './digest.ts';
 
-/** How often the journal is asked for news while somebody looks at the page. */
+/** How often the journal is checked for changes while the page is visible. */
 const PAUSE_MS = 2_000;
 
 /**
  * Keeps a chat as the server has it while this page has no window open on it: somebody may speak or
  * answer in another tab, on another machine or by the API; a gate may time out, and a report come back.
  *
- * The journal says whether there is news, which costs next to nothing; only then is the chat looked at.
+ * The journal shows whether there are changes, which costs next to nothing; only then is the chat loaded.
  * Returns a function that looks at once, whatever the journal says.
  */
 export function useFollow(chat: UseChatHelpers<Message>): () => Promise<void> {
@@ -56,7 +56,7 @@ export function useFollow(chat: UseChatHelpers<Message>): () => Promise<void> {
         }
       } catch {
         // It is asked again, and the light is to say so meanwhile.
-        doubtServer();
+        checkServer();
       }
       if (!isGone) {
         timer = window.setTimeout(check, PAUSE_MS);
@@ -69,7 +69,7 @@ export function useFollow(chat: UseChatHelpers<Message>): () => Promise<void> {
     };
     void check();
     document.addEventListener('visibilitychange', onSeen);
-    const leave = subscribeToNews(chatId => {
+    const leave = subscribeToChanges(chatId => {
       if (chatId === journal.chatId) {
         void check();
       }

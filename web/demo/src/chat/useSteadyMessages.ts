@@ -2,8 +2,8 @@ import { useRef } from 'react';
 import type { Message } from '../server/api.ts';
 
 /**
- * The messages without the moment in which a resumed stream begins the last one anew: it is told from
- * its start, and what was to be seen of it already stays until as much is told again.
+ * The messages without the moment in which a resumed stream begins the last one again: it is replayed from
+ * its start, and what was to be seen of it already stays until as much was replayed.
  */
 export function useSteadyMessages(messages: Message[], isBusy: boolean): Message[] {
   const before = useRef(messages);

@@ -5,8 +5,8 @@ import { useContext, useMemo, useState } from 'react';
 import { Boundary } from '../app/Boundary.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
+import { broadcastChange } from '../server/changes.ts';
 import { InfoContext } from '../server/info.ts';
-import { spread } from '../server/news.ts';
 import { ApprovalCard } from '../tools/ApprovalCard.tsx';
 import { askerOf } from '../tools/asker.ts';
 import { exactInput } from '../tools/exactValue.ts';
@@ -32,7 +32,7 @@ export function Inbox({ inbox, chatId, onOpen }: Props) {
       <h2 id={HEADING} tabIndex={-1} className="font-display text-lg">
         {words.inbox.title}
       </h2>
-      {inbox.error !== undefined && <p className="text-sm text-seal">{words.inbox.error}</p>}
+      {inbox.error !== undefined && <p className="text-sm text-alert">{words.inbox.error}</p>}
       {inbox.isLoaded && inbox.approvals.length === 0 && (
         <p className="empty-note">
           <InboxIcon aria-hidden="true" />
@@ -91,10 +91,10 @@ function Waiting({ approval, inbox, isHere, hasChanged, onChanged, onOpen }: Wai
       const { isOurs, decision } = approved
         ? await inbox.approve(approvalId, rest)
         : await inbox.deny(approvalId, rest);
-      spread(approval.chatId);
+      broadcastChange(approval.chatId);
       return isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?');
     },
-    // The list is read anew by itself, and shows what is asked now.
+    // The list is read again by itself, and shows what is asked now.
     onChanged,
     onDecided: () => void inbox.refresh(),
   });

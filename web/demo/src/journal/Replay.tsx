@@ -11,9 +11,9 @@ import { readRecording } from '../server/api.ts';
 import { read } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
 import { ClockContext } from '../tools/useTimeLeft.ts';
-import { film } from './film.ts';
 import { Journal, JournalContext, useJournal } from './journal.ts';
-import { Projector, type Speed } from './Projector.ts';
+import { momentsOf } from './moments.ts';
+import { RecordingPlayer, type Speed } from './RecordingPlayer.ts';
 
 interface Props {
   chatId: string;
@@ -25,17 +25,17 @@ interface Props {
 /** The recorded chat, played again. */
 export function Replay({ chatId, onEntry, onLeave }: Props) {
   const words = useWords();
-  const [projector, setProjector] = useState<Projector>();
+  const [player, setPlayer] = useState<RecordingPlayer>();
   const [hasFailed, setHasFailed] = useState(false);
 
   useEffect(() => {
-    let made: Projector | undefined;
+    let made: RecordingPlayer | undefined;
     let isGone = false;
     readRecording(chatId).then(
       frames => {
         if (!isGone) {
-          made = new Projector(film(frames));
-          setProjector(made);
+          made = new RecordingPlayer(momentsOf(frames));
+          setPlayer(made);
           made.play();
         }
       },
@@ -50,7 +50,7 @@ export function Replay({ chatId, onEntry, onLeave }: Props) {
   return (
     <main className="flex min-h-0 min-w-0 flex-1 flex-col" aria-label={words.replay.bar}>
       <h1 className="sr-only">{words.replay.bar}</h1>
-      {projector === undefined ? (
+      {player === undefined ? (
         <div className="column flex-1" aria-busy={!hasFailed}>
           {hasFailed && (
             <p className="problem" role="alert">
@@ -59,11 +59,11 @@ export function Replay({ chatId, onEntry, onLeave }: Props) {
           )}
         </div>
       ) : (
-        <Screen projector={projector} onEntry={onEntry} />
+        <Screen player={player} onEntry={onEntry} />
       )}
       <div className="column foot">
-        <div className="projector">
-          {projector !== undefined && <Controls projector={projector} />}
+        <div className="player">
+          {player !== undefined && <Controls player={player} />}
           <button type="button" className="button ml-auto" onClick={onLeave}>
             <X aria-hidden="true" />
             {words.replay.leave}
@@ -75,16 +75,16 @@ export function Replay({ chatId, onEntry, onLeave }: Props) {
 }
 
 interface ScreenProps {
-  projector: Projector;
+  player: RecordingPlayer;
   onEntry: (seq: number) => void;
 }
 
 /** Nobody answers in the past. */
 const noAnswer = async () => undefined;
 
-function Screen({ projector, onEntry }: ScreenProps) {
+function Screen({ player, onEntry }: ScreenProps) {
   const words = useWords();
-  const { messages, seq, error, isOver } = useSyncExternalStore(projector.subscribe, projector.get);
+  const { messages, seq, error, isOver } = useSyncExternalStore(player.subscribe, player.get);
   const { scrollRef, contentRef } = useStickToBottom({ initial: 'instant', resize: 'instant' });
   const last = messages.at(-1);
   const { chatId } = useContext(JournalContext);
@@ -131,9 +131,9 @@ function Screen({ projector, onEntry }: ScreenProps) {
   );
 }
 
-function Controls({ projector }: { projector: Projector }) {
+function Controls({ player }: { player: RecordingPlayer }) {
   const words = useWords().replay;
-  const { place, isPlaying, waits } = useSyncExternalStore(projector.subscribe, projector.get);
+  const { place, isPlaying, waits } = useSyncExternalStore(player.subscribe, player.get);
   const [speed, setSpeed] = useState<Speed>('own');
   return (
     <>
@@ -141,7 +141,7 @@ function Controls({ projector }: { projector: Projector }) {
         type="button"
         className="icon-button"
         aria-label={words.restart}
-        onClick={() => projector.restart()}
+        onClick={() => player.restart()}
       >
         <RotateCcw aria-hidden="true" />
       </button>
@@ -149,7 +149,7 @@ function Controls({ projector }: { projector: Projector }) {
         type="button"
         className="icon-button round send"
         aria-label={isPlaying ? words.pause : words.play}
-        onClick={() => (isPlaying ? projector.pause() : projector.play())}
+        onClick={() => (isPlaying ? player.pause() : player.play())}
       >
         {isPlaying ? <Pause aria-hidden="true" /> : <Play aria-hidden="true" />}
       </button>
@@ -157,7 +157,7 @@ function Controls({ projector }: { projector: Projector }) {
         type="button"
         className="icon-button"
         aria-label={words.step}
-        onClick={() => projector.step()}
+        onClick={() => player.step()}
       >
         <StepForward aria-hidden="true" />
       </button>
@@ -169,7 +169,7 @@ function Controls({ projector }: { projector: Projector }) {
           const [next] = value as Speed[];
           if (next !== undefined) {
             setSpeed(next);
-            projector.setSpeed(next);
+            player.setSpeed(next);
           }
         }}
       >
@@ -180,10 +180,10 @@ function Controls({ projector }: { projector: Projector }) {
         className="slider"
         value={place}
         min={0}
-        max={projector.length}
+        max={player.length}
         onValueChange={value => {
-          projector.pause();
-          void projector.seek(value as number);
+          player.pause();
+          void player.seek(value as number);
         }}
       >
         <Slider.Control className="control">

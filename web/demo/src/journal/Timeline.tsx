@@ -7,7 +7,7 @@ import { InfoContext } from '../server/info.ts';
 import { escaped } from '../tools/spoofing.ts';
 import type { Entry, Gate } from './entry.ts';
 import { JournalContext, useJournal } from './journal.ts';
-import { type Line, lines } from './telling.ts';
+import { type Line, lines } from './timelineLines.ts';
 
 interface Props {
   /** The entry that a replay has come to. */
@@ -23,7 +23,7 @@ export function Timeline({ at, onReplay }: Props) {
   const { entries, calls, questions } = useJournal();
   const end = useRef<HTMLDivElement>(null);
 
-  const told = useMemo(() => {
+  const rows = useMemo(() => {
     const all = [...questions.values()].flat();
     const gates = new Map<string, Gate>(all.map(({ gate }) => [gate.id, gate]));
     return entries.map(entry => ({
@@ -68,7 +68,7 @@ export function Timeline({ at, onReplay }: Props) {
         </div>
       </div>
       <ol className="timeline" aria-label={words.journal.title}>
-        {told.map(({ entry, lines }) => (
+        {rows.map(({ entry, lines }) => (
           <EntryView
             key={entry.seq}
             entry={entry}
@@ -135,7 +135,7 @@ const EntryView = memo(function EntryView({ entry, lines, place }: EntryProps) {
   );
 });
 
-/** Gives the journal to whoever keeps it elsewhere. */
+/** Downloads the journal. */
 function save(chatId: string, entries: readonly Entry[]): void {
   const text = JSON.stringify({ chat: chatId, entries }, null, 2);
   const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));

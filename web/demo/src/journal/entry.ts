@@ -8,7 +8,7 @@ export interface Entry {
   events: JournalEvent[];
 }
 
-/** The name to show of whoever caused an entry; none where it was nobody. */
+/** The name to show of the actor of an entry; none where there was no actor. */
 export function nameOf(actor: string, agent: string): string {
   if (actor === '@clock' || actor === '@server') {
     return '';
@@ -35,10 +35,11 @@ const UNKNOWN_REASONS = [
   'connection-cut',
   'agent-failed',
   'no-result',
+  'answer-lost',
   'unsaid',
 ] as const;
 
-/** Why nobody knows what came of a call. */
+/** Why nobody knows the outcome of a call. */
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
 /** The reason of an unknown outcome, if the page knows it. In old journals the server always meant itself. */

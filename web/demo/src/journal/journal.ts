@@ -16,9 +16,9 @@ export interface JournalState {
   calls: ReadonlyMap<string, Call>;
   /** By call, the newest question last. */
   questions: ReadonlyMap<string, readonly Question[]>;
-  /** By call, what came of those that went on by themselves. */
+  /** By call, the outcome of those that continued by themselves. */
   results: ReadonlyMap<string, Outcome>;
-  /** By call, what came of it. */
+  /** By call, the outcome of it. */
   outcomes: ReadonlyMap<string, Outcome>;
 }
 
@@ -51,7 +51,7 @@ export class Journal {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Reads on, and says whether there was anything new. */
+  /** Reads on, and returns whether there was anything new. */
   refresh(): Promise<boolean> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -61,11 +61,11 @@ export class Journal {
 
   async #read(): Promise<boolean> {
     const last = this.#state.entries.at(-1)?.seq ?? 0;
-    const news = await readJournal(this.chatId, last);
-    if (news.length === 0) {
+    const added = await readJournal(this.chatId, last);
+    if (added.length === 0) {
       return false;
     }
-    this.#state = folded(this.#state, news);
+    this.#state = folded(this.#state, added);
     for (const listener of this.#listeners) {
       listener();
     }
@@ -73,12 +73,12 @@ export class Journal {
   }
 }
 
-function folded(before: JournalState, news: readonly Entry[]): JournalState {
+function folded(before: JournalState, added: readonly Entry[]): JournalState {
   const calls = new Map(before.calls);
   const questions = new Map(before.questions);
   const results = new Map(before.results);
   const outcomes = new Map(before.outcomes);
-  for (const { actor, at, events } of news) {
+  for (const { actor, at, events } of added) {
     for (const event of events) {
       switch (event.event) {
         case 'turn-opened':
@@ -120,7 +120,7 @@ function folded(before: JournalState, news: readonly Entry[]): JournalState {
       }
     }
   }
-  return { entries: [...before.entries, ...news], calls, questions, results, outcomes };
+  return { entries: [...before.entries, ...added], calls, questions, results, outcomes };
 }
 
 export const JournalContext = createContext<Journal>(new Journal(''));
@@ -145,13 +145,13 @@ export function useCall(callId: string): Call | undefined {
   return useSyncExternalStore(journal.subscribe, () => journal.get().calls.get(callId));
 }
 
-/** What came of a call that went on by itself; nothing until then. */
+/** The outcome of a call that continued by itself; nothing until then. */
 export function useResult(callId: string): Outcome | undefined {
   const journal = useContext(JournalContext);
   return useSyncExternalStore(journal.subscribe, () => journal.get().results.get(callId));
 }
 
-/** What came of a call; nothing until then. */
+/** The outcome of a call; nothing until then. */
 export function useOutcome(callId: string): Outcome | undefined {
   const journal = useContext(JournalContext);
   return useSyncExternalStore(journal.subscribe, () => journal.get().outcomes.get(callId));

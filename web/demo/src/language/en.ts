@@ -44,7 +44,7 @@ export const en = {
     lead: 'The agent’s answer lives in a journal; a connection is only a window on it. Ask for something that needs a yes, and then reload, switch the transport, or kill the server. It waits.',
     try: 'Try one of these',
   },
-  forgotten: 'The server does not know this chat. What you write starts it anew.',
+  forgotten: 'The server does not know this chat. A new message starts it again.',
   suggestions,
 
   you: 'You',
@@ -58,7 +58,7 @@ export const en = {
   silent: 'The agent said nothing.',
   unshown: 'A part of this conversation can’t be shown.',
   waits: 'This turn waits. No window is open on it.',
-  heard: 'Heard',
+  transcript: 'Transcript',
   file: 'File',
   copy: 'Copy',
   copied: 'Copied',
@@ -119,10 +119,12 @@ export const en = {
         'The agent failed while this ran. It may or may not have happened: check before you ask again.',
       'no-result':
         'The agent gave no result of this. It may or may not have happened: check before you ask again.',
+      'answer-lost':
+        'This was sent, and the answer was lost. It may or may not have happened: check before you ask again.',
       unsaid: 'It may or may not have happened: check before you ask again.',
     },
     ended: 'The turn ended before this was done.',
-    notHeard: 'Your answer may not have reached the server.',
+    notReceived: 'Your answer may not have reached the server.',
     later: 'It goes on by itself. The result comes as another message.',
     held: 'Answered. It goes on with the rest.',
     decided: {
@@ -154,14 +156,15 @@ export const en = {
       'That was too soon to be an answer. Read the question and the fields to their end, then press again.',
     unsure:
       'The server does not answer. Whether your answer reached it is not known, and it is not sent again by itself. Asking the server…',
-    undelivered: 'Your answer did not reach the server. Nothing was decided: answer again.',
+    unreceived:
+      'The server has no answer so far. Whether yours still arrives is not known yet. You can answer again: the first answer that arrives counts.',
     within: 'asks in the middle of its work',
     expires: (left: number) => `${span(left)} left`,
     forever: 'waits as long as it takes',
     approve: 'Approve',
     deny: 'Deny',
     edit: 'Edit',
-    reason: 'Why not? The agent is told.',
+    reason: 'Why not? The agent gets your reason.',
     denyNow: 'Deny it',
     back: 'Back',
     approveEdited: 'Approve this',
@@ -176,7 +179,7 @@ export const en = {
     },
     sending: 'Sending…',
     announced: (question: string) => `Approval needed: ${question} It waits in the conversation.`,
-    seal: {
+    badge: {
       approved: 'APPROVED',
       denied: 'DENIED',
       expired: 'EXPIRED',
@@ -188,7 +191,9 @@ export const en = {
   marks: {
     hidden: 'A character that is not to be seen',
     mixed: (scripts: string[]) => `mixed scripts: ${scripts.join(', ')}`,
+    rare: (scripts: string[]) => `letters of a rare script: ${scripts.join(', ')}`,
     lookalike: 'looks like Latin letters, and is not',
+    more: (count: number) => `${count} more marks are left out from here on`,
   },
 
   intent: {
@@ -244,7 +249,7 @@ export const en = {
 
   key: {
     title: 'This server wants a key',
-    text: 'Whoever runs it can tell you one. It is kept in this tab, and sent to this server alone.',
+    text: 'The operator can give you one. It is stored in this tab, and sent to this server only.',
     field: 'Key',
     refused: 'The server does not take this key.',
     use: 'Use this key',
@@ -294,6 +299,7 @@ export const en = {
       'connection-cut': 'the connection to the agent was cut while it ran',
       'agent-failed': 'the agent failed while it ran',
       'no-result': 'the agent gave no result',
+      'answer-lost': 'the answer was lost',
       unsaid: undefined,
     },
     pending: (tool: string) => `${tool} goes on by itself`,
@@ -321,7 +327,7 @@ export const en = {
 
   speech: {
     talk: 'Hold to talk',
-    talking: 'Listening: let go to send',
+    talking: 'Listening: release to send',
     denied: 'The browser does not let this page listen. Allow the microphone in its settings.',
     none: 'There is no microphone.',
     onlyBidi: 'Speech needs BIDI.',

@@ -47,7 +47,7 @@ export const ja: Words = {
   silent: 'エージェントは何も言いませんでした。',
   unshown: 'この会話の一部を表示できません。',
   waits: 'このターンは待機中です。窓は開いていません。',
-  heard: '聞き取り',
+  transcript: '聞き取り',
   file: 'ファイル',
   copy: 'コピー',
   copied: 'コピーしました',
@@ -108,10 +108,12 @@ export const ja: Words = {
         '実行中にエージェントでエラーが起きました。実行されたかどうか分かりません。もう一度頼む前に確認してください。',
       'no-result':
         'エージェントから結果が届きませんでした。実行されたかどうか分かりません。もう一度頼む前に確認してください。',
+      'answer-lost':
+        '送信しましたが、返事が失われました。実行されたかどうか分かりません。もう一度頼む前に確認してください。',
       unsaid: '実行されたかどうか分かりません。もう一度頼む前に確認してください。',
     },
     ended: '完了する前にターンが終わりました。',
-    notHeard: '回答がサーバーに届いていない可能性があります。',
+    notReceived: '回答がサーバーに届いていない可能性があります。',
     later: '裏で続いています。結果は別のメッセージで届きます。',
     held: '回答しました。残りと一緒に進みます。',
     decided: {
@@ -143,8 +145,8 @@ export const ja: Words = {
       '早すぎるため回答とみなしません。確認の内容と入力を最後まで読んでから、もう一度押してください。',
     unsure:
       'サーバーが応答しません。回答が届いたかどうか分かりません。自動で送り直すことはありません。サーバーに確認中…',
-    undelivered:
-      '回答はサーバーに届きませんでした。まだ何も決定されていません。もう一度回答してください。',
+    unreceived:
+      'サーバーにはまだ回答がありません。先ほどの回答がこれから届くかどうかは、まだ分かりません。もう一度回答できます。最初に届いた回答が有効です。',
     within: '作業の途中での確認です',
     expires: left => `残り${span(left)}`,
     forever: '期限はありません',
@@ -166,13 +168,15 @@ export const ja: Words = {
     },
     sending: '送信中…',
     announced: question => `承認が必要です。${question} 会話の中で回答を待っています。`,
-    seal: { approved: '承認', denied: '却下', expired: '失効', failed: '失敗', unknown: '不明' },
+    badge: { approved: '承認', denied: '却下', expired: '失効', failed: '失敗', unknown: '不明' },
   },
 
   marks: {
     hidden: '目に見えない文字',
     mixed: scripts => `文字体系の混在: ${scripts.join('、')}`,
+    rare: scripts => `まれな文字体系の文字: ${scripts.join('、')}`,
     lookalike: 'ラテン文字に似た別の文字',
+    more: count => `ここから先の${count}件の印は省略`,
   },
 
   intent: {
@@ -297,6 +301,7 @@ export const ja: Words = {
       'connection-cut': '実行中にエージェントとの接続が切断',
       'agent-failed': '実行中にエージェントでエラー',
       'no-result': 'エージェントから結果なし',
+      'answer-lost': '返事が失われた',
       unsaid: undefined,
     },
     pending: tool => `${tool} は裏で続行`,

@@ -9,12 +9,12 @@ export interface Music {
 }
 
 /** How long the browser may take to let sound out once it may. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 const FADE_SECONDS = 0.4;
 
 let context: AudioContext | undefined;
 let analyser: AnalyserNode | undefined;
-let silence: (() => void) | undefined;
+let stopPlaying: (() => void) | undefined;
 let music: Music | undefined;
 let lastRequest: Promise<void> = Promise.resolve();
 const listeners = new Set<() => void>();
@@ -28,12 +28,12 @@ export function currentMusic(): Music | undefined {
   return music;
 }
 
-/** What is to be heard, for those who would rather see it. */
+/** What is playing, as a text. */
 export function musicAnalyser(): AnalyserNode | undefined {
   return analyser;
 }
 
-/** Plays a track from its start. Resolves once it is to be heard, in the order of the requests. */
+/** Plays a track from its start. Resolves once it plays, in the order of the requests. */
 export function playTrack(track: Track): Promise<void> {
   const request = lastRequest.then(() => start(track));
   lastRequest = request.catch(() => undefined);
@@ -41,23 +41,23 @@ export function playTrack(track: Track): Promise<void> {
 }
 
 export function stopMusic(): void {
-  silence?.();
-  silence = undefined;
-  tell(music && { ...music, state: 'stopped' });
+  stopPlaying?.();
+  stopPlaying = undefined;
+  update(music && { ...music, state: 'stopped' });
 }
 
 async function start(track: Track): Promise<void> {
   if (!navigator.userActivation.hasBeenActive) {
-    tell({ track, state: 'waiting' });
+    update({ track, state: 'waiting' });
     await touch();
   }
   context ??= new AudioContext();
   analyser ??= attached(context);
   await wake(context);
   const buffer = await renderLoop(track, context.sampleRate);
-  silence?.();
-  silence = repeat(context, analyser, buffer);
-  tell({ track, state: 'playing' });
+  stopPlaying?.();
+  stopPlaying = repeat(context, analyser, buffer);
+  update({ track, state: 'playing' });
 }
 
 function attached(audio: AudioContext): AnalyserNode {
@@ -85,7 +85,7 @@ function touch(): Promise<void> {
 async function wake(audio: AudioContext): Promise<void> {
   if (audio.state !== 'running') {
     // Where sound is refused, the browser never answers.
-    await Promise.race([audio.resume(), new Promise(done => setTimeout(done, PATIENCE_MS))]);
+    await Promise.race([audio.resume(), new Promise(done => setTimeout(done, TIMEOUT_MS))]);
   }
   if (audio.state !== 'running') {
     throw new Error(words().music.refused);
@@ -105,7 +105,7 @@ function repeat(audio: AudioContext, to: AudioNode, buffer: AudioBuffer): () => 
   };
 }
 
-function tell(next: Music | undefined): void {
+function update(next: Music | undefined): void {
   music = next;
   for (const listener of listeners) {
     listener();

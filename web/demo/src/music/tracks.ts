@@ -96,7 +96,7 @@ export async function renderLoop(track: Track, sampleRate: number): Promise<Audi
     for (const [index, notes] of voice.notes.entries()) {
       for (const frequency of [notes ?? []].flat()) {
         const start = index * voice.beatSeconds;
-        // A note that rings over the end is heard at the beginning too, so that it is not cut off.
+        // A note that rings over the end sounds at the beginning too, so that it is not cut off.
         strike(audio, voice, frequency, start);
         strike(audio, voice, frequency, start - length);
       }

@@ -33,7 +33,7 @@ export interface Wallet {
 /** Who answers, and to whom. */
 export interface Info {
   agent: string;
-  hears: boolean;
+  audioInput: boolean;
   principal: string;
 }
 
@@ -47,7 +47,7 @@ export interface Frame {
   opens?: { message: Message | null; after: string | null };
 }
 
-/** The version of the SDK that this page was built with decides what it is told. */
+/** The version of the SDK that this page was built with decides which profile it gets. */
 export const PROFILE = __AI_SDK__ === '6' ? 'shared' : 'v7';
 
 export const readInfo = () => ask<Info>('/api/info');
@@ -59,10 +59,10 @@ export async function readChat(id: string, signal?: AbortSignal): Promise<Served
   return chat;
 }
 
-/** Up to where chats were read: who resumes one is told what happened since. */
+/** Up to where chats were read: a resumed stream includes what happened since. */
 export const loaded = storedChats();
 
-/** Stops the turn that runs, and says whether there was one: closing its stream does not stop it. */
+/** Stops the turn that runs, and returns whether there was one: closing its stream does not stop it. */
 export async function stopTurn(id: string): Promise<boolean> {
   const answer = await ask<{ stopped: boolean }>(`${path(id)}/stop`, { method: 'POST' });
   return answer?.stopped === true;
@@ -90,7 +90,7 @@ export async function readRecording(id: string): Promise<Frame[]> {
 
 const path = (id: string) => `/api/chat/${encodeURIComponent(id)}`;
 
-/** `fetch` that brings the key, and hears where it is refused. */
+/** `fetch` with the key, and a listener for where it is refused. */
 export const fetchWithKey: typeof fetch = async (input, init = {}) => {
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(keyHeaders())) {

@@ -2,6 +2,6 @@
 import { createContext } from 'react';
 import type { Info } from './api.ts';
 
-export const unknownInfo: Info = { agent: 'agent', hears: false, principal: '' };
+export const unknownInfo: Info = { agent: 'agent', audioInput: false, principal: '' };
 
 export const InfoContext = createContext<Info>(unknownInfo);

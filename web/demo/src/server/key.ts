@@ -25,12 +25,12 @@ export function keyState(): KeyState {
 
 export function giveKey(key: string): void {
   sessionStorage.setItem(STORAGE, key);
-  tell(false, false);
+  notify(false, false);
 }
 
 /** The server answered 401. */
 export function keyWasRefused(): void {
-  tell(true, sessionStorage.getItem(STORAGE) !== null);
+  notify(true, sessionStorage.getItem(STORAGE) !== null);
 }
 
 export function keyHeaders(): Record<string, string> {
@@ -42,7 +42,7 @@ export function hasKey(): boolean {
   return sessionStorage.getItem(STORAGE) !== null;
 }
 
-function tell(wanted: boolean, refused: boolean): void {
+function notify(wanted: boolean, refused: boolean): void {
   isWanted = wanted;
   isRefused = refused;
   state = { isWanted, isRefused };

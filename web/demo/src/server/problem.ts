@@ -1,5 +1,5 @@
 /** What went wrong, as a program reads it. */
-import { ApiError } from '@adk-stream/client';
+import { AdkStreamError, ApiError, type ErrorDetails, toAdkStreamError } from '@adk-stream/client';
 
 export interface Problem {
   /**
@@ -9,7 +9,7 @@ export interface Problem {
   code: string;
   /** The server's own words. */
   message: string;
-  /** When to try again, where that is known. */
+  /** In how many seconds to try again, where that is known. */
   retryAfter?: number;
 }
 
@@ -21,17 +21,15 @@ export class RequestError extends Error {
   }
 }
 
-/**
- * Before a stream the server answers with JSON, `{"error":{"code","message"}}`, which `useChat` hands
- * over as it came; inside of a stream with `code: message`.
- */
 export function problemOf(error: unknown): Problem {
   if (error instanceof RequestError) {
     return error.problem;
   }
-  if (error instanceof ApiError) {
-    const isGateway = error.code === '' && error.status >= 502;
-    return { code: isGateway ? 'gateway' : error.code, message: error.message };
+  if (error instanceof ApiError && error.code === '' && error.status >= 502) {
+    return { code: 'gateway', message: error.message };
+  }
+  if (error instanceof AdkStreamError) {
+    return problemFrom(error);
   }
   if (!(error instanceof Error)) {
     return { code: '', message: String(error) };
@@ -43,26 +41,15 @@ export function problemOf(error: unknown): Problem {
   return read(error.message);
 }
 
+/** What the server said, in the body of a refusal or in the text of an `error` chunk. */
 export function read(text: string): Problem {
-  const { code, message } = inJson(text) ?? inStream(text) ?? { code: '', message: text };
-  const seconds = /(\d+) seconds?\b/.exec(message)?.[1];
+  return problemFrom(toAdkStreamError(new Error(text)));
+}
+
+function problemFrom({ code, message, retryAfterMs }: ErrorDetails): Problem {
   return {
     code,
     message,
-    ...(code === 'rate_limited' && { retryAfter: seconds === undefined ? 10 : Number(seconds) }),
+    ...(retryAfterMs !== undefined && { retryAfter: Math.ceil(retryAfterMs / 1000) }),
   };
-}
-
-function inJson(text: string): Problem | undefined {
-  try {
-    const { code, message } = JSON.parse(text).error;
-    return typeof code === 'string' ? { code, message: String(message ?? '') } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function inStream(text: string): Problem | undefined {
-  const match = /^([a-z]+(?:_[a-z]+)+): (.*)$/s.exec(text);
-  return match === null ? undefined : { code: match[1] ?? '', message: match[2] ?? '' };
 }

@@ -8,7 +8,7 @@ export function problemWords({ code, message }: Problem, words: Words['problem']
       return words.network;
     case 'rate_limited':
       return words.rateOver;
-    case 'agent_refused':
+    case 'agent_unauthorized':
       return words.refusedKey;
     case 'agent_cut_off':
       return words.cut;
@@ -32,7 +32,7 @@ export function problemWords({ code, message }: Problem, words: Words['problem']
   }
 }
 
-/** Whether only a chat that is read again can go on. */
+/** Whether only a chat that is read again can continue. */
 export function needsReload({ code }: Problem): boolean {
   return code.startsWith('unknown_');
 }

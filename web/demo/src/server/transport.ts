@@ -1,5 +1,5 @@
-/** The two ways to the server. Both carry the same turns, so that a chat may change between them. */
-import { ticketFrom, WebSocketChatTransport } from '@adk-stream/client';
+/** The two transports. Both have the same turns, so that a chat may change between them. */
+import { AdkStreamChatTransport, ticketFrom, withErrors } from '@adk-stream/client';
 import { DefaultChatTransport } from 'ai';
 import { setting } from '../app/setting.ts';
 import { fetchWithKey, loaded, type Message, PROFILE } from './api.ts';
@@ -21,24 +21,24 @@ function newest(messages: Message[], messageId: string | undefined): Message[] {
   });
 }
 
-const sse = new DefaultChatTransport<Message>({
-  fetch: fetchWithKey,
-  headers: { 'x-adk-stream-profile': PROFILE },
-  prepareSendMessagesRequest: ({ id, messages, messageId, trigger, body }) => ({
-    body: { ...body, id, messages: newest(messages, messageId), trigger, messageId },
+const sse = withErrors(
+  new DefaultChatTransport<Message>({
+    fetch: fetchWithKey,
+    headers: { 'x-adk-stream-profile': PROFILE },
+    prepareSendMessagesRequest: ({ id, messages, messageId, trigger, body }) => ({
+      body: { ...body, id, messages: newest(messages, messageId), trigger, messageId },
+    }),
+    prepareReconnectToStreamRequest: loaded.prepareReconnectToStreamRequest,
   }),
-  prepareReconnectToStreamRequest: loaded.prepareReconnectToStreamRequest,
-});
+);
 
-export const bidi = new WebSocketChatTransport<Message>({
+export const bidi = new AdkStreamChatTransport<Message>({
   fetch: fetchWithKey,
   headers: keyHeaders,
   // Without a key none is needed, and to ask for one would cost a round trip.
   ticket: () => (hasKey() ? ticketFrom({ headers: keyHeaders })() : undefined),
   profile: PROFILE,
   seqOf: loaded.seqOf,
-  // Version 7 stops its chat when it unmounts, which is no reason to stop a turn: the button does that.
-  stopOnAbort: false,
   prepareSendMessagesRequest: ({ messages, messageId }) => ({
     messages: newest(messages, messageId),
   }),

@@ -22,17 +22,17 @@ export function useServerHealth(): Health {
       timer = window.setTimeout(look, PAUSE_MS[next]);
     };
     void look();
-    // Whoever finds out first is not kept waiting.
-    const onDoubt = () => void look();
-    window.addEventListener('online', onDoubt);
-    window.addEventListener('offline', onDoubt);
-    window.addEventListener('adk-stream:doubt', onDoubt);
+    // A failed request triggers a check at once.
+    const onCheck = () => void look();
+    window.addEventListener('online', onCheck);
+    window.addEventListener('offline', onCheck);
+    window.addEventListener('adk-stream:check-server', onCheck);
     return () => {
       isGone = true;
       window.clearTimeout(timer);
-      window.removeEventListener('online', onDoubt);
-      window.removeEventListener('offline', onDoubt);
-      window.removeEventListener('adk-stream:doubt', onDoubt);
+      window.removeEventListener('online', onCheck);
+      window.removeEventListener('offline', onCheck);
+      window.removeEventListener('adk-stream:check-server', onCheck);
     };
   }, []);
 
@@ -40,6 +40,6 @@ export function useServerHealth(): Health {
 }
 
 /** Something failed that the network may be to blame for. */
-export function doubtServer(): void {
-  window.dispatchEvent(new Event('adk-stream:doubt'));
+export function checkServer(): void {
+  window.dispatchEvent(new Event('adk-stream:check-server'));
 }

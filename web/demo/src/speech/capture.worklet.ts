@@ -16,7 +16,7 @@ class Capture extends AudioWorkletProcessor {
 
   override process([input]: Float32Array[][]): boolean {
     for (const sample of input?.[0] ?? []) {
-      // The mean of what one sample stands for: it also takes out what is too high for the rate.
+      // The mean over the input samples of one output sample: it also takes out what is too high for the rate.
       this.#sum += sample;
       this.#count += 1;
       this.#next += 1;

@@ -1,4 +1,4 @@
-/** The microphone, opened for as long as somebody talks. */
+/** The microphone, open for as long as it records. */
 import capture from './capture.worklet.ts?worker&url';
 
 export interface Microphone {

@@ -1,4 +1,4 @@
-/** Plays what it is given, in order and without gaps, until it is told to stop. */
+/** Plays what it is given, in order and without gaps, until it is stopped. */
 
 class Playback extends AudioWorkletProcessor {
   #queue: Float32Array[] = [];

@@ -1,7 +1,7 @@
 /** The agent's voice: sound that comes with the stream, played as it comes. */
 import playback from './playback.worklet.ts?worker&url';
 
-/** What `useChat` is told of data that belongs to no message. */
+/** What `useChat` reports of data that belongs to no message. */
 export interface DataPart {
   type: string;
   data?: unknown;
@@ -24,12 +24,12 @@ export function subscribeToVoice(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export const isVoiceHeard = () => isSpeaking;
+export const isVoicePlaying = () => isSpeaking;
 
 export const voiceAnalyser = () => analyser;
 
 /** Takes what came with the stream: sound, or that somebody fell in. */
-export function hearData({ type, data }: DataPart): void {
+export function playData({ type, data }: DataPart): void {
   if (type === 'data-pcm') {
     if (holds > 0) {
       return;
@@ -39,19 +39,19 @@ export function hearData({ type, data }: DataPart): void {
     const samples = decoded(content);
     void player.then(({ node }) => node.port.postMessage(samples));
   } else if (type === 'data-interrupted') {
-    hush();
+    stopPlayback();
   }
 }
 
-/** Stops at once; what comes from now on is heard. */
-export function hush(): void {
+/** Stops at once; what comes from now on is played. */
+export function stopPlayback(): void {
   void player?.then(({ node }) => node.port.postMessage('stop'));
 }
 
-/** Stops at once, and lets pass unheard what still comes, until the given function is called. */
-export function silence(): () => void {
+/** Stops at once, and drops what still comes, until the returned function is called. */
+export function mute(): () => void {
   holds += 1;
-  hush();
+  stopPlayback();
   return () => {
     holds -= 1;
   };

@@ -4,8 +4,8 @@ import { ScrollBox } from '../app/ScrollBox.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { ApprovalForm } from './ApprovalForm.tsx';
 import { CARD, END } from './arming.ts';
+import { DecisionBadge } from './DecisionBadge.tsx';
 import { intent, isKnown } from './intent.ts';
-import { Seal } from './Seal.tsx';
 import { escaped } from './spoofing.ts';
 import { UntrustedText } from './UntrustedText.tsx';
 import type { Delivery } from './useDelivery.ts';
@@ -18,9 +18,9 @@ interface Props {
   question: string | undefined;
   /** Whether question and input are as the server has them: before, nobody can say yes. */
   isShown: boolean;
-  /** Stands for what is shown. */
+  /** Identifies what is shown. */
   shown: string;
-  /** Whether it was asked anew, as something else, since it was shown here. */
+  /** Whether it was asked again, as something else, since it was shown here. */
   hasChanged?: boolean;
   /** Who asks. */
   asker: string;
@@ -86,10 +86,10 @@ export function ApprovalCard(props: Props) {
             {left === undefined ? words.approval.forever : words.approval.expires(left)}
           </p>
         </div>
-        <Seal kind="open" left={share(left, whole)} />
+        <DecisionBadge kind="open" left={share(left, whole)} />
       </div>
       {props.hasChanged === true && (
-        <p className="text-sm text-seal" role="alert">
+        <p className="text-sm text-alert" role="alert">
           {words.approval.changed}
         </p>
       )}
@@ -128,7 +128,7 @@ function languageOf(text: string): string | undefined {
   return /[a-z]/i.test(text) ? 'en' : undefined;
 }
 
-/** Whoever answered by keyboard is not left nowhere; a card that goes by itself takes no focus along. */
+/** Keyboard focus moves on after an answer; a card that goes by itself takes no focus along. */
 function useFocusAfter(card: { current: HTMLElement | null }, id: string): void {
   useLayoutEffect(() => {
     const element = card.current;

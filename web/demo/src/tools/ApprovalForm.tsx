@@ -11,7 +11,7 @@ interface Props {
   input: ExactJson;
   /** Whether what is asked is shown as the server has it. */
   isShown: boolean;
-  /** Stands for what is shown. */
+  /** Identifies what is shown. */
   shown: string;
   /** Whether another input may be put in its place. */
   isEditable: boolean;
@@ -86,7 +86,7 @@ export function ApprovalForm(props: Props) {
             value={reason}
             maxLength={500}
             autoComplete="off"
-            // biome-ignore lint/a11y/noAutofocus: whoever says no may say why
+            // biome-ignore lint/a11y/noAutofocus: a denial may have a reason
             autoFocus
             onChange={event => setReason(event.target.value)}
             onKeyDown={onReasonKey}

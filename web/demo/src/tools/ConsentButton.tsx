@@ -12,7 +12,7 @@ import { ARMING_MS, Arming } from './arming.ts';
 interface Props {
   /** Whether what is to be consented to is shown, and no answer is on its way. */
   isReady: boolean;
-  /** Stands for what is shown: something else has to be looked at anew. */
+  /** Identifies what is shown: something else has to be in sight again. */
   shown: string;
   onConsent: () => void;
   /** A press that does not count. */
@@ -32,7 +32,14 @@ export function ConsentButton({ isReady, shown, onConsent, onTooSoon, children }
   const press = useRef<boolean>(undefined);
   const [isArmed, setIsArmed] = useState(false);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what else is shown is looked at anew
+  /** A press that is under way ends as none, whatever is armed by then: the next one counts again. */
+  const refuse = () => {
+    if (press.current !== undefined) {
+      press.current = false;
+    }
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what else is shown is looked at again
   useEffect(() => {
     if (!isReady || button.current === null) {
       return;
@@ -42,7 +49,7 @@ export function ConsentButton({ isReady, shown, onConsent, onTooSoon, children }
     return () => {
       made.stop();
       arming.current = undefined;
-      press.current = undefined;
+      refuse();
       setIsArmed(false);
     };
   }, [isReady, shown]);
@@ -87,12 +94,8 @@ export function ConsentButton({ isReady, shown, onConsent, onTooSoon, children }
       onFocus={event => {
         focusedAt.current = event.timeStamp;
       }}
-      onBlur={() => {
-        press.current = undefined;
-      }}
-      onPointerCancel={() => {
-        press.current = undefined;
-      }}
+      onBlur={refuse}
+      onPointerCancel={refuse}
       onPointerDown={onPointerDown}
       onKeyDown={onKeyDown}
       onClick={onClick}

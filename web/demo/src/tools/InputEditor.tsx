@@ -80,17 +80,17 @@ export function InputEditor({ input, isReady, shown, onApprove, onTooSoon, onBac
                   <input
                     {...field}
                     inputMode={value.kind === 'number' ? 'decimal' : 'text'}
-                    // biome-ignore lint/a11y/noAutofocus: whoever asked to edit wants to
+                    // biome-ignore lint/a11y/noAutofocus: the user asked to edit
                     autoFocus={index === 0}
                   />
                 )}
                 {piecesOf(text).some(({ kind }) => kind !== 'plain') && (
-                  <p className="folded-value text-sm">
-                    <UntrustedText text={text.slice(0, 400)} />
-                  </p>
+                  <ScrollBox className="long-value text-sm" label={words.approval.whole}>
+                    <UntrustedText text={text} />
+                  </ScrollBox>
                 )}
                 {bad === index && (
-                  <p role="alert" className="text-sm text-seal">
+                  <p role="alert" className="text-sm text-alert">
                     {words.approval.badField[value.kind]}
                   </p>
                 )}

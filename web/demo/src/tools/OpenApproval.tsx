@@ -16,7 +16,7 @@ import { ClockContext } from './useTimeLeft.ts';
 interface Props {
   approvalId: string;
   /** What the chat knows of it, until the server's record was read. */
-  told: {
+  streamed: {
     tool: string;
     input: unknown;
     question: string | undefined;
@@ -32,7 +32,7 @@ interface Props {
 
 /** A question of the chat, as the server has it. */
 export function OpenApproval(props: Props) {
-  const { approvalId, told, onAnswer } = props;
+  const { approvalId, streamed, onAnswer } = props;
   return (
     // One attempt for each approval: drawn again from what the journal says, the card would offer a yes until
     // the server's record is read and fails again.
@@ -40,7 +40,7 @@ export function OpenApproval(props: Props) {
       of={approvalId}
       instead={() => (
         <UnshownApproval
-          tool={told.tool}
+          tool={streamed.tool}
           onDeny={() => onAnswer(approvalId, { approved: false })}
         />
       )}
@@ -50,15 +50,18 @@ export function OpenApproval(props: Props) {
   );
 }
 
-function ShownApproval({ approvalId, told, onAnswer, focusAfter }: Props) {
+function ShownApproval({ approvalId, streamed, onAnswer, focusAfter }: Props) {
   const words = useWords();
   const { agent } = useContext(InfoContext);
   // What is played again has happened, and asks nobody.
   const isLive = useContext(ClockContext) === undefined;
   const [{ approval, decision, hasChanged }, setRecord] = useApprovalRecord(approvalId, isLive);
-  const { input: toldInput } = told;
-  const input = useMemo(() => exactInput(approval ?? { input: toldInput }), [approval, toldInput]);
-  const question = approval?.question ?? told.question;
+  const { input: streamedInput } = streamed;
+  const input = useMemo(
+    () => exactInput(approval ?? { input: streamedInput }),
+    [approval, streamedInput],
+  );
+  const question = approval?.question ?? streamed.question;
 
   const { delivery, answer } = useDelivery({
     approvalId,
@@ -82,17 +85,17 @@ function ShownApproval({ approvalId, told, onAnswer, focusAfter }: Props) {
     <ApprovalCard
       // An answer that was begun to something else is not carried over.
       key={hasChanged === true ? shown : 'first'}
-      tool={approval?.toolName ?? told.tool}
+      tool={approval?.toolName ?? streamed.tool}
       input={input}
       question={question}
       isShown={approval !== undefined && decision === undefined}
       shown={shown}
       hasChanged={hasChanged === true}
-      asker={askerOf(approval?.path ?? told.path, agent)}
-      askedAt={approval?.askedAt ?? told.askedAt}
-      expiresAt={approval?.expiresAt ?? told.expiresAt}
-      isWithin={approval?.within ?? told.isWithin}
-      isEditable={approval?.editable ?? told.isEditable}
+      asker={askerOf(approval?.path ?? streamed.path, agent)}
+      askedAt={approval?.askedAt ?? streamed.askedAt}
+      expiresAt={approval?.expiresAt ?? streamed.expiresAt}
+      isWithin={approval?.within ?? streamed.isWithin}
+      isEditable={approval?.editable ?? streamed.isEditable}
       delivery={delivery}
       focusAfter={focusAfter}
       onAnswer={given =>

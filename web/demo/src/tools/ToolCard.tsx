@@ -20,17 +20,17 @@ import { useCall, useOutcome, useQuestions, useResult } from '../journal/journal
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
 import { pathOf } from './asker.ts';
+import { type BadgeKind, DecisionBadge } from './DecisionBadge.tsx';
 import { exactOf } from './exactValue.ts';
 import { wordFor } from './FieldName.tsx';
 import { intent } from './intent.ts';
 import { OpenApproval } from './OpenApproval.tsx';
-import { isRecord, label, news, shown } from './output.ts';
-import { Seal, type SealKind } from './Seal.tsx';
+import { isRecord, label, newFields, shown } from './output.ts';
 import { escaped } from './spoofing.ts';
 import { type ToolPart, toolName } from './toolParts.ts';
-import { type Standing, toolState, type Word } from './toolState.ts';
+import { type CallContext, toolState, type Word } from './toolState.ts';
 
-interface Props extends Standing {
+interface Props extends CallContext {
   part: ToolPart;
   onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
 }
@@ -45,8 +45,8 @@ const icons = new Map<string, LucideIcon>([
   ['write_report', BookOpenText],
 ]);
 
-/** One call: what it does, how it stands, and the question that holds it, while it does. */
-export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: Props) {
+/** One call: what it does, its state, and the question that holds it, while it does. */
+export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: Props) {
   const words = useWords();
   const language = useContext(LanguageContext);
   const questions = useQuestions(part.toolCallId).filter(isApproval);
@@ -57,7 +57,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
   const asked = 'approval' in part ? part.approval : undefined;
   const question = questions.find(({ gate }) => gate.id === asked?.id) ?? questions.at(-1);
   const given = call?.input ?? part.input;
-  const { word, note } = toolState(part, standing, { question, result, outcome }, words.tool);
+  const { word, note } = toolState(part, context, { question, result, outcome }, words.tool);
 
   if (word === 'asked' && asked !== undefined) {
     return (
@@ -65,7 +65,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
         // Another question about the same call is another card.
         key={asked.id}
         approvalId={asked.id}
-        told={{
+        streamed={{
           tool,
           input: given,
           question: questionOf(question) ?? described(asked),
@@ -83,9 +83,9 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
 
   const Icon = icons.get(tool) ?? Wrench;
   const output = result?.output ?? ('output' in part ? part.output : undefined);
-  const results = news(output, given);
+  const results = newFields(output, given);
   const closed = question?.closed;
-  const seal = sealOf(word, closed?.decision);
+  const badge = badgeOf(word, closed?.decision);
   const wasEdited = closed?.decision === 'approved' && closed.input !== undefined;
   // What ran, where that is not what was asked about.
   const ran = wasEdited ? closed.input : given;
@@ -141,7 +141,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...standing }: 
           {output !== undefined && <Field name={words.tool.output} value={output} />}
         </details>
       </div>
-      {seal !== undefined && <Seal kind={seal} />}
+      {badge !== undefined && <DecisionBadge kind={badge} />}
     </div>
   );
 });
@@ -152,15 +152,15 @@ function questionOf(question: Question | undefined): string | undefined {
   return question?.gate.kind.kind === 'approval' ? question.gate.kind.question : undefined;
 }
 
-/** The newest clients are told the question itself. */
+/** The newest clients get the question itself. */
 function described(approval: object): string | undefined {
   const descriptor = 'descriptor' in approval ? approval.descriptor : undefined;
   const question = isRecord(descriptor) ? descriptor.question : undefined;
   return typeof question === 'string' ? question : undefined;
 }
 
-/** What became of it, in a word: a yes that came to nothing is not stamped as one. */
-function sealOf(word: Word, decision: string | undefined): SealKind | undefined {
+/** The outcome as a badge: an approval of a call that failed is not stamped as one. */
+function badgeOf(word: Word, decision: string | undefined): BadgeKind | undefined {
   if (word === 'unknown') {
     return 'unknown';
   }

@@ -28,7 +28,7 @@ export function UnshownApproval({ tool, onDeny }: Props) {
       aria-label={`${escaped(tool).slice(0, 80)}: ${words.tool.asked}`}
     >
       <p className="flex gap-2">
-        <TriangleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0 text-seal" />
+        <TriangleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0 text-alert" />
         {words.approval.unshown}
       </p>
       <div className="flex items-center gap-2">

@@ -1,6 +1,6 @@
 import { useContext, useMemo } from 'react';
 import { LanguageContext, useWords } from '../language/language.ts';
-import { type Piece, piecesOf } from './spoofing.ts';
+import { bounded, type Piece, piecesOf, written } from './spoofing.ts';
 
 interface Props {
   text: string;
@@ -8,24 +8,21 @@ interface Props {
   hasLines?: boolean;
 }
 
-/** More marks than that say nothing more, and cost. */
-const MOST_MARKS = 300;
-
 /**
  * A text that somebody else wrote, as it is: what is not to be seen is written out, words of several
  * scripts are marked, and its direction stays its own.
  */
 export function UntrustedText({ text, hasLines = false }: Props) {
-  const pieces = useMemo(() => piecesOf(text), [text]);
-  const marked = pieces.slice(0, MOST_MARKS);
-  const rest = pieces.slice(MOST_MARKS);
+  const words = useWords().marks;
+  const { marked, rest, left } = useMemo(() => bounded(piecesOf(text)), [text]);
   return (
     <bdi className="untrusted">
       {marked.map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the same text has the same pieces
         <PieceView key={index} piece={piece} hasLines={hasLines} />
       ))}
-      {rest.map(({ text }) => text).join('')}
+      {left > 0 && <span className="odd-note">({words.more(left)}) </span>}
+      {rest}
     </bdi>
   );
 }
@@ -36,23 +33,27 @@ function PieceView({ piece, hasLines }: { piece: Piece; hasLines: boolean }) {
   switch (piece.kind) {
     case 'plain':
       return piece.text;
-    case 'hidden': {
-      const count = piece.times > 1 ? `×${piece.times}` : '';
+    case 'hidden':
       return (
         <>
           <span className="hidden-character" title={words.hidden}>
-            {piece.text}
-            {count}
+            {written(piece)}
           </span>
           {hasLines && piece.text === '\\n' && <br />}
         </>
       );
-    }
     case 'mixed':
       return (
         <Marked
           text={piece.text}
           note={words.mixed(piece.scripts.map(it => nameOf(it, language)))}
+        />
+      );
+    case 'rare':
+      return (
+        <Marked
+          text={piece.text}
+          note={words.rare(piece.scripts.map(it => nameOf(it, language)))}
         />
       );
     case 'lookalike':

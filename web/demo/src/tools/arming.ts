@@ -8,7 +8,7 @@
 /** How long. Shorter, people have pressed before they could have read. */
 export const ARMING_MS = 500;
 
-/** The class of a card, and of what stands at the end of its question and of its fields. */
+/** The class of a card, and of what is at the end of its question and of its fields. */
 export const CARD = 'approval';
 export const END = 'read-to-here';
 
@@ -71,7 +71,7 @@ export class Arming {
     document.removeEventListener('visibilitychange', this.#begin);
   }
 
-  /** Whether a press that began at a time, as events tell it, counts. */
+  /** Whether a press that began at a time, as events give it, counts. */
   isArmedAt(time: number): boolean {
     // It may have moved since the last look.
     this.#compare(performance.now());
@@ -80,12 +80,12 @@ export class Arming {
 
   readonly #begin = (): void => {
     this.#place = undefined;
-    this.#tell(performance.now());
+    this.#notify(performance.now());
   };
 
   readonly #look = (): void => {
     this.#compare(performance.now());
-    this.#tell(performance.now());
+    this.#notify(performance.now());
   };
 
   #compare(now: number): void {
@@ -96,7 +96,7 @@ export class Arming {
     }
   }
 
-  #tell(now: number): void {
+  #notify(now: number): void {
     const isArmed =
       this.#place !== undefined && this.#unread.size === 0 && now - this.#since >= ARMING_MS;
     if (isArmed !== this.#isArmed) {

@@ -8,7 +8,7 @@ export function pathOf(call: Call | undefined): string[] {
   return Array.isArray(path) ? path.filter(name => typeof name === 'string') : [];
 }
 
-/** Who asks: `root › payments`, or the server's name for the agent where no path is told. */
+/** Who asks: `root › payments`, or the server's name for the agent where there is no path. */
 export function askerOf(path: readonly string[] | undefined, agent: string): string {
   return path === undefined || path.length === 0 ? agent : path.map(escaped).join(' › ');
 }

@@ -45,7 +45,7 @@ export function intent(
   }
 }
 
-/** Longer values are told in the fields. */
+/** Longer values are shown in the fields. */
 const LONGEST = 80;
 
 function short(value: string): string {
@@ -74,7 +74,7 @@ function amount(input: ExactJson, language: Language): string {
 /** Numbers that every digit of is kept of when they are formatted. */
 const plainNumber = /^-?\d{1,15}(?:\.\d{1,2})?$/;
 
-/** An amount as people write it; one that would have to be rounded as it stands. */
+/** An amount as people write it; one that would have to be rounded as it is. */
 export function money(amount: string, currency: string, language: Language): string {
   const isExact = plainNumber.test(amount) && amount.replace(/[-.]/g, '').length <= 15;
   if (isExact && /^[A-Z]{3}$/.test(currency)) {

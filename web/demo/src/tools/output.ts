@@ -15,7 +15,7 @@ export function failure(output: unknown): string | undefined {
 }
 
 /** The fields of an output that are worth a word: plain ones, that the input had not. */
-export function news(output: unknown, input: unknown): [string, unknown][] {
+export function newFields(output: unknown, input: unknown): [string, unknown][] {
   if (!isRecord(output)) {
     return [];
   }

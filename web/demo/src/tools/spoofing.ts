@@ -1,7 +1,10 @@
 /**
- * What a text hides from whoever reads it: characters that are not seen or that turn the direction of
- * others, and words whose letters come from several scripts (Unicode Technical Standard 39, in the
- * sense of its "highly restrictive" level).
+ * What a text hides from its reader: characters that are not seen or that turn the direction of
+ * others, and words that may read as others. Each word is judged by itself, as the "highly restrictive"
+ * level of Unicode Technical Standard 39 judges identifiers: letters of one script, or of those that are
+ * written together; of a script in everyday use; and none that stand for others (mathematical,
+ * fullwidth). The standard's table of confusable characters is not here: of Cyrillic, Greek and Armenian,
+ * words of letters that look Latin are marked by a list of ours.
  */
 
 export type Piece =
@@ -10,7 +13,9 @@ export type Piece =
   | { kind: 'hidden'; text: string; times: number }
   /** A word with letters of several scripts, named by their codes. */
   | { kind: 'mixed'; text: string; scripts: string[] }
-  /** A word of another script that reads as one of Latin letters. */
+  /** A word of a script that hardly anybody writes, and whose letters look like others. */
+  | { kind: 'rare'; text: string; scripts: string[] }
+  /** A word of other letters that reads as one of Latin letters. */
   | { kind: 'lookalike'; text: string };
 
 /** A family or a flag is one picture, joined by what is else not to be seen. */
@@ -30,26 +35,40 @@ export function piecesOf(text: string): Piece[] {
     return text === '' ? [] : [{ kind: 'plain', text }];
   }
   const found: Piece[] = [];
-  const lookalike = lookalikesIn(text);
   let at = 0;
   for (const match of text.matchAll(pieces)) {
     if (match[2] !== undefined) {
-      addWords(found, text.slice(at, match.index), lookalike);
+      addWords(found, text.slice(at, match.index));
       addHidden(found, match[2]);
       at = match.index + match[0].length;
     }
   }
-  addWords(found, text.slice(at), lookalike);
+  addWords(found, text.slice(at));
   return found;
 }
 
 /** The same as plain text, for where there is no room for marks. */
 export function escaped(text: string): string {
-  return piecesOf(text)
-    .map(piece =>
-      piece.kind === 'hidden' && piece.times > 1 ? `${piece.text}×${piece.times}` : piece.text,
-    )
-    .join('');
+  return piecesOf(text).map(written).join('');
+}
+
+/** A piece without its mark. */
+export function written(piece: Piece): string {
+  return piece.kind === 'hidden' && piece.times > 1 ? `${piece.text}×${piece.times}` : piece.text;
+}
+
+/** More marks than that say nothing more, and cost. */
+const MOST_MARKS = 300;
+
+/** Pieces up to the most marks, what comes after them without marks, and how many those would be. */
+export function bounded(pieces: Piece[]): { marked: Piece[]; rest: string; left: number } {
+  const marks = pieces.flatMap(({ kind }, index) => (kind === 'plain' ? [] : [index]));
+  const end = marks[MOST_MARKS] ?? pieces.length;
+  return {
+    marked: pieces.slice(0, end),
+    rest: pieces.slice(end).map(written).join(''),
+    left: Math.max(0, marks.length - MOST_MARKS),
+  };
 }
 
 function addHidden(found: Piece[], characters: string): void {
@@ -76,26 +95,38 @@ function escapeOf(character: string): string {
   return shortEscapes.get(character) ?? long;
 }
 
-function addWords(found: Piece[], text: string, isLookalike: (word: string) => boolean): void {
+function addWords(found: Piece[], text: string): void {
   let at = 0;
   const plain = (to: number) => {
     if (to > at) {
       addPlain(found, text.slice(at, to));
     }
   };
-  for (const { 0: letters, index } of text.matchAll(word)) {
-    const scripts = mixOf(letters);
-    if (scripts !== undefined || isLookalike(letters)) {
+  const words = [...text.matchAll(word)];
+  for (const [number, { 0: letters, index }] of words.entries()) {
+    const odd = oddWord(letters, [words[number - 1]?.[0], words[number + 1]?.[0]]);
+    if (odd !== undefined) {
       plain(index);
-      found.push(
-        scripts === undefined
-          ? { kind: 'lookalike', text: letters }
-          : { kind: 'mixed', text: letters, scripts },
-      );
+      found.push(odd);
       at = index + letters.length;
     }
   }
   plain(text.length);
+}
+
+/** What is to be said of a word, given those beside it. */
+function oddWord(text: string, beside: (string | undefined)[]): Piece | undefined {
+  if (ascii.test(text)) {
+    return undefined;
+  }
+  const codes = scriptsOf(text);
+  if (isMixed(codes)) {
+    return { kind: 'mixed', text, scripts: [...codes] };
+  }
+  if ([...codes].some(code => !everyday.has(code))) {
+    return { kind: 'rare', text, scripts: [...codes] };
+  }
+  return isLookalike(text, beside) ? { kind: 'lookalike', text } : undefined;
 }
 
 function addPlain(found: Piece[], text: string): void {
@@ -107,26 +138,55 @@ function addPlain(found: Piece[], text: string): void {
   }
 }
 
+/** Scripts in everyday use, as Unicode recommends them for identifiers (UAX 31, table 5). */
+const everyday = new Map(
+  Object.entries({
+    Latn: /\p{Script=Latin}/u,
+    Cyrl: /\p{Script=Cyrillic}/u,
+    Grek: /\p{Script=Greek}/u,
+    Armn: /\p{Script=Armenian}/u,
+    Hebr: /\p{Script=Hebrew}/u,
+    Arab: /\p{Script=Arabic}/u,
+    Hani: /\p{Script=Han}/u,
+    Hira: /\p{Script=Hiragana}/u,
+    Kana: /\p{Script=Katakana}/u,
+    Hang: /\p{Script=Hangul}/u,
+    Bopo: /\p{Script=Bopomofo}/u,
+    Beng: /\p{Script=Bengali}/u,
+    Deva: /\p{Script=Devanagari}/u,
+    Ethi: /\p{Script=Ethiopic}/u,
+    Geor: /\p{Script=Georgian}/u,
+    Gujr: /\p{Script=Gujarati}/u,
+    Guru: /\p{Script=Gurmukhi}/u,
+    Khmr: /\p{Script=Khmer}/u,
+    Knda: /\p{Script=Kannada}/u,
+    Laoo: /\p{Script=Lao}/u,
+    Mlym: /\p{Script=Malayalam}/u,
+    Mymr: /\p{Script=Myanmar}/u,
+    Orya: /\p{Script=Oriya}/u,
+    Sinh: /\p{Script=Sinhala}/u,
+    Taml: /\p{Script=Tamil}/u,
+    Telu: /\p{Script=Telugu}/u,
+    Thaa: /\p{Script=Thaana}/u,
+    Thai: /\p{Script=Thai}/u,
+    Tibt: /\p{Script=Tibetan}/u,
+  }),
+);
+/** Others, to be named. All that are not here are "unknown". */
+const rare = new Map(
+  Object.entries({
+    Cans: /\p{Script=Canadian_Aboriginal}/u,
+    Cher: /\p{Script=Cherokee}/u,
+    Copt: /\p{Script=Coptic}/u,
+    Dsrt: /\p{Script=Deseret}/u,
+    Goth: /\p{Script=Gothic}/u,
+    Lisu: /\p{Script=Lisu}/u,
+    Tfng: /\p{Script=Tifinagh}/u,
+    Vaii: /\p{Script=Vai}/u,
+  }),
+);
 /** By the codes of ISO 15924, which browsers know names for. */
-const scripts: readonly (readonly [code: string, letters: RegExp])[] = [
-  ['Latn', /\p{Script=Latin}/u],
-  ['Cyrl', /\p{Script=Cyrillic}/u],
-  ['Grek', /\p{Script=Greek}/u],
-  ['Armn', /\p{Script=Armenian}/u],
-  ['Hebr', /\p{Script=Hebrew}/u],
-  ['Arab', /\p{Script=Arabic}/u],
-  ['Hani', /\p{Script=Han}/u],
-  ['Hira', /\p{Script=Hiragana}/u],
-  ['Kana', /\p{Script=Katakana}/u],
-  ['Hang', /\p{Script=Hangul}/u],
-  ['Bopo', /\p{Script=Bopomofo}/u],
-  ['Deva', /\p{Script=Devanagari}/u],
-  ['Thai', /\p{Script=Thai}/u],
-  ['Geor', /\p{Script=Georgian}/u],
-  ['Cher', /\p{Script=Cherokee}/u],
-  ['Copt', /\p{Script=Coptic}/u],
-  ['Lisu', /\p{Script=Lisu}/u],
-];
+const scripts = [...everyday, ...rare];
 const common = /[\p{Script=Common}\p{Script=Inherited}]/u;
 /** Letters for formulas, which read as Latin and are none. */
 const formula = /[\u{1D400}-\u{1D7FF}]/u;
@@ -136,45 +196,56 @@ const together = ['Latn Hani Hira Kana', 'Latn Hani Bopo', 'Latn Hani Hang'].map
   codes => new Set(codes.split(' ')),
 );
 
-/** The scripts of a word, where they are not written together anywhere. */
-function mixOf(letters: string): string[] | undefined {
-  if (ascii.test(letters)) {
-    return undefined;
-  }
+/** The scripts of a word, with codes of their own for letters of formulas and for mixed digits. */
+function scriptsOf(letters: string): Set<string> {
   const codes = new Set<string>();
   for (const character of letters) {
     if (formula.test(character)) {
       codes.add('Zmth');
-    } else if (/\p{Nd}/u.test(character) && !/[0-9]/.test(character)) {
-      codes.add('digits');
+    } else if (/\p{Nd}/u.test(character)) {
+      // Digits of another script are as they seem, but not beside the common ones.
+      if (!/[0-9]/.test(character) && /[0-9]/.test(letters)) {
+        codes.add('Zyyy');
+      }
     } else if (!common.test(character)) {
       codes.add(scripts.find(([, of]) => of.test(character))?.[0] ?? 'Zzzz');
     }
   }
-  if (codes.has('digits')) {
-    // Digits of another script are as they seem, but not beside the common ones.
-    codes.delete('digits');
-    if (/[0-9]/.test(letters)) {
-      codes.add('Zyyy');
-    }
-  }
-  const isMixed =
-    codes.has('Zmth') ||
-    codes.has('Zyyy') ||
-    (codes.size > 1 && !together.some(set => [...codes].every(code => set.has(code))));
-  return isMixed ? [...codes] : undefined;
+  return codes;
 }
 
-/** Letters of Cyrillic, Greek and Armenian that can't be told from Latin ones. */
+/** Whether scripts are not written together anywhere. */
+function isMixed(codes: Set<string>): boolean {
+  return (
+    codes.has('Zmth') ||
+    codes.has('Zyyy') ||
+    (codes.size > 1 && !together.some(set => [...codes].every(code => set.has(code))))
+  );
+}
+
+/** Letters of Cyrillic, Greek and Armenian that look like Latin ones. */
 const likeLatin = /^[АВЕЅІЈКМНОРСТХҮаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυҺԌԚԜՏՕսօհոց\p{M}0-9]+$/u;
 const notLatin = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u;
+/** Fullwidth letters, small capitals and the like; but not the ordinals of Spanish. */
+const standIn = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
 
 /**
- * Whether a word is one of those that only look Latin. Where the same text has words that do not, it is
- * written in that script, and short words of it are as they seem.
+ * Whether a word reads as one of Latin letters, and is none. A single letter is a word in many languages:
+ * it is as it seems beside a word of its script that reads as nothing else.
  */
-function lookalikesIn(text: string): (word: string) => boolean {
-  const foreign = (text.match(word) ?? []).filter(letters => notLatin.test(letters));
-  const isAll = foreign.length > 0 && foreign.every(letters => likeLatin.test(letters));
-  return letters => isAll && notLatin.test(letters);
+function isLookalike(text: string, beside: (string | undefined)[]): boolean {
+  for (const character of text) {
+    const meant = character.normalize('NFKC');
+    if (meant !== character && standIn.test(character) && /^[A-Za-z0-9]+$/.test(meant)) {
+      return true;
+    }
+  }
+  if (!notLatin.test(text) || !likeLatin.test(text)) {
+    return false;
+  }
+  const isHonest = (other: string | undefined) =>
+    other !== undefined &&
+    !likeLatin.test(other) &&
+    [...scriptsOf(text)].join() === [...scriptsOf(other)].join();
+  return [...text].length > 1 || !beside.some(isHonest);
 }

@@ -4,7 +4,7 @@ import type { Words } from '../language/en.ts';
 import { failure, isPending } from './output.ts';
 import type { ToolPart } from './toolParts.ts';
 
-/** How a call stands, in a word. */
+/** The state of a call, as one word. */
 export type Word =
   | 'asked'
   | 'answered'
@@ -20,9 +20,9 @@ export interface ToolState {
   note?: string | undefined;
 }
 
-/** How the message of a call stands. Plain values, so that a message is drawn anew only for a reason. */
-export interface Standing {
-  /** Whether its turn can go on: nothing was said after it, and nobody has stopped it. */
+/** The state of a call's message. Plain values, so that a message is drawn again only for a reason. */
+export interface CallContext {
+  /** Whether its turn can continue: nothing was said after it, and nobody has stopped it. */
   isOpen: boolean;
   /** Whether it is being streamed. */
   isBusy: boolean;
@@ -33,9 +33,9 @@ export interface Standing {
 /** What the journal says of a call. */
 export interface Recorded {
   question?: Question | undefined;
-  /** What came of it, where it went on by itself. */
+  /** The outcome, where it continued by itself. */
   result?: Outcome | undefined;
-  /** What came of it, as the journal has it. */
+  /** The outcome, as the journal has it. */
   outcome?: Outcome | undefined;
 }
 
@@ -43,24 +43,24 @@ export interface Recorded {
 const TIMED_OUT = 'Approval request timed out';
 const UNKNOWN = 'The outcome is unknown';
 
-/** How a call stands, and what else there is to say of it. */
+/** The state of a call, with a note. */
 export function toolState(
   part: ToolPart,
-  standing: Standing,
+  context: CallContext,
   { question, result, outcome }: Recorded,
   words: Words['tool'],
 ): ToolState {
   switch (part.state) {
     case 'input-streaming':
     case 'input-available':
-      return unfinished(standing, words);
+      return unfinished(context, words);
     case 'approval-requested':
-      return asked(standing, question, words);
+      return asked(context, question, words);
     case 'approval-responded':
-      return responded(part.approval, standing, words);
+      return responded(part.approval, context, words);
     case 'output-available':
       return part.preliminary === true
-        ? unfinished(standing, words)
+        ? unfinished(context, words)
         : finished(part.output, result, words);
     case 'output-error':
       return errored(part.errorText, outcome, words);
@@ -73,7 +73,7 @@ export function toolState(
 }
 
 function asked(
-  { isOpen }: Standing,
+  { isOpen }: CallContext,
   question: Question | undefined,
   words: Words['tool'],
 ): ToolState {
@@ -89,7 +89,7 @@ function reason(given: string | undefined, words: Words['tool']): string | undef
   return given?.startsWith('superseded:') ? words.unanswered : given;
 }
 
-/** To a page that comes back, a stream for every release can tell an old denial only as an error. */
+/** To a page that comes back, a stream for every release can send an old denial only as an error. */
 function errored(errorText: string, outcome: Outcome | undefined, words: Words['tool']): ToolState {
   if (errorText === TIMED_OUT) {
     return { word: 'timed out', note: words.timedOut };
@@ -107,17 +107,17 @@ function unknown(outcome: Outcome | undefined, words: Words['tool']): ToolState 
   return { word: 'unknown', note: words.outcomeUnknown[unknownReasonOf(outcome)] };
 }
 
-function unfinished({ isOpen, isBroken }: Standing, words: Words['tool']): ToolState {
+function unfinished({ isOpen, isBroken }: CallContext, words: Words['tool']): ToolState {
   return isOpen && !isBroken ? { word: 'running' } : { word: 'failed', note: words.ended };
 }
 
 function responded(
   { approved, reason }: { approved: boolean; reason?: string | undefined },
-  { isBroken, isBusy }: Standing,
+  { isBroken, isBusy }: CallContext,
   words: Words['tool'],
 ): ToolState {
   if (isBroken) {
-    return { word: 'failed', note: words.notHeard };
+    return { word: 'failed', note: words.notReceived };
   }
   if (!approved) {
     return { word: 'denied', note: reason };

@@ -2,7 +2,7 @@ import type { Approval, ApprovalDecision } from '@adk-stream/client';
 import { ApiError } from '@adk-stream/client';
 import { useCallback, useEffect, useState } from 'react';
 import { approvalStore } from '../server/approvals.ts';
-import { doubtServer } from '../server/useServerHealth.ts';
+import { checkServer } from '../server/useServerHealth.ts';
 
 /** What the server says of an approval. */
 export interface ServerRecord {
@@ -10,7 +10,7 @@ export interface ServerRecord {
   approval?: Approval;
   /** Missing while it is open. */
   decision?: ApprovalDecision;
-  /** Whether it was asked anew, as something else, since this page has shown it. */
+  /** Whether it was asked again, as something else, since this page has shown it. */
   hasChanged?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function useApprovalRecord(
       } catch (error) {
         // A refusal stays one; a server that is away comes back.
         if (!isGone && !(error instanceof ApiError && error.status < 500)) {
-          doubtServer();
+          checkServer();
           timer = window.setTimeout(read, RETRY_MS);
         }
       }

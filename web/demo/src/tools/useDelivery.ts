@@ -9,11 +9,11 @@ import { useWords } from '../language/language.ts';
 import { approvalStore } from '../server/approvals.ts';
 import { problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
-import { doubtServer } from '../server/useServerHealth.ts';
+import { checkServer } from '../server/useServerHealth.ts';
 
-/** What became of an answer on its way to the server. */
+/** The outcome of a answer on its way to the server. */
 export interface Delivery {
-  /** `unsure`: the server was not heard of since, and is asked what it knows. */
+  /** `unsure`: the server has not responded since, and is asked for its state. */
   state: 'open' | 'sending' | 'unsure' | 'decided';
   note?: string | undefined;
 }
@@ -24,7 +24,7 @@ interface Options {
   onAnswer: (answer: ApprovalAnswer) => Promise<string | undefined>;
   /** Something else is asked by now. */
   onChanged: (approval: Approval | undefined) => void;
-  /** It was decided, though nobody was told so. */
+  /** It was decided, though the response was lost. */
   onDecided: (decision: ApprovalDecision) => void;
 }
 
@@ -32,44 +32,51 @@ interface Options {
 const RETRY_MS = 1_000;
 
 /**
- * Brings an answer to the server, once. Where the server is not heard of afterwards, nothing is sent
- * again: it is asked what was decided until it says so, and until then nobody claims to know.
+ * Sends an answer to the server, once. Where the server does not respond, nothing is sent
+ * again: it is asked what was decided until it says so, and until then nobody claims to know. That it
+ * has no answer says nothing of one that may still be on its way; the person may give it again, since
+ * one answer counts.
  */
 export function useDelivery(options: Options) {
   const words = useWords();
   const [delivery, setDelivery] = useState<Delivery>({ state: 'open' });
   const latest = useRef({ ...options, words });
   latest.current = { ...options, words };
-  const isGone = useRef(false);
+  /** Which answer is under way: of an earlier one, nothing is said any more. */
+  const attempt = useRef(0);
 
-  useEffect(() => {
-    isGone.current = false;
-    return () => {
-      isGone.current = true;
-    };
-  }, []);
+  useEffect(
+    () => () => {
+      attempt.current += 1;
+    },
+    [],
+  );
 
-  const findOut = async () => {
+  const findOut = async (own: number) => {
     const { approvalId } = latest.current;
-    while (!isGone.current) {
+    while (own === attempt.current) {
       await new Promise(resolve => window.setTimeout(resolve, RETRY_MS));
       try {
         const record = await approvalStore.read(approvalId);
         const { words, onDecided } = latest.current;
-        if (record?.decision === undefined) {
-          setDelivery({ state: 'open', note: words.approval.undelivered });
-        } else {
+        if (own !== attempt.current) {
+          return;
+        }
+        if (record?.decision !== undefined) {
           setDelivery({ state: 'decided' });
           onDecided(record.decision);
+          return;
         }
-        return;
+        setDelivery({ state: 'open', note: words.approval.unreceived });
       } catch {
-        doubtServer();
+        checkServer();
       }
     }
   };
 
   const answer = async (given: ApprovalAnswer) => {
+    attempt.current += 1;
+    const own = attempt.current;
     const { onAnswer, words } = latest.current;
     setDelivery({ state: 'sending', note: words.approval.sending });
     try {
@@ -83,9 +90,9 @@ export function useDelivery(options: Options) {
       }
       const problem = problemOf(error);
       if (problem.code === 'network' || problem.code === 'gateway') {
-        doubtServer();
+        checkServer();
         setDelivery({ state: 'unsure', note: words.approval.unsure });
-        await findOut();
+        await findOut(own);
       } else {
         setDelivery({ state: 'open', note: problemWords(problem, words.problem) });
       }

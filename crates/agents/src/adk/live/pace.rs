@@ -1,7 +1,7 @@
-//! When the model has said all that it has to say.
+//! When an answer of the model is complete.
 //!
 //! It hands over by `turnComplete`, which is not always the end. A model that does not wait for its
-//! calls hands over while they run, and speaks again for each result. One that was interrupted hands
+//! calls hands over while they run, and answers again for each result. One that was interrupted hands
 //! over what it did not finish, and then answers.
 
 use std::time::Duration;
@@ -10,90 +10,90 @@ use gemini::Data;
 
 use super::super::event::Event;
 
-/// How long a model that was told something may say nothing. A socket that was good a while ago may
-/// have lost its model without a word, and is doubted earlier.
+/// How long a model may take to begin an answer. A socket that was good a while ago may
+/// have lost its model unnoticed, and gets less time.
 const FIRST: Duration = Duration::from_secs(30);
 const DOUBT: Duration = Duration::from_secs(15);
 
-/// How long it may say nothing in the middle of what it says.
+/// How long it may pause in the middle of an answer.
 const IDLE: Duration = Duration::from_secs(20);
 
-/// How long one that has handed over, and owes an answer, may say nothing before it is taken to have
+/// How long one that has handed over, and has yet to answer, may be silent before it is taken to have
 /// nothing to say.
 const REMARK: Duration = Duration::from_secs(5);
 
-/// How long one that has called tools, and has handed over, is listened to for more: what it says to
+/// How long one that has called tools, and has handed over, is read for more: its answer to
 /// a result may be a turn of its own.
 const GRACE: Duration = Duration::from_millis(400);
 
 /// What is known of the model's turn.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// Something came of what it says now.
-    is_talking: bool,
-    /// It was told something, and has not begun to answer that.
-    is_owed: bool,
-    /// It has handed over since it was told something.
+    /// An answer has begun.
+    is_answering: bool,
+    /// Something was sent that is not answered yet.
+    is_answer_due: bool,
+    /// It has handed over since something was sent.
     has_handed_over: bool,
-    /// It has called tools since somebody spoke.
+    /// It has called tools since the last message.
     has_called: bool,
-    /// It has said that it is done.
+    /// It has reported that it is done.
     is_done: bool,
 }
 
 /// How long to wait for a model, and what it means when nothing comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeLimit {
-    /// It has said all.
+    /// The answer is complete.
     Over,
-    /// If nothing comes, it has said all.
+    /// If nothing comes, the answer is complete.
     OverAfter(Duration),
     /// If nothing comes, it is lost.
     LostAfter(Duration),
 }
 
 impl Pace {
-    /// Somebody says something.
-    pub(super) fn ask(&mut self) {
+    /// A message was sent.
+    pub(super) fn message_sent(&mut self) {
         *self = Self {
-            is_owed: true,
+            is_answer_due: true,
             ..Self::default()
         };
     }
 
-    /// It is told what came of a call.
-    pub(super) fn tell(&mut self) {
-        self.is_owed = true;
+    /// The result of a call was sent.
+    pub(super) fn result_sent(&mut self) {
+        self.is_answer_due = true;
         self.has_handed_over = false;
         self.is_done = false;
     }
 
     /// Whether it is in the middle of saying something.
-    pub(super) fn is_talking(&self) -> bool {
-        self.is_talking
+    pub(super) fn is_answering(&self) -> bool {
+        self.is_answering
     }
 
     pub(super) fn take(&mut self, event: &Event) {
         if event.interrupted == Some(true) {
             // What interrupted it is to be answered.
-            self.is_talking = false;
-            self.is_owed = true;
+            self.is_answering = false;
+            self.is_answer_due = true;
         } else if event.calls().next().is_some() && !event.is_partial() {
-            self.is_talking = false;
-            self.is_owed = false;
+            self.is_answering = false;
+            self.is_answer_due = false;
             self.has_handed_over = false;
             self.has_called = true;
         } else if event.responses().next().is_some() {
-            self.tell();
+            self.result_sent();
         } else if is_speech(event) {
             // What was begun before a result came is not about it.
-            self.is_owed &= self.is_talking;
-            self.is_talking = true;
+            self.is_answer_due &= self.is_answering;
+            self.is_answering = true;
         }
         if event.turn_complete == Some(true) {
-            self.is_talking = false;
+            self.is_answering = false;
             match event.interaction_status.as_deref() {
-                Some("IN_PROGRESS") => self.tell(),
+                Some("IN_PROGRESS") => self.result_sent(),
                 status => {
                     self.has_handed_over = true;
                     self.is_done = status == Some("IDLE");
@@ -103,8 +103,8 @@ impl Pace {
     }
 
     pub(super) fn time_limit(&self, is_fresh: bool) -> TimeLimit {
-        match (self.is_owed, self.has_handed_over) {
-            _ if self.is_talking => TimeLimit::LostAfter(IDLE),
+        match (self.is_answer_due, self.has_handed_over) {
+            _ if self.is_answering => TimeLimit::LostAfter(IDLE),
             (false, true) if self.is_done || !self.has_called => TimeLimit::Over,
             (false, true) => TimeLimit::OverAfter(GRACE),
             (true, true) => TimeLimit::OverAfter(REMARK),
@@ -114,7 +114,7 @@ impl Pace {
     }
 }
 
-/// Whether the model speaks in it. The whole of a transcript may come late, and says nothing new.
+/// Whether it contains output of the model. The whole of a transcript may come late, and adds nothing.
 fn is_speech(event: &Event) -> bool {
     let content = event.content.as_ref().filter(|_| !event.is_from_user());
     let mut parts = content.into_iter().flat_map(|content| &content.parts);
@@ -132,7 +132,7 @@ mod tests {
 
     fn after(events: &[Value]) -> TimeLimit {
         let mut pace = Pace::default();
-        pace.ask();
+        pace.message_sent();
         for event in events {
             pace.take(&serde_json::from_value(event.clone()).unwrap());
         }

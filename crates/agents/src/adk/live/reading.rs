@@ -1,4 +1,4 @@
-//! What is said in a live run, as agent events.
+//! Events of a live run as agent events.
 
 use gemini::live::Transcription;
 use gemini::{Data, Part};
@@ -9,7 +9,7 @@ use super::super::agents::Agents;
 use super::super::event::Event;
 use super::super::reading::{self, Shown};
 use crate::gemini::Failure;
-use crate::speech::{self, Sound, is_sound};
+use crate::speech::{self, Sound, Voice, is_sound};
 
 /// Why a call that ADK wants confirmed is not made.
 const UNCONFIRMED: &str = "This tool wants ADK's own confirmation (require_confirmation), which ADK \
@@ -20,24 +20,11 @@ const UNCONFIRMED: &str = "This tool wants ADK's own confirmation (require_confi
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     read: reading::Reading,
-    /// Whose words the last text was.
+    /// The source of the last text.
     voice: Voice,
-    heard: Shown,
+    input: Shown,
     spoken: Shown,
     sound: Sound,
-}
-
-/// Whose words a text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Voice {
-    #[default]
-    Nobody,
-    /// The model's, written.
-    Text,
-    /// The user's, heard.
-    Input,
-    /// The model's, spoken.
-    Output,
 }
 
 impl Reading {
@@ -64,21 +51,21 @@ impl Reading {
         self.read.wait_no_more();
     }
 
-    /// Reads what is said, and whether tools are called in it. `answered` are long-running calls that
+    /// Reads an event, and whether it contains calls. `answered` are long-running calls that
     /// have given a first answer.
-    pub(super) fn say(
+    pub(super) fn read_output(
         &mut self,
         mut event: Event,
         answered: &[String],
     ) -> Result<(Vec<AgentEvent>, bool), Failure> {
-        let mut events = self.hear(&event);
+        let mut events = self.read_responses(&event);
         if event.interrupted == Some(true) {
             events.push(speech::interrupted());
             self.voice = Voice::Nobody;
         }
         let is_partial = event.is_partial();
-        let heard = event.input_transcription.take();
-        self.transcript(Voice::Input, heard, is_partial, &mut events);
+        let input = event.input_transcription.take();
+        self.transcript(Voice::Input, input, is_partial, &mut events);
         let spoken = event.output_transcription.take();
         self.transcript(Voice::Output, spoken, is_partial, &mut events);
         if let Some(content) = event.content.as_mut().filter(|_| !is_partial) {
@@ -88,26 +75,26 @@ impl Reading {
         let mut has_calls = false;
         if !event.is_from_user() {
             let said;
-            (said, has_calls) = self.read.say(event, answered)?;
+            (said, has_calls) = self.read.read_output(event, answered)?;
             for event in said {
                 if matches!(event, AgentEvent::Text { .. }) {
-                    self.speak_as(Voice::Text, &mut events);
+                    self.switch_voice(Voice::Text, &mut events);
                 }
                 events.push(event);
             }
-            // Nobody is asked about calls in live mode, so that there is nothing to wait for.
+            // Calls need no approval in live mode, so that there is nothing to wait for.
             events.extend(self.read.wait());
         }
         if is_complete {
-            // What is said next is a text of its own.
+            // The next text is a text of its own.
             self.voice = Voice::Nobody;
-            (self.heard, self.spoken) = Default::default();
+            (self.input, self.spoken) = Default::default();
         }
         Ok((events, has_calls))
     }
 
     /// Reads what comes between steps: results.
-    pub(super) fn hear(&mut self, event: &Event) -> Vec<AgentEvent> {
+    pub(super) fn read_responses(&mut self, event: &Event) -> Vec<AgentEvent> {
         let mut events = Vec::new();
         for response in event.responses() {
             let Some(id) = response.id.as_ref() else {
@@ -119,19 +106,19 @@ impl Reading {
             }
         }
         if event.responses().next().is_some() {
-            events.extend(self.read.hear(event));
+            events.extend(self.read.read_responses(event));
         }
         events
     }
 
-    /// What is said of what came between steps, now that it can be shown.
+    /// The events that came between steps, now that they can be shown.
     pub(super) fn begin(&mut self) -> Vec<AgentEvent> {
         self.sound = Sound::default();
         self.voice = Voice::Nobody;
         self.read.begin()
     }
 
-    /// What is said when the step is over.
+    /// The events at the end of a step.
     pub(super) fn hand_over(&mut self) -> Vec<AgentEvent> {
         if let Some(audio) = self.sound.metadata() {
             self.read.put("audio", audio);
@@ -139,7 +126,7 @@ impl Reading {
         self.read.hand_over()
     }
 
-    /// Tells a part, if it is sound.
+    /// Shows a part, if it is audio.
     fn sound(&mut self, part: &Part, events: &mut Vec<AgentEvent>) -> bool {
         match &part.data {
             Data::InlineData(blob) if is_sound(blob) => {
@@ -161,7 +148,7 @@ impl Reading {
             return;
         };
         let (shown, whose) = match voice {
-            Voice::Input => (&mut self.heard, "input"),
+            Voice::Input => (&mut self.input, "input"),
             _ => (&mut self.spoken, "output"),
         };
         let more = shown.more(&text, is_partial);
@@ -171,14 +158,14 @@ impl Reading {
         let Some(delta) = more.filter(|more| !more.is_empty()) else {
             return;
         };
-        self.speak_as(voice, events);
+        self.switch_voice(voice, events);
         events.push(AgentEvent::Text {
             delta,
             provider_metadata: Some(speech::transcript(whose)),
         });
     }
 
-    fn speak_as(&mut self, voice: Voice, events: &mut Vec<AgentEvent>) {
+    fn switch_voice(&mut self, voice: Voice, events: &mut Vec<AgentEvent>) {
         if self.voice != voice {
             events.push(AgentEvent::PartEnd);
             self.voice = voice;
@@ -194,14 +181,14 @@ mod tests {
     /// What a page would see of events, in short.
     fn read(events: &[Value]) -> Vec<String> {
         let mut reading = Reading::default();
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for event in events {
             let event: Event = serde_json::from_value(event.clone()).unwrap();
-            let (events, _) = reading.say(event, &[]).unwrap();
-            told.extend(events.into_iter().map(short));
+            let (events, _) = reading.read_output(event, &[]).unwrap();
+            shown.extend(events.into_iter().map(short));
         }
-        told.extend(reading.hand_over().into_iter().map(short));
-        told
+        shown.extend(reading.hand_over().into_iter().map(short));
+        shown
     }
 
     fn short(event: AgentEvent) -> String {
@@ -231,7 +218,7 @@ mod tests {
         }
     }
 
-    fn said(text: &str, is_partial: bool) -> Value {
+    fn model_words(text: &str, is_partial: bool) -> Value {
         json!({
             "author": "root", "partial": is_partial,
             "content": {"role": "model", "parts": [{"text": text}]},
@@ -243,7 +230,7 @@ mod tests {
         json!({"author": "root", "partial": is_partial, "outputTranscription": transcription})
     }
 
-    fn heard(text: &str, is_partial: bool) -> Value {
+    fn user_words(text: &str, is_partial: bool) -> Value {
         let transcription = json!({"text": text, "finished": !is_partial});
         json!({"author": "user", "partial": is_partial, "inputTranscription": transcription})
     }
@@ -277,82 +264,86 @@ mod tests {
     fn words_that_come_in_pieces_and_then_whole_are_shown_once() {
         let complete = json!({"author": "root", "turnComplete": true});
         let events = [
-            said("Hel", true),
-            said("lo.", true),
+            model_words("Hel", true),
+            model_words("lo.", true),
             usage(),
-            said("Hello.", false),
+            model_words("Hello.", false),
             complete.clone(),
-            said("Bye.", false),
+            model_words("Bye.", false),
             complete,
         ];
-        let told = read(&events);
-        assert_eq!(told[..5], ["|", "Hel", "lo.", "|", "Bye."]);
-        assert_eq!(told.last().unwrap(), "end");
+        let shown = read(&events);
+        assert_eq!(shown[..5], ["|", "Hel", "lo.", "|", "Bye."]);
+        assert_eq!(shown.last().unwrap(), "end");
     }
 
     #[test]
     fn result_in_the_middle_of_a_text_does_not_repeat_it() {
         let events = [
             call("p", &[]),
-            said("Mean", true),
+            model_words("Mean", true),
             response("p", json!({"paid": 5}), json!({})),
-            said("while.", true),
-            said("Meanwhile.", false),
+            model_words("while.", true),
+            model_words("Meanwhile.", false),
         ];
-        let told = read(&events);
-        assert_eq!(told[0], "call p at Agent");
-        assert_eq!(told[1..3], ["|", "Mean"]);
-        assert!(told[3].starts_with("p is Output"), "{told:?}");
-        assert_eq!(told[4], "while.");
-        assert!(told[5].starts_with('{'), "{told:?}");
+        let shown = read(&events);
+        assert_eq!(shown[0], "call p at Agent");
+        assert_eq!(shown[1..3], ["|", "Mean"]);
+        assert!(shown[3].starts_with("p is Output"), "{shown:?}");
+        assert_eq!(shown[4], "while.");
+        assert!(shown[5].starts_with('{'), "{shown:?}");
     }
 
     #[test]
     fn speech_of_both_is_kept_in_words_and_sound_is_passed_on() {
         let events = [
-            heard("Good ", false),
-            heard("morning", false),
+            user_words("Good ", false),
+            user_words("morning", false),
             spoken("Hel", true),
             sound(),
             spoken("lo.", true),
             sound(),
             spoken("Hello.", false),
         ];
-        let told = read(&events);
+        let shown = read(&events);
         let words = ["|", "input: Good ", "input: morning", "|", "output: Hel"];
-        assert_eq!(told[..5], words);
-        assert_eq!(told[5..8], ["<pcm>", "output: lo.", "<pcm>"]);
-        assert!(told[8].contains(r#""chunks":2"#), "{told:?}");
-        assert!(told[8].contains(r#""bytes":10"#), "{told:?}");
+        assert_eq!(shown[..5], words);
+        assert_eq!(shown[5..8], ["<pcm>", "output: lo.", "<pcm>"]);
+        assert!(shown[8].contains(r#""chunks":2"#), "{shown:?}");
+        assert!(shown[8].contains(r#""bytes":10"#), "{shown:?}");
     }
 
     #[test]
     fn transcript_that_comes_whole_after_its_pieces_is_shown_once_whosever_it_is() {
         let events = [
-            heard("Hi ", true),
-            heard("there", true),
-            heard("Hi there", false),
+            user_words("Hi ", true),
+            user_words("there", true),
+            user_words("Hi there", false),
         ];
         assert_eq!(read(&events)[..3], ["|", "input: Hi ", "input: there"]);
     }
 
     #[test]
-    fn page_is_told_to_drop_what_was_interrupted() {
+    fn page_drops_what_was_interrupted() {
         let interrupted = json!({
             "author": "root", "partial": false, "interrupted": true,
             "content": {"role": "model", "parts": [{"text": "Once"}]},
         });
-        let told = read(&[said("Once", true), interrupted, said("Yes?", true)]);
-        assert_eq!(told[..5], ["|", "Once", "<interrupted>", "|", "Yes?"]);
+        let shown = read(&[
+            model_words("Once", true),
+            interrupted,
+            model_words("Yes?", true),
+        ]);
+        assert_eq!(shown[..5], ["|", "Once", "<interrupted>", "|", "Yes?"]);
     }
 
     #[test]
     fn call_that_wants_adks_confirmation_is_an_error_that_says_what_to_do() {
         let error = json!({"error": "This tool call requires confirmation."});
         let asked = json!({"p": {"hint": "", "confirmed": false}});
-        let told = read(&[call("p", &[]), response("p", error, asked)]);
-        assert!(told[1].contains("adk_stream.approve"), "{told:?}");
-        assert_eq!(told.iter().filter(|it| it.starts_with("p is")).count(), 1);
+        let shown = read(&[call("p", &[]), response("p", error, asked)]);
+        assert!(shown[1].contains("adk_stream.approve"), "{shown:?}");
+        assert_eq!(shown.iter().filter(|it| it.starts_with("p is")).count(), 1);
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! One step of a live run: what is told, and what is read.
+//! One step of a live run: its input and its output.
 
 use std::collections::VecDeque;
-use std::future::pending;
 use std::time::Duration;
 
 use base64::Engine;
@@ -20,15 +19,11 @@ use super::super::sessions::Made;
 use super::Shared;
 use super::pace::{Pace, TimeLimit};
 use super::reading::Reading;
-use super::told::{Retelling, Told};
+use super::synced_history::{InitialHistory, SyncedHistory};
 use super::upstream::Upstream;
-use crate::agent::Heard;
 use crate::event_sender::EventSender;
 use crate::gemini::Failure;
-use crate::talk::Ear;
-
-/// How long somebody may say nothing before his message is taken to be over.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+use crate::session_conversation::{AUDIO_PAUSE, AudioChunk, AudioReceiver};
 
 /// How long calls have to come side by side. Models send them one by one, and all run at once.
 const SIDE_BY_SIDE: Duration = Duration::from_millis(100);
@@ -36,15 +31,15 @@ const SIDE_BY_SIDE: Duration = Duration::from_millis(100);
 /// How long a long-running tool has for a first answer, before it is taken to give none.
 const FIRST_ANSWER: Duration = Duration::from_millis(500);
 
-/// How many names are tried for a session. Each that is taken stands for a socket that was lost.
+/// How many names are tried for a session. Each that is taken belongs to a socket that was lost.
 const NAMES: usize = 32;
 
-/// The name under which the journal is told of a session.
+/// The key under which the journal records a session.
 const NOTED: &str = "liveSession";
 
 /// What outlives a step.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct SessionState {
     open: Option<Open>,
 }
 
@@ -52,7 +47,7 @@ pub(super) struct Line {
 struct Open {
     upstream: Upstream,
     session: String,
-    told: Told,
+    synced: SyncedHistory,
     reading: Reading,
     pace: Pace,
     /// What came when no step was there to say it, in order.
@@ -61,8 +56,8 @@ struct Open {
     model: Model,
 }
 
-/// Which session with the model stands behind a socket. ADK opens another when the model's connection
-/// comes to its end, tells nobody, and tells the model nothing of what was said since the socket was
+/// Which session with the model is behind a socket. ADK opens another when the model's connection
+/// ends, reports it to nobody, and sends the model nothing of the history since the socket was
 /// opened.
 #[derive(Default)]
 struct Model {
@@ -71,7 +66,7 @@ struct Model {
 }
 
 impl Model {
-    /// Takes in of which session an event is, and says whether it is one that knows nothing.
+    /// Takes the session of an event, and returns whether it is one without the history.
     fn take(&mut self, event: &Event) -> bool {
         let session = event.live_session_id.as_ref();
         let is_other = |now: &String| self.session.as_ref().is_some_and(|known| known != now);
@@ -79,7 +74,7 @@ impl Model {
         let actions = event.actions.as_ref();
         let is_transfer = actions.is_some_and(|actions| actions.transfer_to_agent.is_some());
         self.session = match is_transfer {
-            // The agent that is transferred to has a session of its own, and is told all.
+            // The agent that is transferred to has a session of its own, and gets the history.
             true => None,
             false => session.or(self.session.as_ref()).cloned(),
         };
@@ -93,11 +88,8 @@ pub(super) struct Step<'a> {
     shared: &'a Shared,
     request: &'a StepRequest,
     sender: &'a EventSender,
-    /// As long as somebody speaks.
-    heard: Ear,
-    is_spoken: bool,
-    has_heard: bool,
-    /// Whether anything came of the step.
+    audio: AudioReceiver,
+    /// Whether the step had any output.
     has_begun: bool,
 }
 
@@ -106,47 +98,46 @@ impl<'a> Step<'a> {
         shared: &'a Shared,
         request: &'a StepRequest,
         sender: &'a EventSender,
-        heard: Ear,
+        audio: AudioReceiver,
     ) -> Self {
         Self {
             shared,
             request,
             sender,
-            is_spoken: heard.is_some(),
-            heard,
-            has_heard: false,
+            audio,
             has_begun: false,
         }
     }
 
-    /// Runs the step, and then listens on for as long as anybody listens.
-    pub(super) async fn run(&mut self, line: &mut Line) {
-        // Out of the line, so that a step that is let go of in the middle takes its socket with it.
-        match self.speak(line.open.take()).await {
+    /// Runs the step, and then reads on for as long as its stream is read.
+    pub(super) async fn run(&mut self, state: &mut SessionState) {
+        // Taken out of the state, so that a step that is dropped in the middle closes its socket.
+        match self.converse(state.open.take()).await {
             Ok(open) => {
-                line.open = Some(open);
-                self.listen(line).await;
+                state.open = Some(open);
+                self.listen(state).await;
             }
             Err(failure) => self.sender.send(failure.into()),
         }
     }
 
-    async fn speak(&mut self, kept: Option<Open>) -> Result<Open, Failure> {
+    async fn converse(&mut self, kept: Option<Open>) -> Result<Open, Failure> {
         let kept = kept.and_then(|open| {
-            let owed = open.owes(self.request)?;
-            Some((open, owed))
+            let pending = open.missing(self.request)?;
+            Some((open, pending))
         });
-        if let Some((open, owed)) = kept {
-            match self.attempt(open, owed).await {
+        if let Some((open, pending)) = kept {
+            match self.attempt(open, pending).await {
                 // It may have been lost long ago.
                 Err(failure) if self.may_ask_again() => {
-                    tracing::debug!(code = failure.code, "a live run is begun anew");
+                    let (chat, turn) = (&self.request.chat, &self.request.turn);
+                    tracing::debug!(%chat, %turn, code = failure.code, "live session lost, opening another");
                 }
                 done => return done,
             }
         }
-        let (open, owed) = self.open().await?;
-        let done = self.attempt(open, owed).await;
+        let (open, pending) = self.open().await?;
+        let done = self.attempt(open, pending).await;
         match done {
             // So it ends a socket for an app that it does not have.
             Err(failure) if failure.code == "agent_cut_off" && !self.has_begun => {
@@ -159,10 +150,10 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Whether nothing came of what was asked, so that it can be asked in another session.
+    /// Whether the input had no effect, so that it can be sent in another session.
     fn may_ask_again(&self) -> bool {
         let is_done = self.request.own.iter().all(|own| own.outcome.is_some());
-        is_done && !self.has_begun && !self.has_heard
+        is_done && !self.has_begun && !self.audio.is_sent
     }
 
     /// Makes a session from the journal, and opens a socket for it.
@@ -189,7 +180,7 @@ impl<'a> Step<'a> {
                 .await
                 .unwrap_or_else(|| server.app().to_owned()),
         };
-        let Retelling { events, frames } = Retelling::of(&request, &root);
+        let InitialHistory { events, frames } = InitialHistory::of(&request, &root);
         let noted = noted(&request);
         let before = match &noted {
             Some(noted) => server.session(user, noted, SHORT).await?,
@@ -207,9 +198,9 @@ impl<'a> Step<'a> {
             }
         };
         let open = Open {
-            upstream: self.shared.door.open(user, &session).await?,
+            upstream: self.shared.endpoint.open(user, &session).await?,
             session,
-            told: Told::all(&self.request.history),
+            synced: SyncedHistory::all(&self.request.history),
             reading: Reading::of(server.agents()),
             pace: Pace::default(),
             held: VecDeque::new(),
@@ -219,28 +210,28 @@ impl<'a> Step<'a> {
         Ok((open, frames))
     }
 
-    /// Tells a session what it is owed, and reads what it says.
-    async fn attempt(&mut self, mut open: Open, owed: Vec<Value>) -> Result<Open, Failure> {
-        self.exchange(&mut open, owed).await?;
+    /// Sends the input to a session, and reads its output.
+    async fn attempt(&mut self, mut open: Open, pending: Vec<Value>) -> Result<Open, Failure> {
+        self.exchange(&mut open, pending).await?;
         self.sender.send_all(open.reading.hand_over());
         open.is_fresh = false;
         Ok(open)
     }
 
-    async fn exchange(&mut self, open: &mut Open, owed: Vec<Value>) -> Result<(), Failure> {
+    async fn exchange(&mut self, open: &mut Open, pending: Vec<Value>) -> Result<(), Failure> {
         let note = json!({ NOTED: open.session });
         self.sender.send(AgentEvent::Session(note));
         self.sender.send_all(open.reading.begin());
-        match (owed.is_empty(), open.reading.is_waiting()) {
-            (false, true) => open.pace.tell(),
-            (true, _) if !self.is_spoken => {}
-            _ => open.pace.ask(),
+        match (pending.is_empty(), open.reading.is_waiting()) {
+            (false, true) => open.pace.result_sent(),
+            (true, _) if !self.audio.is_spoken() => {}
+            _ => open.pace.message_sent(),
         }
         open.reading.wait_no_more();
-        for frame in &owed {
+        for frame in &pending {
             open.upstream.send(frame).await?;
         }
-        open.told = Told::all(&self.request.history);
+        open.synced = SyncedHistory::all(&self.request.history);
         while let Some(event) = self.next(open).await? {
             open.pace.take(&event);
             if open.model.take(&event) && self.may_ask_again() {
@@ -249,20 +240,25 @@ impl<'a> Step<'a> {
             if event.calls().next().is_some() && !event.is_partial() {
                 return self.call(open, event).await;
             }
-            self.say(open, event, &[])?;
+            self.send_event(open, event, &[])?;
         }
         Ok(())
     }
 
-    /// Says an event, if there is anything to say of it.
-    fn say(&mut self, open: &mut Open, event: Event, answered: &[String]) -> Result<(), Failure> {
-        let (events, _) = open.reading.say(event, answered)?;
+    /// Sends an event, if there is anything to show of it.
+    fn send_event(
+        &mut self,
+        open: &mut Open,
+        event: Event,
+        answered: &[String],
+    ) -> Result<(), Failure> {
+        let (events, _) = open.reading.read_output(event, answered)?;
         self.has_begun |= !events.is_empty();
         self.sender.send_all(events);
         Ok(())
     }
 
-    /// Says calls, with those that come beside them. What else comes is kept.
+    /// Sends calls, with those that come beside them. Other events are kept.
     async fn call(&mut self, open: &mut Open, event: Event) -> Result<(), Failure> {
         let mut calls = vec![event];
         let is_later = |event: &Event| event.calls().any(|call| event.is_long_running(call));
@@ -287,7 +283,7 @@ impl<'a> Step<'a> {
                 },
             };
             let is_call = next.calls().next().is_some() && !next.is_partial();
-            // What is called once the model has heard of a result is called because of it.
+            // Calls that follow a result are made because of it.
             if is_call && answered(&rest).is_empty() {
                 open.pace.take(&next);
                 calls.push(next);
@@ -299,82 +295,74 @@ impl<'a> Step<'a> {
         open.held = rest;
         for event in calls {
             let (later, now) = apart(event);
-            self.say(open, now, &answered)?;
-            self.say(open, later, &answered)?;
+            self.send_event(open, now, &answered)?;
+            self.send_event(open, later, &answered)?;
         }
         Ok(())
     }
 
-    /// The next event; nothing, if the step is over without one. What is heard meanwhile is passed on.
+    /// The next event; none, if the step is over without one. Audio is passed on meanwhile.
     async fn next(&mut self, open: &mut Open) -> Result<Option<Event>, Failure> {
         if let Some(event) = open.held.pop_front() {
             return Ok(Some(event));
         }
         loop {
-            let time_limit = match (&self.heard, open.pace.time_limit(open.is_fresh)) {
-                (Some(_), _) => IDLE_TIMEOUT,
-                (None, TimeLimit::Over) => return Ok(None),
+            let time_limit = match (self.audio.is_open(), open.pace.time_limit(open.is_fresh)) {
+                (true, _) => AUDIO_PAUSE,
+                (false, TimeLimit::Over) => return Ok(None),
                 // A tool may take as long as it likes.
-                (None, _) if open.reading.is_working() => Duration::MAX,
-                (None, TimeLimit::OverAfter(wait) | TimeLimit::LostAfter(wait)) => wait,
+                (false, _) if open.reading.is_working() => Duration::MAX,
+                (false, TimeLimit::OverAfter(wait) | TimeLimit::LostAfter(wait)) => wait,
             };
-            let heard = async {
-                match &mut self.heard {
-                    Some(heard) => heard.recv().await,
-                    None => pending().await,
-                }
-            };
+            let is_open = self.audio.is_open();
             tokio::select! {
                 event = timeout(time_limit, open.upstream.next()) => match event {
                     Ok(event) => return event.map(Some),
-                    Err(_) if self.heard.is_some() => {}
+                    Err(_) if is_open => {}
                     Err(_) => match open.pace.time_limit(open.is_fresh) {
                         TimeLimit::LostAfter(_) => return Err(failure::timed_out()),
                         _ => return Ok(None),
                     },
                 },
-                heard = heard => match heard {
-                    Some(Heard::Sound { pcm, sample_rate }) => {
-                        open.upstream.send(&sound(&pcm, sample_rate)).await?;
-                        self.has_heard = true;
-                        continue;
-                    }
-                    Some(Heard::End) | None => {}
+                chunk = self.audio.next() => if let Some(chunk) = chunk {
+                    open.upstream.send(&sound(&chunk)).await?;
+                    self.audio.is_sent = true;
+                    continue;
                 },
             }
-            // Nobody speaks any more. If nobody has, there is nothing to answer.
-            self.heard = None;
-            if !self.has_heard {
+            // The user's speech has ended. If there was none, there is nothing to answer.
+            self.audio.close();
+            if !self.audio.is_sent {
                 return Ok(None);
             }
             open.upstream
                 .send(&json!({"audio_stream_end": true}))
                 .await?;
-            open.pace.tell();
+            open.pace.result_sent();
         }
     }
 
-    /// Listens on, for what becomes of the step's calls, until the next step or the end of the chat.
-    async fn listen(&self, line: &mut Line) {
-        let Some(open) = &mut line.open else { return };
+    /// Reads on for outcomes of the step's calls, until the next step or the end of the chat.
+    async fn listen(&self, state: &mut SessionState) {
+        let Some(open) = &mut state.open else { return };
         for event in &open.held {
-            self.sender.send_all(open.reading.hear(event));
+            self.sender.send_all(open.reading.read_responses(event));
         }
-        while let Some(open) = &mut line.open {
+        while let Some(open) = &mut state.open {
             let is_over = !open.reading.is_working() && !open.reading.is_waiting();
             match open.upstream.next().await {
-                // Nobody asked for it. A model that speaks by itself is not interrupted by a message
+                // Unsolicited output. A model that speaks by itself is not interrupted by a message
                 // of which it would be hard to say what of it is the answer.
                 Ok(event) if is_over && open.held.is_empty() => open.pace.take(&event),
                 Ok(event) => {
-                    self.sender.send_all(open.reading.hear(&event));
+                    self.sender.send_all(open.reading.read_responses(&event));
                     open.hold(event);
                 }
                 Err(failure) => {
                     if open.reading.is_working() {
                         self.sender.send(failure.into());
                     }
-                    line.open = None;
+                    state.open = None;
                 }
             }
         }
@@ -382,18 +370,18 @@ impl<'a> Step<'a> {
 }
 
 impl Open {
-    /// What the session has to be told for a step; nothing, if it is not the one for it.
-    fn owes(&self, request: &StepRequest) -> Option<Vec<Value>> {
+    /// What the session lacks for a step; none, if it can't be used for it.
+    fn missing(&self, request: &StepRequest) -> Option<Vec<Value>> {
         let is_new = note::steps(request) == 0;
         let is_behind = self.reading.is_waiting() || self.reading.is_working();
-        let is_speaking = self.pace.is_talking() || !self.held.is_empty();
+        let is_speaking = self.pace.is_answering() || !self.held.is_empty();
         if self.model.is_forgetful || is_new && (is_behind || is_speaking) {
             return None;
         }
-        self.told.owes(&request.history)
+        self.synced.missing(&request.history)
     }
 
-    /// Keeps an event for the next step. What was spoken before somebody interrupted it is not heard.
+    /// Keeps an event for the next step. Audio from before an interruption is dropped.
     fn hold(&mut self, event: Event) {
         if event.interrupted == Some(true) {
             for held in &mut self.held {
@@ -426,7 +414,7 @@ fn apart(event: Event) -> (Event, Event) {
     (later, now)
 }
 
-/// The session that was noted last, whose state is gone on with.
+/// The session that was recorded last, whose state is taken over.
 fn noted(request: &StepRequest) -> Option<String> {
     let session = request.session.as_ref()?;
     let name = session.get(NOTED).or_else(|| session.get("session"))?;
@@ -441,9 +429,6 @@ fn answered(events: &VecDeque<Event>) -> Vec<String> {
         .collect()
 }
 
-fn sound(pcm: &[u8], sample_rate: u32) -> Value {
-    json!({"blob": {
-        "mime_type": format!("audio/pcm;rate={sample_rate}"),
-        "data": URL_SAFE.encode(pcm),
-    }})
+fn sound(AudioChunk { mime_type, pcm }: &AudioChunk) -> Value {
+    json!({"blob": {"mime_type": mime_type, "data": URL_SAFE.encode(pcm)}})
 }

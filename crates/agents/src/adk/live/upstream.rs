@@ -22,26 +22,26 @@ use crate::socket::{Address, Refused, Socket};
 /// How long a server may take to open a socket.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// After how long a silence it is seen whether anybody is there. A tool that is not async stops the
+/// After how long a silence the connection is probed. A tool that is not async blocks the
 /// whole server, so that it is not to be expected to answer at once.
 const HEARTBEAT: Duration = Duration::from_secs(60);
 
 /// How long ADK has to end a run by itself.
-const FAREWELL: Duration = Duration::from_millis(500);
+const CLOSE_GRACE: Duration = Duration::from_millis(500);
 
-/// How long a farewell may take.
-const PARTING: Duration = Duration::from_secs(2);
+/// How long closing a socket may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Where sockets are opened, and how they are to answer.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Endpoint {
     address: Address,
     headers: HeaderMap,
     app: String,
     modality: Modality,
 }
 
-impl Door {
+impl Endpoint {
     pub(super) fn new(config: &Config, modality: Modality) -> Result<Self, Error> {
         Ok(Self {
             address: Address::new(base_url(&config.url)?)?,
@@ -87,7 +87,7 @@ impl Door {
 pub(super) struct Upstream {
     /// Nothing, once it is closed.
     socket: Option<Socket>,
-    /// Whether it was asked for a sign of life, and has given none yet.
+    /// Whether a ping was sent that is not answered yet.
     is_doubtful: bool,
 }
 
@@ -117,17 +117,17 @@ impl Upstream {
                 Some(Ok(Message::Text(text))) => text.as_bytes().to_vec(),
                 Some(Ok(Message::Binary(bytes))) => bytes.to_vec(),
                 Some(Ok(Message::Close(Some(close)))) => {
-                    let (code, said) = (u16::from(close.code), close.reason.as_str());
-                    tracing::warn!(code, said, "the ADK server ends a live run");
-                    return Err(failure::of_close(code, said));
+                    let (code, detail) = (u16::from(close.code), close.reason.as_str());
+                    tracing::warn!(code, detail, "ADK closed the live socket");
+                    return Err(failure::of_close(code, detail));
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                 Some(Err(SocketError::Capacity(_))) => {
-                    return Err(failure::unreadable("one event of it has no end"));
+                    return Err(failure::unreadable("one of its events is too large"));
                 }
                 Some(Ok(Message::Close(None)) | Err(_)) | None => return Err(failure::cut_off()),
             };
-            let unreadable = |_| failure::unreadable("an event of it is not as expected");
+            let unreadable = |_| failure::unreadable("one of its events is not valid");
             return serde_json::from_slice(&bytes).map_err(unreadable);
         }
     }
@@ -136,19 +136,19 @@ impl Upstream {
 impl Drop for Upstream {
     fn drop(&mut self) {
         if let (Some(socket), Ok(runtime)) = (self.socket.take(), Handle::try_current()) {
-            runtime.spawn(timeout(PARTING, hang_up(socket)));
+            runtime.spawn(timeout(CLOSE_TIMEOUT, hang_up(socket)));
         }
     }
 }
 
 /// Has ADK end its run, and closes the socket then. Closed at once, ADK breaks the run off wherever it
-/// stands, and where that is in the middle of writing to its SQLite file, the file stays locked for
+/// is, and where that is in the middle of writing to its SQLite file, the file stays locked for
 /// everybody.
 async fn hang_up(mut socket: Socket) {
     let end = json!({"close": true});
     if socket.send(Message::text(end.to_string())).await.is_ok() {
         let drain = async { while let Some(Ok(_)) = socket.next().await {} };
-        let _ = timeout(FAREWELL, drain).await;
+        let _ = timeout(CLOSE_GRACE, drain).await;
     }
     let _ = socket.close(None).await;
 }
@@ -158,11 +158,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_in_the_query_whatever_they_hold() {
+    fn names_are_in_the_query_whatever_they_hold() {
         let config = Config::new("http://127.0.0.1:1", "shop");
-        let door = Door::new(&config, Modality::Text).unwrap();
+        let endpoint = Endpoint::new(&config, Modality::Text).unwrap();
         assert_eq!(
-            door.path("ann & co", "c~1"),
+            endpoint.path("ann & co", "c~1"),
             "/run_live?app_name=shop&user_id=ann+%26+co&session_id=c%7E1&modalities=TEXT"
         );
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::settled::{
     Change, Ending, Settled, facts, grouped, number, plain, shortened, spoken, text,
 };
-use crate::agent::wish::Missing;
+use crate::agent::intent::Question;
 
 /// What it thinks before calls that were wanted first, or next.
 pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool) -> String {
@@ -28,9 +28,9 @@ pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool
 }
 
 /// What became of the calls of a turn.
-pub(super) fn told(settled: &[Settled<'_>]) -> String {
-    let told: Vec<_> = settled.iter().map(result).collect();
-    told.join(" ")
+pub(super) fn outcomes(settled: &[Settled<'_>]) -> String {
+    let parts: Vec<_> = settled.iter().map(result).collect();
+    parts.join(" ")
 }
 
 /// What became of a call that had been left to go on by itself.
@@ -47,17 +47,27 @@ pub(super) fn returned(settled: &Settled<'_>) -> String {
     }
 }
 
-/// What is missing.
-pub(super) fn question(missing: Missing) -> &'static str {
-    match missing {
-        Missing::Amount => "How much should I send?",
-        Missing::Recipient => "Whom should I pay?",
-        Missing::Track => "Which track should I play, 1 or 2?",
-        Missing::City => "Which city's weather would you like?",
-        Missing::Destination => "Where should the flight go?",
-        Missing::Mood => "Which place's mood should I set?",
-        Missing::Topic => "What should the report be about?",
-    }
+/// What it asks back.
+pub(super) fn question(question: &Question) -> String {
+    let asked = match question {
+        Question::Amount => "How much should I send?",
+        Question::Recipient => "Whom should I pay?",
+        Question::Track => "Which track should I play, 1 or 2?",
+        Question::City => "Which city's weather would you like?",
+        Question::Destination => "Where should the flight go?",
+        Question::Mood => "Which place's mood should I set?",
+        Question::Topic => "What should the report be about?",
+        Question::Unclear(text) => {
+            return format!("I did not understand \"{}\".", shortened(text, 60));
+        }
+        Question::Payment(text) => {
+            return format!(
+                "I did not understand \"{}\", so I pay nothing. Say it plainly, such as \"Send $20 to Sam\".",
+                shortened(text, 60)
+            );
+        }
+    };
+    asked.to_owned()
 }
 
 /// Tools that would be needed and are not there.
@@ -253,7 +263,7 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
                     plain(longitude)
                 )
             }
-            _ => with_facts("I was told where you are".to_owned()),
+            _ => with_facts("I have your location".to_owned()),
         },
         "change_bgm" => {
             let source = if output.get("track").is_some() {
@@ -282,11 +292,11 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
             let place = text(input, "location").unwrap_or_else(|| "that place".to_owned());
             let music = output.get("music").filter(|music| !music.is_null());
             let parts = [output.get("weather").and_then(sky), music.map(track)];
-            let told: Vec<_> = parts.into_iter().flatten().collect();
-            if told.is_empty() {
+            let parts: Vec<_> = parts.into_iter().flatten().collect();
+            if parts.is_empty() {
                 return with_facts(format!("The mood of {place} is set"));
             }
-            format!("The mood of {place} is set: {}.", told.join(", "))
+            format!("The mood of {place} is set: {}.", parts.join(", "))
         }
         "write_report" => with_facts(format!(
             "{} is finished",
@@ -296,7 +306,7 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
     }
 }
 
-/// What is told of a payment besides, as a sentence of its own.
+/// What an answer adds about a payment, as a sentence of its own.
 fn receipt(output: &Value) -> String {
     let transaction = text(output, "transaction_id").map(|it| format!("transaction {it}"));
     let balance = number(output, "wallet_balance");
@@ -313,8 +323,8 @@ fn sky(output: &Value) -> Option<String> {
     let temperature = number(output, "temperature").map(|it| format!("{}°C", plain(it)));
     let humidity = number(output, "humidity").map(|it| format!("{}% humidity", plain(it)));
     let parts = [temperature, text(output, "condition"), humidity];
-    let told: Vec<_> = parts.into_iter().flatten().collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn edit(settled: &Settled<'_>) -> Option<String> {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::settled::{
     Change, Ending, Settled, facts, grouped, number, plain, shortened, spoken, text,
 };
+use crate::agent::intent::Question;
 use crate::agent::understand::japanese_place;
-use crate::agent::wish::Missing;
 
 /// What it thinks before calls that were wanted first, or next.
 pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool) -> String {
@@ -30,7 +30,7 @@ pub(super) fn thought(calls: &[(&str, Value)], is_first: bool, more_follow: bool
 }
 
 /// What became of the calls of a turn.
-pub(super) fn told(settled: &[Settled<'_>]) -> String {
+pub(super) fn outcomes(settled: &[Settled<'_>]) -> String {
     settled.iter().map(result).collect()
 }
 
@@ -48,17 +48,27 @@ pub(super) fn returned(settled: &Settled<'_>) -> String {
     }
 }
 
-/// What is missing.
-pub(super) fn question(missing: Missing) -> &'static str {
-    match missing {
-        Missing::Amount => "いくら送金しますか?",
-        Missing::Recipient => "どなたに送金しますか?",
-        Missing::Track => "どのトラックにしますか? 1か2を選べます。",
-        Missing::City => "どの都市の天気を調べますか?",
-        Missing::Destination => "どこへのフライトを予約しますか?",
-        Missing::Mood => "どの場所の雰囲気にしますか?",
-        Missing::Topic => "何についてのレポートを書きますか?",
-    }
+/// What it asks back.
+pub(super) fn question(question: &Question) -> String {
+    let asked = match question {
+        Question::Amount => "いくら送金しますか?",
+        Question::Recipient => "どなたに送金しますか?",
+        Question::Track => "どのトラックにしますか? 1か2を選べます。",
+        Question::City => "どの都市の天気を調べますか?",
+        Question::Destination => "どこへのフライトを予約しますか?",
+        Question::Mood => "どの場所の雰囲気にしますか?",
+        Question::Topic => "何についてのレポートを書きますか?",
+        Question::Unclear(text) => {
+            return format!("「{}」の意味が分かりませんでした。", shortened(text, 60));
+        }
+        Question::Payment(text) => {
+            return format!(
+                "「{}」の意味が分からないので、送金はしません。「Samに20ドル送金して」のように書いてください。",
+                shortened(text, 60)
+            );
+        }
+    };
+    asked.to_owned()
 }
 
 /// Tools that would be needed and are not there.
@@ -271,18 +281,18 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
             let said = format!("{}の雰囲気にしました", place("location"));
             let music = output.get("music").filter(|music| !music.is_null());
             let parts = [output.get("weather").and_then(sky), music.map(track)];
-            let told: Vec<_> = parts.into_iter().flatten().collect();
-            if told.is_empty() {
+            let parts: Vec<_> = parts.into_iter().flatten().collect();
+            if parts.is_empty() {
                 return with_facts(said);
             }
-            format!("{said}（{}）。", told.join("、"))
+            format!("{said}（{}）。", parts.join("、"))
         }
         "write_report" => with_facts(format!("{}ができました", subject(settled.tool, input))),
         tool => with_facts(format!("{tool}が完了しました")),
     }
 }
 
-/// What is told of a payment in brackets.
+/// What an answer adds about a payment, in brackets.
 fn receipt(output: &Value) -> String {
     let transaction = text(output, "transaction_id").map(|it| format!("取引ID: {it}"));
     let balance = number(output, "wallet_balance");
@@ -299,11 +309,11 @@ fn sky(output: &Value) -> Option<String> {
     let temperature = number(output, "temperature").map(|it| format!("気温{}°C", plain(it)));
     let condition = text(output, "condition").map(|it| condition(&it));
     let humidity = number(output, "humidity").map(|it| format!("湿度{}%", plain(it)));
-    let told: Vec<_> = [condition, temperature, humidity]
+    let parts: Vec<_> = [condition, temperature, humidity]
         .into_iter()
         .flatten()
         .collect();
-    (!told.is_empty()).then(|| told.join("、"))
+    (!parts.is_empty()).then(|| parts.join("、"))
 }
 
 fn condition(condition: &str) -> String {

@@ -1,4 +1,4 @@
-//! A call that is settled, as an answer tells of it.
+//! A call that is settled, as an answer describes it.
 
 use serde_json::Value;
 use turn::agent::CallResult;
@@ -143,9 +143,9 @@ pub(super) fn spoken(value: &Value) -> String {
 
 /// What an output says, where nothing is known of its form. Nothing where it says nothing.
 pub(super) fn facts(output: &Value, input: &Value) -> Option<String> {
-    const TELLING: [&str; 5] = ["report", "text", "summary", "content", "message"];
-    if let Some(told) = TELLING.iter().find_map(|field| text(output, field)) {
-        return Some(told);
+    const FIELDS: [&str; 5] = ["report", "text", "summary", "content", "message"];
+    if let Some(facts) = FIELDS.iter().find_map(|field| text(output, field)) {
+        return Some(facts);
     }
     match output {
         Value::Null => None,
@@ -155,12 +155,12 @@ pub(super) fn facts(output: &Value, input: &Value) -> Option<String> {
                 is_scalar && field != "success" && input.get(field) != Some(value)
             };
             let news = fields.iter().filter(|(field, value)| is_news(field, value));
-            let told =
+            let facts =
                 news.map(|(field, value)| format!("{} {}", field.replace('_', " "), spoken(value)));
-            let told: Vec<_> = told.take(8).collect();
-            (!told.is_empty()).then(|| told.join(", "))
+            let facts: Vec<_> = facts.take(8).collect();
+            (!facts.is_empty()).then(|| facts.join(", "))
         }
-        other => Some(spoken(other)).filter(|told| !told.is_empty()),
+        other => Some(spoken(other)).filter(|facts| !facts.is_empty()),
     }
 }
 
@@ -191,7 +191,7 @@ pub(super) fn plain(value: f64) -> String {
     format!("{value}")
 }
 
-/// A text that is not longer than so many letters.
+/// A text that is not longer than this many letters.
 pub(super) fn shortened(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,226 +1,102 @@
-//! Names of people and places that are written in Japanese.
+//! Names of people and places, in Latin and Japanese letters.
 
-/// What is said behind a name out of politeness, the longer before those that they end with.
-const HONORIFICS: [&str; 9] = [
-    "さん",
-    "さま",
-    "ちゃん",
-    "くん",
-    "先生",
-    "様",
-    "君",
-    "氏",
-    "殿",
-];
+use super::pattern::strip;
+use super::table::VALUES;
+use super::text::{is_hiragana, is_japanese};
 
-/// Words that hold an honorific and are not a name without it.
-const KIN: [&str; 8] = [
-    "お母さん",
-    "お父さん",
-    "お兄さん",
-    "お姉さん",
-    "おばあさん",
-    "おじいさん",
-    "奥さん",
-    "赤ちゃん",
-];
+/// What may be between the names of a list.
+const JOINTS: [&str; 8] = [", and ", " and ", ", ", " & ", "、", "と", "や", "&"];
 
-const PEOPLE: [(&str, &str); 58] = [
-    ("一郎", "Ichiro"),
-    ("いちろう", "Ichiro"),
-    ("次郎", "Jiro"),
-    ("二郎", "Jiro"),
-    ("じろう", "Jiro"),
-    ("ジロウ", "Jiro"),
-    ("三郎", "Saburo"),
-    ("さぶろう", "Saburo"),
-    ("四郎", "Shiro"),
-    ("五郎", "Goro"),
-    ("太郎", "Taro"),
-    ("たろう", "Taro"),
-    ("タロウ", "Taro"),
-    ("花子", "Hanako"),
-    ("はなこ", "Hanako"),
-    ("ハナコ", "Hanako"),
-    ("健太", "Kenta"),
-    ("健", "Ken"),
-    ("大輔", "Daisuke"),
-    ("直樹", "Naoki"),
-    ("誠", "Makoto"),
-    ("明", "Akira"),
-    ("翔太", "Shota"),
-    ("美咲", "Misaki"),
-    ("さくら", "Sakura"),
-    ("桜", "Sakura"),
-    ("陽子", "Yoko"),
-    ("洋子", "Yoko"),
-    ("恵子", "Keiko"),
-    ("幸子", "Sachiko"),
-    ("由美", "Yumi"),
-    ("久美子", "Kumiko"),
-    ("愛", "Ai"),
-    ("葵", "Aoi"),
-    ("佐藤", "Sato"),
-    ("鈴木", "Suzuki"),
-    ("高橋", "Takahashi"),
-    ("田中", "Tanaka"),
-    ("伊藤", "Ito"),
-    ("渡辺", "Watanabe"),
-    ("山本", "Yamamoto"),
-    ("中村", "Nakamura"),
-    ("小林", "Kobayashi"),
-    ("加藤", "Kato"),
-    ("吉田", "Yoshida"),
-    ("山田", "Yamada"),
-    ("佐々木", "Sasaki"),
-    ("アリス", "Alice"),
-    ("ボブ", "Bob"),
-    ("サム", "Sam"),
-    ("アン", "Ann"),
-    ("ベン", "Ben"),
-    ("トム", "Tom"),
-    ("ジョン", "John"),
-    ("メアリー", "Mary"),
-    ("マリア", "Maria"),
-    ("エマ", "Emma"),
-    ("ジェーン", "Jane"),
-];
+/// How many bytes a list of names has at most.
+const LONGEST_LIST: usize = 150;
 
-/// Where two names are of one place, the first is the one to say.
-const PLACES: [(&str, &str); 77] = [
-    ("東京", "Tokyo"),
-    ("とうきょう", "Tokyo"),
-    ("大阪", "Osaka"),
-    ("京都", "Kyoto"),
-    ("名古屋", "Nagoya"),
-    ("札幌", "Sapporo"),
-    ("福岡", "Fukuoka"),
-    ("横浜", "Yokohama"),
-    ("神戸", "Kobe"),
-    ("広島", "Hiroshima"),
-    ("仙台", "Sendai"),
-    ("長崎", "Nagasaki"),
-    ("奈良", "Nara"),
-    ("金沢", "Kanazawa"),
-    ("那覇", "Naha"),
-    ("沖縄", "Okinawa"),
-    ("北海道", "Hokkaido"),
-    ("さいたま", "Saitama"),
-    ("千葉", "Chiba"),
-    ("鎌倉", "Kamakura"),
-    ("渋谷", "Shibuya"),
-    ("新宿", "Shinjuku"),
-    ("丸の内", "Marunouchi"),
-    ("函館", "Hakodate"),
-    ("箱根", "Hakone"),
-    ("日本", "Japan"),
-    ("ロンドン", "London"),
-    ("ニューヨーク", "New York"),
-    ("サンフランシスコ", "San Francisco"),
-    ("サン・フランシスコ", "San Francisco"),
-    ("ロサンゼルス", "Los Angeles"),
-    ("シアトル", "Seattle"),
-    ("シカゴ", "Chicago"),
-    ("ボストン", "Boston"),
-    ("ワシントン", "Washington"),
-    ("ラスベガス", "Las Vegas"),
-    ("ホノルル", "Honolulu"),
-    ("ハワイ", "Hawaii"),
-    ("マイアミ", "Miami"),
-    ("トロント", "Toronto"),
-    ("バンクーバー", "Vancouver"),
-    ("メキシコシティ", "Mexico City"),
-    ("サンパウロ", "São Paulo"),
-    ("リオデジャネイロ", "Rio de Janeiro"),
-    ("パリ", "Paris"),
-    ("ベルリン", "Berlin"),
-    ("ミュンヘン", "Munich"),
-    ("ローマ", "Rome"),
-    ("ミラノ", "Milan"),
-    ("マドリード", "Madrid"),
-    ("バルセロナ", "Barcelona"),
-    ("リスボン", "Lisbon"),
-    ("アムステルダム", "Amsterdam"),
-    ("ブリュッセル", "Brussels"),
-    ("ウィーン", "Vienna"),
-    ("プラハ", "Prague"),
-    ("チューリッヒ", "Zurich"),
-    ("ジュネーブ", "Geneva"),
-    ("オスロ", "Oslo"),
-    ("ストックホルム", "Stockholm"),
-    ("コペンハーゲン", "Copenhagen"),
-    ("ヘルシンキ", "Helsinki"),
-    ("ダブリン", "Dublin"),
-    ("アテネ", "Athens"),
-    ("イスタンブール", "Istanbul"),
-    ("モスクワ", "Moscow"),
-    ("カイロ", "Cairo"),
-    ("ドバイ", "Dubai"),
-    ("デリー", "Delhi"),
-    ("バンコク", "Bangkok"),
-    ("シンガポール", "Singapore"),
-    ("香港", "Hong Kong"),
-    ("上海", "Shanghai"),
-    ("北京", "Beijing"),
-    ("台北", "Taipei"),
-    ("ソウル", "Seoul"),
-    ("シドニー", "Sydney"),
-];
-
-/// A text without what politeness adds to the name at its end.
-pub(super) fn without_honorific(name: &str) -> &str {
-    let name = name.trim_end();
-    if kin(name).is_some() {
-        return name;
+/// A text as a list of names of a kind, if it is one: in Latin letters what the table has, as they are
+/// written else.
+pub(super) fn names(kind: &str, text: &str) -> Option<Vec<String>> {
+    if let Some(name) = one(kind, text) {
+        return Some(vec![name]);
+    } else if text.len() > LONGEST_LIST {
+        return None;
     }
-    let stem = HONORIFICS
-        .iter()
-        .find_map(|honorific| name.strip_suffix(honorific));
-    match stem.map(str::trim_end) {
-        Some(stem) if !stem.is_empty() => stem,
-        _ => name,
-    }
+    // The longest name first: "はると" holds a joint.
+    let joints = JOINTS.iter().flat_map(|joint| text.match_indices(joint));
+    let named = joints.filter_map(|(at, joint)| Some((at, joint.len(), one(kind, &text[..at])?)));
+    let (at, length, first) = named.max()?;
+    let rest = names(kind, &text[at + length..])?;
+    Some([vec![first], rest].concat())
 }
 
-/// The word for somebody's kin that a text ends with.
-pub(super) fn kin(text: &str) -> Option<&'static str> {
-    KIN.into_iter().find(|kin| text.trim_end().ends_with(kin))
-}
-
-/// Whom a payment goes to: in Latin letters where the table has the name, else as it is written.
-pub(super) fn person(name: &str) -> String {
-    let name = without_honorific(name.trim());
-    let known = PEOPLE.iter().find(|(japanese, _)| *japanese == name);
-    known.map_or(name, |(_, latin)| latin).to_owned()
-}
-
-/// A place: in Latin letters where the table has it, else as it is written.
-pub(super) fn place(name: &str) -> String {
-    let name = name.trim();
-    known_place(name).unwrap_or(name).to_owned()
-}
-
-/// A place of the table, by its Japanese name, with or without what kind of place it is.
-pub(super) fn known_place(name: &str) -> Option<&'static str> {
-    let find = |name: &str| {
-        let known = PLACES.iter().find(|(japanese, _)| *japanese == name);
-        known.map(|(_, latin)| *latin)
-    };
-    let stem = name.strip_suffix(['都', '府', '県', '市', '区']);
-    find(name).or_else(|| stem.and_then(find))
-}
-
-/// Whether a place of the table has this Latin name, in whatever case.
-pub(super) fn is_known_latin_place(name: &str) -> bool {
-    PLACES
-        .iter()
-        .any(|(_, latin)| latin.eq_ignore_ascii_case(name))
-}
-
-/// A place as a Japanese answer says it.
+/// A place as a Japanese answer says it. Where it has two names, the first is the one to say.
 pub(in crate::agent) fn japanese_place(latin: &str) -> &str {
-    let known = PLACES.iter().find(|(_, it)| it.eq_ignore_ascii_case(latin));
+    let mut places = VALUES.words("place");
+    let known = places.find(|(_, it)| it.eq_ignore_ascii_case(latin));
     known.map_or(latin, |(japanese, _)| japanese)
+}
+
+fn one(kind: &str, text: &str) -> Option<String> {
+    let text = text.trim();
+    let mut openings = VALUES.words("name opening");
+    let text = openings.find_map(|(it, _)| strip(text, it)).unwrap_or(text);
+    let ending = format!("{kind} ending");
+    let bare = VALUES
+        .words(&ending)
+        .find_map(|(it, _)| text.strip_suffix(it));
+    let known = VALUES
+        .meaning(kind, text)
+        .or_else(|| VALUES.meaning(kind, bare?));
+    let as_written = || name(bare.filter(|_| kind == "person").unwrap_or(text));
+    known.map(str::to_owned).or_else(as_written)
+}
+
+/// A text as a name, if it can be one: as it is written, in capitals where it has none.
+fn name(text: &str) -> Option<String> {
+    let text = text.trim_end();
+    let is_part = |letter: char| letter.is_alphanumeric() || " ー・.-'@_&".contains(letter);
+    if !text.starts_with(char::is_alphabetic) || !text.chars().all(is_part) {
+        return None;
+    }
+    if !text.contains(is_japanese) {
+        return latin(text);
+    }
+    let syllables = text.chars().filter(|it| is_hiragana(*it)).count();
+    let letters = text.chars().count();
+    // Particles and verbs are written in syllables, and so are some short names.
+    let is_name = syllables == 0 && letters <= 15 || syllables == letters && letters <= 5;
+    (is_name && VALUES.meaning("no name", text).is_none()).then(|| text.to_owned())
+}
+
+fn latin(text: &str) -> Option<String> {
+    let words: Vec<_> = text.split(' ').collect();
+    let has_capital = |word: &&str| word.starts_with(char::is_uppercase);
+    let is_inside = |word: &&str| VALUES.meaning("connector", word).is_some();
+    let is_word = |word: &&str| {
+        let is_none = VALUES.meaning("no name", &word.to_lowercase()).is_some();
+        word.starts_with(char::is_alphabetic) && (is_inside(word) || !is_none)
+    };
+    let is_written = words.iter().any(has_capital);
+    // "Sam right away" is no name, and neither is much that has no capital at all.
+    let is_one = if is_written {
+        words
+            .iter()
+            .all(|word| has_capital(word) || is_inside(word))
+    } else {
+        words.len() <= 2 || japanese_place(text) != text
+    };
+    let edges = [words.first()?, words.last()?];
+    let is_cut = words.len() > 4 || edges.into_iter().any(is_inside);
+    if is_cut || !is_one || !words.iter().all(is_word) {
+        return None;
+    }
+    if is_written || text.contains('@') {
+        return Some(text.to_owned());
+    }
+    let words = words.into_iter().map(|word| match word.chars().next() {
+        Some(first) if !is_inside(&word) => {
+            first.to_uppercase().chain(word.chars().skip(1)).collect()
+        }
+        _ => word.to_owned(),
+    });
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -228,29 +104,75 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_are_known_by_their_bare_names() {
-        for (written, name) in [
-            ("次郎さん", "Jiro"),
-            ("花子様", "Hanako"),
-            ("太郎くん", "Taro"),
-            ("さくらちゃん", "Sakura"),
-            ("Hanakoさん", "Hanako"),
-            ("熊五郎さん", "熊五郎"),
-            ("お母さん", "お母さん"),
-            ("さん", "さん"),
-            ("Sam", "Sam"),
+    fn people_are_listed_by_their_bare_names() {
+        for (text, expected) in [
+            ("Sam", vec!["Sam"]),
+            ("sam", vec!["Sam"]),
+            ("mary ann", vec!["Mary Ann"]),
+            ("my friend Bob", vec!["Bob"]),
+            ("O'Brien", vec!["O'Brien"]),
+            ("Jean-Luc", vec!["Jean-Luc"]),
+            ("bob@example.com", vec!["bob@example.com"]),
+            ("Ann, Ben and Cy", vec!["Ann", "Ben", "Cy"]),
+            ("次郎さん", vec!["Jiro"]),
+            ("花子様", vec!["Hanako"]),
+            ("さくらちゃん", vec!["Sakura"]),
+            ("Hanakoさん", vec!["Hanako"]),
+            ("熊五郎さん", vec!["熊五郎"]),
+            ("お母さん", vec!["お母さん"]),
+            ("友達のサム", vec!["Sam"]),
+            ("サムとはなこ", vec!["Sam", "Hanako"]),
+            ("かずとさんとはるとさん", vec!["かずと", "はると"]),
         ] {
-            assert_eq!(person(written), name);
+            assert_eq!(
+                names("person", text).as_deref(),
+                Some(&expected.into_iter().map(str::to_owned).collect::<Vec<_>>()[..]),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_nobody() {
+        for text in [
+            "",
+            "me",
+            "my account",
+            "Sam if it rains",
+            "Sam right away",
+            "not Ben",
+            "Sam or Ben",
+            "20",
+            "Ann 20",
+            "the",
+            "最初",
+            "さん",
+            "20ドルをSam",
+            "送らないで花子",
+            "\"Salt",
+            "sam before noon",
+        ] {
+            assert_eq!(names("person", text), None, "{text}");
         }
     }
 
     #[test]
     fn places_are_known_with_what_they_are() {
-        assert_eq!(place("東京"), "Tokyo");
-        assert_eq!(place("東京都"), "Tokyo");
-        assert_eq!(place("京都"), "Kyoto");
-        assert_eq!(place("大阪府"), "Osaka");
-        assert_eq!(place("ホグワーツ"), "ホグワーツ");
+        for (text, expected) in [
+            ("東京都", vec!["Tokyo"]),
+            ("京都", vec!["Kyoto"]),
+            ("東京、大阪と京都", vec!["Tokyo", "Osaka", "Kyoto"]),
+            ("ホグワーツ", vec!["ホグワーツ"]),
+            ("rio de janeiro", vec!["Rio de Janeiro"]),
+            ("the Isle of Man", vec!["Isle of Man"]),
+            ("tokyo and london", vec!["Tokyo", "London"]),
+        ] {
+            assert_eq!(
+                names("place", text).as_deref(),
+                Some(&expected.into_iter().map(str::to_owned).collect::<Vec<_>>()[..]),
+                "{text}"
+            );
+        }
         assert_eq!(japanese_place("tokyo"), "東京");
         assert_eq!(japanese_place("Bergen"), "Bergen");
     }

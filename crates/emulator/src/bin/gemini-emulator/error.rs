@@ -9,7 +9,7 @@ use adk_stream_emulator as emulator;
 /// Why the binary could not start.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// The command line makes no sense: what clap says of it.
+    /// The command line is not valid: clap's message.
     Usage(String),
     /// A setting has a value that it can't have.
     Setting {
@@ -59,7 +59,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // clap's first paragraph; usage and a word about help follow it.
+            // clap's first paragraph; usage and a hint at help follow it.
             Self::Usage(text) => {
                 let problem = text.lines().next().unwrap_or_default();
                 write!(f, "{}", problem.trim_start_matches("error: "))

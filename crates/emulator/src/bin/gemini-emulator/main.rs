@@ -38,13 +38,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Emulates until a signal says stop.
+/// Runs the emulator until a signal.
 fn run() -> Result<(), Error> {
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         // Help and version are errors to clap alone.
         Err(answer) if !answer.use_stderr() => {
-            // Nobody reads it where stdout is closed.
+            // stdout may be closed.
             let _ = answer.print();
             return Ok(());
         }

@@ -13,7 +13,7 @@ pub(crate) struct Habits {
     pub(crate) drops_state: bool,
     /// It does not note that a run was aborted, as Python before 2.4 does not.
     pub(crate) never_seals: bool,
-    /// A run goes on when nobody reads it, as with TypeScript.
+    /// A run continues when nobody reads it, as with TypeScript.
     pub(crate) runs_on: bool,
     /// It names sessions itself unless the path does, and begins them empty, as TypeScript and Java.
     pub(crate) names_sessions: bool,
@@ -23,6 +23,18 @@ pub(crate) struct Habits {
     pub(crate) wants_answers_alone: bool,
     /// It says nothing after a refusal until its question is closed, as a resumable app does.
     pub(crate) waits_for_closing: bool,
+    /// The version that it says it has; none, if it has no route for that.
+    pub(crate) version: Option<&'static str>,
+    /// It fails when a session is read.
+    pub(crate) fails_to_read: bool,
+    /// A session that it names by the path is made with its history, as with Go.
+    pub(crate) takes_history: bool,
+    /// It does not tell what a new session holds.
+    pub(crate) tells_no_events: bool,
+    /// Whatever is wrong with a session is a 500, and why is text, as with Go.
+    pub(crate) explains_in_text: bool,
+    /// A run that results from outside have begun ends only a while after its last event.
+    pub(crate) lingers: bool,
 }
 
 impl Habits {
@@ -44,6 +56,18 @@ impl Habits {
             drops_metadata: true,
             never_seals: true,
             wants_answers_alone: true,
+            ..Self::default()
+        }
+    }
+
+    /// Go, by reading its source.
+    pub(crate) fn go() -> Self {
+        Self {
+            is_strict: true,
+            names_sessions: true,
+            takes_history: true,
+            explains_in_text: true,
+            never_seals: true,
             ..Self::default()
         }
     }

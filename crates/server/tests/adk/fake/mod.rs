@@ -1,4 +1,4 @@
-//! A small ADK server that keeps sessions as the real one does, and goes wrong when it is told to.
+//! A small ADK server that keeps sessions as the real one does, and fails on request.
 //!
 //! The real one judges us elsewhere (`python/adk`, `web/conformance`); this one can be stopped
 //! between any two events.
@@ -33,7 +33,7 @@ pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
 #[derive(Clone, Default)]
 pub(crate) struct Fake {
     inner: Arc<Mutex<Inner>>,
-    /// Lets go of who is held.
+    /// Releases requests that are held.
     pub(crate) release: Arc<Notify>,
     /// Says that somebody is held.
     held: Arc<Notify>,
@@ -57,7 +57,7 @@ struct Inner {
     /// How often it fails to make a session, and with how many of its events it is made all the same.
     failing: usize,
     kept: Option<usize>,
-    /// How often it was told to make one.
+    /// How often it was asked to make one.
     made: usize,
     /// What lies before it: the session, and what it will keep there.
     late: Option<(String, [Value; 2])>,
@@ -71,7 +71,7 @@ struct Inner {
 enum Frame {
     Event(Value),
     Raw(&'static str),
-    /// Waits until it is let go, or until the client hangs up.
+    /// Waits until it is released, or until the client disconnects.
     Hold,
     /// Pays, if nobody has hung up.
     Pay,
@@ -84,6 +84,7 @@ impl Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = Router::new()
+            .route("/version", get(version))
             .route("/apps/app/app-info", get(info))
             .route("/apps/app/users/{user}/sessions", post(make_session))
             .route(
@@ -143,14 +144,14 @@ impl Fake {
         self.inner.lock().unwrap().sessions[session].clone()
     }
 
-    /// As if its database were locked when the next sessions are made: so many times. What it keeps of
+    /// As if its database were locked when the next sessions are made: this many times. What it keeps of
     /// them are the first events, if anything.
     pub(crate) fn lock(&self, times: usize, kept: Option<usize>) {
         let mut inner = self.inner.lock().unwrap();
         (inner.failing, inner.kept, inner.made) = (times, kept, 0);
     }
 
-    /// How often it was told to make a session since its database was locked.
+    /// How often it was asked to make a session since its database was locked.
     pub(crate) fn made(&self) -> usize {
         self.inner.lock().unwrap().made
     }
@@ -188,7 +189,7 @@ impl Fake {
         sessions.matches("INVOCATION_ABORTED").count()
     }
 
-    /// As if it stood still: what it is sent next is read after somebody has looked for it in vain, and
+    /// As if it were blocked: what it is sent next is read after a client has looked for it in vain, and
     /// nobody listens by then.
     pub(crate) fn stand_still(&self) {
         self.inner.lock().unwrap().is_slow = true;
@@ -217,8 +218,11 @@ impl Fake {
     fn make(&self, id: String, body: &Value) -> Response {
         let mut inner = self.inner.lock().unwrap();
         inner.made += 1;
+        let habits = inner.habits;
         if inner.sessions.contains_key(&id) {
-            let habits = inner.habits;
+            if habits.explains_in_text {
+                return in_text(500, format!("session {id} already exists"));
+            }
             let status = match habits.names_sessions {
                 true => StatusCode::BAD_REQUEST,
                 false => StatusCode::CONFLICT,
@@ -236,13 +240,27 @@ impl Fake {
             return (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error").into_response();
         }
         inner.sessions.insert(id.clone(), events.clone());
-        Json(json!({"id": id, "events": events})).into_response()
+        match habits.tells_no_events {
+            true => Json(json!({"id": id})).into_response(),
+            false => Json(json!({"id": id, "events": events})).into_response(),
+        }
     }
 
     fn store(&self, session: &str, event: Value) {
         let mut inner = self.inner.lock().unwrap();
         inner.sessions.get_mut(session).unwrap().push(event);
         self.changed.notify_waiters();
+    }
+}
+
+fn in_text(status: u16, why: String) -> Response {
+    (StatusCode::from_u16(status).unwrap(), why).into_response()
+}
+
+async fn version(State(fake): State<Fake>) -> Response {
+    match fake.habits().version {
+        Some(version) => Json(json!({"version": version})).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
@@ -256,7 +274,9 @@ async fn make_session(State(fake): State<Fake>, Json(mut body): Json<Value>) -> 
         let mut inner = fake.inner.lock().unwrap();
         inner.named += 1;
         id = format!("named-{}", inner.named);
-        body["events"] = json!([]);
+        if !inner.habits.takes_history {
+            body["events"] = json!([]);
+        }
     } else {
         // Another session of a chat is called after it.
         let chat = body["state"]["adk_stream"]["chat"].as_str().unwrap();
@@ -270,7 +290,9 @@ async fn make_named_session(
     Path((_, id)): Path<(String, String)>,
     Json(mut body): Json<Value>,
 ) -> Response {
-    body["events"] = json!([]);
+    if !fake.habits().takes_history {
+        body["events"] = json!([]);
+    }
     fake.make(id, &body)
 }
 
@@ -282,7 +304,13 @@ async fn session(State(fake): State<Fake>, Path((_, id)): Path<(String, String)>
     let mut inner = fake.inner.lock().unwrap();
     let late = inner.late.take_if(|(session, _)| *session == id);
     let habits = inner.habits;
+    if habits.fails_to_read {
+        return in_text(500, "Internal Server Error".to_owned());
+    }
     let Some(events) = inner.sessions.get_mut(&id) else {
+        if habits.explains_in_text {
+            return in_text(500, format!("session {id} not found"));
+        }
         let told = habits.refusal("Session not found");
         return (StatusCode::NOT_FOUND, Json(told)).into_response();
     };
@@ -305,6 +333,10 @@ async fn run(
     {
         let mut inner = fake.inner.lock().unwrap();
         if !inner.sessions.contains_key(&id) {
+            if habits.explains_in_text {
+                let why = "failed to find the session: failed to get session: record not found";
+                return in_text(404, why.to_owned());
+            }
             let told = habits.refusal(&format!("Session not found: {id}"));
             return (StatusCode::NOT_FOUND, Json(told)).into_response();
         }

@@ -84,7 +84,7 @@ fn asking_about(id: &str, question: &str) -> [Frame; 2] {
     ]
 }
 
-/// What the agent does, by what it is told.
+/// What the agent does, by the message.
 pub(super) fn script(said: &str, parts: &Value, habits: Habits) -> Vec<Frame> {
     let answers: Vec<&Value> = parts.as_array().unwrap().iter().collect();
     let response_of = |id: &str| {
@@ -136,7 +136,9 @@ pub(super) fn script(said: &str, parts: &Value, habits: Habits) -> Vec<Frame> {
         .map(|part| &part["functionResponse"]["response"])
         && !first.is_null()
     {
-        return text(&format!("It says {first}."));
+        let mut frames = text(&format!("It says {first}."));
+        frames.extend(habits.lingers.then_some(Frame::Hold));
+        return frames;
     }
     match said {
         "pay" => asking(&json!({"amount": 5})),

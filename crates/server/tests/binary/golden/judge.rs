@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::house::House;
 use super::person::Person;
+use super::setup::Setup;
 
 /// What is expected of a chat.
 pub(super) struct Chat {
@@ -25,7 +25,7 @@ impl Chat {
     }
 
     /// What is not as it was. Of a turn that ran when its server was killed, or whose question has
-    /// expired since, only the journal is: whoever opens it takes it up.
+    /// expired since, only the journal is: the server that opens it takes it over.
     pub(super) fn is_as_it_was(&self, person: &Person) -> Vec<String> {
         let expected = &self.expected;
         let mut problems: Vec<String> = self.has_journal(person).into_iter().collect();
@@ -38,8 +38,9 @@ impl Chat {
                 problems.push(format!("{name}: {what}:\n  {expected}\n  {found}"));
             }
         };
-        let view = known(person.view(), &expected["view"]);
-        compare("the chat", &expected["view"], view);
+        let then = with_renamed_usage(expected["view"].clone());
+        let view = known(person.view(), &then);
+        compare("the chat", &then, view);
         let asked = expected["asked"].as_array().unwrap();
         let open = asked.iter().filter(|asked| asked.get("decision").is_none());
         compare("open", &open.cloned().collect(), json!(person.approvals()));
@@ -112,13 +113,13 @@ impl Chat {
     }
 
     /// What is wrong with what an ADK server was asked in it, and has paid.
-    pub(super) fn is_heard(&self, house: &House) -> Option<String> {
+    pub(super) fn reached_adk(&self, setup: &Setup) -> Option<String> {
         let end = &self.expected["end"];
-        let (runs, paid) = (house.adk_runs(&self.name), house.adk_payments(&self.name));
+        let (runs, paid) = (setup.adk_runs(&self.name), setup.adk_payments(&self.name));
         let is_so = |what: &str, found: usize| end.get(what).is_none_or(|end| *end == found);
         let name = &self.name;
-        let is_heard = is_so("adkRuns", runs) && is_so("adkPayments", paid);
-        (!is_heard).then(|| format!("{name}: {end}: {runs} runs, {paid} payments"))
+        let reached_adk = is_so("adkRuns", runs) && is_so("adkPayments", paid);
+        (!reached_adk).then(|| format!("{name}: {end}: {runs} runs, {paid} payments"))
     }
 }
 
@@ -151,6 +152,29 @@ fn are_so(expected: &Value, calls: &[Value]) -> bool {
             && call[2].as_str().unwrap().contains(words)
     };
     expected.len() == calls.len() && expected.iter().zip(calls).all(is_so)
+}
+
+/// A chat with tokens under the names of the SDK, as later versions show them: 0.1 showed them as they are
+/// in journals.
+fn with_renamed_usage(mut view: Value) -> Value {
+    for message in view["messages"].as_array_mut().unwrap() {
+        let Some(usage) = message.pointer_mut("/metadata/usage") else {
+            continue;
+        };
+        let count = |name: &str| usage[name].as_u64();
+        let input = count("promptTokens").unwrap() + count("toolUsePromptTokens").unwrap_or(0);
+        let completion = count("completionTokens").unwrap();
+        let total = count("totalTokens").unwrap().max(input + completion);
+        let (cached, reasoning) = (count("cachedTokens"), count("reasoningTokens"));
+        *usage = json!({"inputTokens": input, "outputTokens": total - input, "totalTokens": total});
+        if let Some(cached) = cached {
+            usage["inputTokenDetails"] = json!({"cacheReadTokens": cached});
+        }
+        if let Some(reasoning) = reasoning {
+            usage["outputTokenDetails"] = json!({"reasoningTokens": reasoning});
+        }
+    }
+    view
 }
 
 /// An answer without the fields that a later version has added to it.

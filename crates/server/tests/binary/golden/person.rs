@@ -106,7 +106,7 @@ impl Person {
         let text = |key: &str| act[key].as_str().unwrap();
         match text("do") {
             "say" => {
-                self.send(json!({"messages": [act["message"]]}));
+                self.send(json!({"messages": [act["message"]], "tools": act["tools"]}));
             }
             "edit" => {
                 let id = &act["message"]["id"];
@@ -117,7 +117,7 @@ impl Person {
                 self.send(json!({"messages": [act["message"]], "trigger": trigger}));
             }
             "begin" => self.begin(&act["message"], text("until")),
-            "speak the seeds' dialect" => self.seeds(&act["messages"]),
+            "speak the seeds' dialect" => self.legacy(&act["messages"]),
             "speak aloud" => self.speak(),
             "approve" | "deny" => {
                 let asked = self.asked(text("question"));
@@ -183,10 +183,10 @@ impl Person {
         }
     }
 
-    /// Sends frames of the seeds' dialect, one after the other when something is asked, until there are
-    /// no more and something is asked or the turn is over. Where a frame answers, CALL stands for
+    /// Sends frames of the legacy bridge's dialect, one after the other when something is asked, until there are
+    /// no more and something is asked or the turn is over. Where a frame answers, CALL is replaced by
     /// the call that was asked about.
-    fn seeds(&self, frames: &Value) {
+    fn legacy(&self, frames: &Value) {
         let key = key(&self.chat);
         let mut client = socket::connect(self.address, "/live", &[("x-api-key", &key)]).unwrap();
         let asked = self.approvals();
@@ -232,7 +232,7 @@ impl Person {
         client.frames_until("end");
     }
 
-    /// The open approval that asks this; `…` stands for whatever follows.
+    /// The open approval with this question; `…` matches any rest.
     fn asked(&self, question: &str) -> Value {
         let is_it = |approval: &Value| match question.strip_suffix('…') {
             Some(start) => approval["question"].as_str().unwrap().starts_with(start),
@@ -270,7 +270,7 @@ impl Person {
         self.send(json!({"messageId": message["id"], "messages": [message]}));
     }
 
-    /// What a page is told that is loaded again: the whole message, if its turn is not over.
+    /// What a page gets that is loaded again: the whole message, if its turn is not over.
     pub(super) fn resumed(&self) -> Option<String> {
         let path = format!("/api/chat/{}/stream", self.chat);
         let answer = self.request("GET", &path, "");
@@ -305,7 +305,7 @@ impl Person {
         let text = request::text("POST", "/api/agent/asks", &headers, &body.to_string());
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
-        // Whoever asks stays on the line until the server is gone.
+        // The client stays connected until the server is gone.
         std::thread::spawn(move || stream.read_to_end(&mut Vec::new()));
     }
 }

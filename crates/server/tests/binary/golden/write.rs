@@ -15,8 +15,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::folder;
-use super::house::{Agent, House, Kind, Store};
 use super::person::Person;
+use super::setup::{Agent, Kind, Setup, Store};
 
 /// What is to be written for an agent.
 struct Plan {
@@ -52,7 +52,7 @@ struct Draft {
     is_running: bool,
     /// Whether the next server takes it up, and what that makes of it is written too.
     is_recovered: bool,
-    /// Whether whoever opens it goes on with it by himself.
+    /// Whether a server that opens it continues it by itself.
     is_taken_up: bool,
 }
 
@@ -195,7 +195,7 @@ fn rest() -> Value {
 
 /// Writes an agent's chats into one kind of store, and gives what is expected of them.
 fn write(plan: &Plan, kind: Kind, to: &Path) -> Value {
-    let house = House::holding(plan.agent, plan.script);
+    let setup = Setup::holding(plan.agent, plan.script);
     let store = Store::empty(kind);
     let all = plan.servers.iter().flat_map(|phase| &phase.chats);
     let names: Vec<_> = all.map(|chat| chat.name.to_owned()).collect();
@@ -205,7 +205,7 @@ fn write(plan: &Plan, kind: Kind, to: &Path) -> Value {
         if phase.holds_payments {
             store.hold_payments(kind);
         }
-        let server = house.serve(&store.url, &names, phase.arguments, phase.is_replica);
+        let server = setup.serve(&store.url, &names, phase.arguments, phase.is_replica);
         let person = |chat: &Draft| Person {
             address: server.address,
             chat: chat.name.to_owned(),
@@ -223,12 +223,12 @@ fn write(plan: &Plan, kind: Kind, to: &Path) -> Value {
             }
         }
         if std::ptr::eq(phase, plan.servers.last().unwrap()) {
-            house.holds(plan.aborted);
+            setup.holds(plan.aborted);
             chats.extend(before.iter().map(|chat| chat.expected(&person(chat))));
         }
     }
     store.release_payments(kind);
-    let sessions = house.sessions(plan.aborted);
+    let sessions = setup.sessions(plan.aborted);
     store.keep(kind, to);
     json!({"chats": chats, "sessions": sessions})
 }

@@ -43,13 +43,16 @@ async fn tamper<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let job = move |connection: &mut WriteConnection| {
         let value = with(connection)?;
-        let news = News::Nothing;
-        Ok(Written { value, news })
+        let notification = Notification::Nothing;
+        Ok(Written {
+            value,
+            notification,
+        })
     };
     store.writer.write(job).await
 }
 
-/// Polls what asks the writer for something, so that it stands in the queue.
+/// Polls what asks the writer for something, so that it is in the queue.
 fn queue<F: Future + ?Sized>(future: &mut Pin<Box<F>>) {
     let mut context = Context::from_waker(Waker::noop());
     assert!(future.as_mut().poll(&mut context).is_pending());
@@ -195,7 +198,7 @@ async fn a_group_that_can_not_be_committed_is_tried_one_by_one() {
     assert_eq!(call, Ok(None));
 }
 
-/// A turn that has not ended, so that the writer remembers how its chat stands.
+/// A turn that has not ended, so that the writer remembers the state of a chat.
 fn opening() -> NewEntry {
     let events = json!([
         {"event": "chat-opened", "owner": "ann"},
@@ -281,7 +284,7 @@ async fn nobody_is_answered_before_the_commit() {
     let (holding, release) = hold(&store);
     let mut append = store.append(&chat, 0, entry("one"));
     queue(&mut append);
-    // The last of the group says that those before it have run, and keeps the commit waiting.
+    // The last of the group reports that those before it have run, and keeps the commit waiting.
     let (has_run, run) = mpsc::channel();
     let (holding_last, release_last) = {
         let (release, held) = mpsc::channel::<()>();
@@ -375,7 +378,7 @@ async fn a_database_that_another_holds_is_busy_and_then_works_again() {
     }
     // They waited together, not one after the other.
     assert_eq!(ASKED.load(Ordering::Relaxed), 1);
-    // Reading goes on meanwhile.
+    // Reading continues meanwhile.
     assert_eq!(store.read(&chat, 0).await, Ok(Vec::new()));
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(store.append(&chat, 0, entry("one")).await, grew(1));
@@ -386,7 +389,7 @@ async fn what_is_committed_to_a_file_that_has_just_gone_is_not_acknowledged() {
     let (store, folder) = open().await;
     let path = folder.path().join("chats.db");
     let (from, to) = (path.clone(), folder.path().join("kept.db"));
-    // After the look with which a transaction begins.
+    // After the check with which a transaction begins.
     let moved = tamper(&store, move |_| {
         std::fs::rename(&from, &to).unwrap();
         Ok(())
@@ -453,7 +456,7 @@ async fn a_writer_that_crashed_gives_errors_and_no_hangs() {
 }
 
 #[tokio::test]
-async fn whoever_finds_the_queue_full_waits_for_room() {
+async fn caller_waits_for_room_in_a_full_queue() {
     let (store, _folder) = open().await;
     let (holding, release) = hold(&store);
     let chats: Vec<_> = (0..QUEUE + 10)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Draft, Phase, Plan, approve, begin, chat, deny, message, output, rest, say, until_journal,
 };
-use crate::golden::house::Agent;
+use crate::golden::setup::Agent;
 
 const PAY: &str = "Pay 5?";
 

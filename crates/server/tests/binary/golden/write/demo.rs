@@ -9,7 +9,7 @@ mod settings;
 use serde_json::{Value, json};
 
 use super::{Phase, Plan};
-use crate::golden::house::Agent;
+use crate::golden::setup::Agent;
 
 const PAY: &str = "Send $20 to Sam";
 const PAY_SAM: &str = "Send 20 USD to Sam?";
@@ -58,7 +58,7 @@ pub(super) fn plan() -> Plan {
                 questions::questions_within(),
                 over::over(),
                 over::branches(),
-                over::seeds(),
+                over::legacy(),
             ]
             .into_iter()
             .flatten()

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Draft, Phase, Plan, approve, begin, chat, output, rest, say, until_journal};
-use crate::golden::house::Agent;
+use crate::golden::setup::Agent;
 
 const SUCCESS: &str = r#""success":true"#;
 

@@ -1,7 +1,7 @@
 //! Chats with Gemini over Live, which is the emulator.
 
 use super::{Draft, Phase, Plan, approve, chat, deny, output, rest, say, until_journal};
-use crate::golden::house::Agent;
+use crate::golden::setup::Agent;
 use serde_json::json;
 
 const PAY_SAM: &str = "Send 20 USD to Sam?";
@@ -16,7 +16,7 @@ pub(super) fn plan() -> Plan {
     Plan {
         agent: Agent::GeminiLive,
         script: r#"{"rules": [
-            {"on": "answer", "contains": "take it back", "cancelCalls": {"afterMs": 50}}
+            {"on": "answer", "contains": "to Kim", "cancelCalls": {"afterMs": 50}}
         ]}"#,
         servers,
         aborted: 0,
@@ -71,7 +71,7 @@ fn chats() -> Vec<Draft> {
         .ends("finished", "Hello", []),
         chat("taken-back", "a call that the model took back")
             .acts([
-                say("u1", "Send $20 to Sam, then take it back"),
+                say("u1", "Send $20 to Kim"),
                 until_journal("cancelled"),
                 rest(),
             ])

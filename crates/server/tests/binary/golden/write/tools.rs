@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{
     Draft, Phase, Plan, approve, approve_with, begin, chat, deny, output, rest, say, until_journal,
 };
-use crate::golden::house::Agent;
+use crate::golden::setup::Agent;
 
 const FLIGHT: &str = "Book a flight to Oslo";
 const LOOK: &str = "Look for a flight to Oslo?";
@@ -23,7 +23,10 @@ pub(super) fn plan() -> Plan {
             arguments: &[],
             is_replica: false,
             holds_payments: false,
-            chats: [asked(), over(), killed()].into_iter().flatten().collect(),
+            chats: [asked(), declared(), over(), killed()]
+                .into_iter()
+                .flatten()
+                .collect(),
         },
     ];
     Plan {
@@ -117,6 +120,29 @@ fn asked() -> Vec<Draft> {
             "finished",
             "changed the destination from Oslo to Rome",
             booked,
+        ),
+    ]
+}
+
+fn declared() -> Vec<Draft> {
+    let schema = json!({"type": "object", "properties": {}});
+    let tools = json!({"get_location": {"description": "Where I am.", "parameters": schema}});
+    let mut say = say("u1", "Where am I?");
+    say["tools"] = tools;
+    vec![
+        chat(
+            "page-tool-declared",
+            "a call of a tool that the page declared with its message",
+        )
+        .acts([say])
+        .then([output(
+            "get_location",
+            json!({"latitude": 59.9, "longitude": 10.7}),
+        )])
+        .ends(
+            "finished",
+            "59.9",
+            [["get_location", "output-available", "59.9"]],
         ),
     ]
 }

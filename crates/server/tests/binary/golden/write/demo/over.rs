@@ -1,4 +1,4 @@
-//! Turns that are over, branches that were cut off, and the seeds' dialect.
+//! Turns that are over, branches that were cut off, and the legacy bridge's dialect.
 
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ pub(super) fn branches() -> Vec<Draft> {
     ]
 }
 
-pub(super) fn seeds() -> Vec<Draft> {
+pub(super) fn legacy() -> Vec<Draft> {
     let typed = |text: &str| json!([{"role": "user", "content": text}]);
     let denied = json!([{"id": "fr-1", "role": "user", "content": [{
         "type": "tool-result", "toolCallId": "CALL", "toolName": "process_payment",

@@ -1,0 +1,41 @@
+//! Where an agent is.
+
+use std::fmt;
+
+/// Where an agent is that speaks AG-UI.
+#[derive(Clone)]
+pub struct Config {
+    /// The address that begins a run with a POST.
+    pub url: String,
+    /// Headers for it. They may be secret, and are never shown.
+    pub headers: Vec<(String, String)>,
+    /// The tools that pages run, beside those that are offered. Without a list, a call is a page's if the
+    /// run ends without its result, and the calls of a step are shown when the step is over. With one,
+    /// other calls are shown while they run.
+    pub client_tools: Option<Vec<String>>,
+    /// Whether a run is begun again that a server which stopped may have begun. Tools that the agent runs
+    /// without an approval may then run twice.
+    pub reruns: bool,
+}
+
+impl Config {
+    /// An agent.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            headers: Vec::new(),
+            client_tools: None,
+            reruns: false,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Config")
+            .field("url", &self.url)
+            .field("client_tools", &self.client_tools)
+            .field("reruns", &self.reruns)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! A route that answers with the AI SDK's UI message stream, as
+//! `streamText(…).toUIMessageStreamResponse()` does: an agent with tools of its own.
+//!
+//! The route is sent what `useChat` would send: the whole chat as UI messages, made from the journal. The
+//! calls that it runs are shown as they are, its approval requests become approvals, and a call without
+//! an output at the end of the stream is a page's to run. The next request has all answers and outputs.
+//!
+//! # Layout
+//!
+//! - [`Config`]: where the route is.
+//! - `messages`: the journal as UI messages; `tool_part`: a call in them.
+//! - `reading`: the chunks of a stream; `call_chunk`: those of calls.
+
+mod call_chunk;
+mod config;
+mod messages;
+mod reading;
+mod tool_part;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use turn::ChatId;
+use turn::agent::StepRequest;
+
+pub use self::config::Config;
+use self::reading::Reading;
+use crate::agent::{Agent, AgentStream, Conversation};
+use crate::error::Error;
+use crate::event_sender::EventSender;
+use crate::model::{Failure, Provider};
+use crate::session_conversation::{AudioReceiver, Backend, SessionConversation};
+use crate::upstream::{Protocol, SessionState, Upstream, run_step};
+
+/// The name under which what the route says of a part or call is kept.
+const KEPT: &str = "aiSdk";
+
+const PROVIDER: Provider = Provider {
+    agent: "ai-sdk",
+    subject: "The agent",
+};
+
+/// A route that answers with the AI SDK's UI message stream.
+#[derive(Debug, Clone)]
+pub struct AiSdk {
+    route: Arc<Route>,
+}
+
+#[derive(Debug)]
+struct Route {
+    upstream: Upstream,
+    client_tools: Option<Vec<String>>,
+    reruns: bool,
+}
+
+impl AiSdk {
+    /// The route as configured. Nothing is sent before the first step.
+    pub fn new(config: Config) -> Result<Self, Error> {
+        let upstream = Upstream::new(PROVIDER, &config.url, &config.headers)?;
+        let route = Arc::new(Route {
+            upstream,
+            client_tools: config.client_tools,
+            reruns: config.reruns,
+        });
+        Ok(Self { route })
+    }
+}
+
+impl Agent for AiSdk {
+    fn name(&self) -> &str {
+        PROVIDER.agent
+    }
+
+    fn step(&self, request: StepRequest) -> AgentStream {
+        SessionConversation::new(&self.route).step(request)
+    }
+
+    fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
+        Some(Box::new(SessionConversation::new(&self.route)))
+    }
+}
+
+impl Backend for Route {
+    type State = SessionState<Route>;
+
+    // A run that nobody reads goes on for nobody.
+    const CLOSES_ON_STOP: bool = true;
+
+    async fn step(
+        &self,
+        request: &StepRequest,
+        sender: &EventSender,
+        _: AudioReceiver,
+        state: &mut SessionState<Route>,
+    ) {
+        run_step(self, request, sender, state).await;
+    }
+}
+
+impl Protocol for Route {
+    type Reader = Reading;
+
+    fn upstream(&self) -> &Upstream {
+        &self.upstream
+    }
+
+    fn body(&self, request: &StepRequest) -> Result<Value, Failure> {
+        let messages = messages::of(request);
+        let mut body = json!({
+            "id": request.chat,
+            "trigger": "submit-message",
+        });
+        // As the client does, which continues an assistant message by its id.
+        if let Some(last) = messages.last()
+            && last["role"] == "assistant"
+        {
+            body["messageId"] = last["id"].clone();
+        }
+        body["messages"] = messages.into();
+        Ok(body)
+    }
+
+    fn reader(&self, _: &StepRequest) -> Reading {
+        Reading::new(self.upstream.redactor())
+    }
+
+    fn client_tools(&self) -> Option<&[String]> {
+        self.client_tools.as_deref()
+    }
+
+    fn reruns(&self) -> bool {
+        self.reruns
+    }
+
+    fn resume_path<'a>(&self, request: &'a StepRequest) -> Option<[&'a str; 2]> {
+        Some([request.chat.as_str(), "stream"])
+    }
+}

@@ -1,0 +1,41 @@
+//! Where a route is.
+
+use std::fmt;
+
+/// Where a route is that answers with the AI SDK's UI message stream.
+#[derive(Clone)]
+pub struct Config {
+    /// The address that `useChat` would POST to.
+    pub url: String,
+    /// Headers for it. They may be secret, and are never shown.
+    pub headers: Vec<(String, String)>,
+    /// The tools that pages run. Without a list, a call is a page's if the stream ends without its
+    /// output, and the calls of a step are shown when the step is over. With one, other calls are shown
+    /// while they run, and a listed tool that needs an approval is run by the page once it is given.
+    pub client_tools: Option<Vec<String>>,
+    /// Whether a request is sent again that a server which stopped may have sent. Tools that the route
+    /// runs without an approval may then run twice.
+    pub reruns: bool,
+}
+
+impl Config {
+    /// A route.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            headers: Vec::new(),
+            client_tools: None,
+            reruns: false,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Config")
+            .field("url", &self.url)
+            .field("client_tools", &self.client_tools)
+            .field("reruns", &self.reruns)
+            .finish_non_exhaustive()
+    }
+}

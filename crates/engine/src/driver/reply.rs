@@ -1,0 +1,52 @@
+//! The reply to a command, before windows are opened.
+
+use store::Closed;
+use turn::gate::Decision;
+use turn::{GateId, TurnId};
+use wire::Message;
+
+use crate::command::View;
+use crate::stream::Dialect;
+
+/// The reply to a command, before windows are opened.
+#[derive(Debug)]
+pub enum Reply {
+    /// A window is to be opened; none, where there is nothing to see.
+    Window(Option<Opening>),
+    /// Whether there was a turn to stop.
+    Stopped(bool),
+    /// The chat as a page shows it.
+    View(View),
+    /// What an agent's question came to.
+    Asked(QuestionState),
+    /// This command closed an approval.
+    Closed(Closed),
+    /// Whether an output counts: nobody else was first.
+    Taken(bool),
+    /// It is done, and there is nothing to say of it.
+    Done,
+}
+
+/// What an agent's question came to.
+#[derive(Debug)]
+pub enum QuestionState {
+    /// It was decided.
+    Decided(Decision),
+    /// It waits at a gate, in the place of who waited there before.
+    Waits(GateId),
+    /// Nobody was asked: it is to be asked again.
+    Again,
+}
+
+/// How a window is to be opened.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The turn.
+    pub turn: TurnId,
+    /// In which dialect.
+    pub dialect: Dialect,
+    /// Up to where the client has seen the transcript; nothing, if it wants the whole message.
+    pub position: Option<usize>,
+    /// The message as the client shows it, where that may differ.
+    pub seen: Option<Box<Message>>,
+}

@@ -1,0 +1,249 @@
+//! What a client sends: what is new in it is written, then a window opens.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+use turn::gate::Decision;
+use turn::refusal::{Refusal, RefusalCode};
+use turn::{At, GateId, PageTool, Principal};
+use view::{Intake, ShownChat, legacy_client_position};
+use wire::{Message, Trigger};
+
+use super::Driver;
+use super::job::Next;
+use super::reply::Opening;
+use crate::chat_id;
+use crate::command::CommandKind;
+use crate::error::EngineError;
+use crate::stream::Dialect;
+
+/// How many bytes a chat may take, by estimate, to be given another message: all of it is held while it
+/// runs, and shown at once. What was said counts twice.
+const MAX_CHAT: usize = 64 * 1024 * 1024;
+
+/// What a client sends, and what of it is in the journal.
+pub(super) struct Sending {
+    trigger: Trigger,
+    message_id: Option<String>,
+    messages: Vec<Message>,
+    dialect: Dialect,
+    /// The tools that the page declares, as it sent them.
+    page_tools: Value,
+    /// Answers that are yet to be written, the next one first.
+    answers: VecDeque<(GateId, Decision)>,
+    step: Sent,
+}
+
+/// How far a message has come.
+enum Sent {
+    /// It is yet to be seen what is new in it.
+    Unread,
+    /// The same; and it opens no chat.
+    Known,
+    /// It is being written; then a window opens on the turn that it opens.
+    Opening,
+    /// Its answers are being written; then the rest of it is read.
+    AnswersFirst,
+    /// Its answers are being written; then a window opens on their turn.
+    Answering(Opening),
+}
+
+impl Sending {
+    pub(super) fn new(
+        trigger: Trigger,
+        message_id: Option<String>,
+        messages: Vec<Message>,
+        dialect: Dialect,
+    ) -> Self {
+        Self {
+            trigger,
+            message_id,
+            messages,
+            dialect,
+            page_tools: Value::Null,
+            answers: VecDeque::new(),
+            step: Sent::Unread,
+        }
+    }
+
+    /// The same from a page that declares tools.
+    pub(super) fn with_page_tools(mut self, page_tools: Value) -> Self {
+        self.page_tools = page_tools;
+        self
+    }
+
+    /// Whether nothing was done about it yet, and it looks like the first message of a chat.
+    pub(super) fn is_first(&self) -> bool {
+        self.messages.len() == 1 && matches!(self.step, Sent::Unread)
+    }
+
+    fn take(&self, chat: &ShownChat, now: At) -> Result<Intake, Refusal> {
+        let message_id = self.message_id.as_deref();
+        chat.take(self.trigger, message_id, &self.messages, now)
+    }
+
+    /// The command again.
+    fn give_back(&mut self) -> CommandKind {
+        CommandKind::Send {
+            trigger: self.trigger,
+            message_id: self.message_id.take(),
+            messages: std::mem::take(&mut self.messages),
+            dialect: self.dialect,
+            page_tools: self.page_tools.take(),
+        }
+    }
+}
+
+impl Driver {
+    pub(super) fn send(
+        &mut self,
+        principal: &Principal,
+        sending: &mut Sending,
+        is_written: bool,
+    ) -> Result<Next, EngineError> {
+        if is_written {
+            match &sending.step {
+                Sent::Opening => {
+                    let opening = self.open(sending.dialect, Some(0))?;
+                    return Ok(Next::window(self.within(opening)));
+                }
+                _ => drop(sending.answers.pop_front()),
+            }
+        } else if !matches!(sending.step, Sent::Unread | Sent::Known) {
+            // Somebody else was first, and may have taken the same in: what is new is seen again.
+            sending.step = Sent::Known;
+            sending.answers.clear();
+        }
+        loop {
+            if let Some((gate, decision)) = sending.answers.front().cloned() {
+                return Ok(Next::Write {
+                    input: turn::Input::Answer { gate, decision },
+                    by: Some(principal.clone().into()),
+                });
+            }
+            match std::mem::replace(&mut sending.step, Sent::Unread) {
+                Sent::Answering(opening) => return Ok(Next::window(self.within(opening))),
+                // What was answered runs before it is superseded by what came with it.
+                Sent::AnswersFirst if self.is_running() => {
+                    return Ok(Next::Postpone(sending.give_back()));
+                }
+                Sent::AnswersFirst | Sent::Unread | Sent::Known | Sent::Opening => {}
+            }
+            if let Some(next) = self.read(principal, sending)? {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Sees what is new in what a client sends, and says what comes next if that is not an answer.
+    fn read(
+        &mut self,
+        principal: &Principal,
+        sending: &mut Sending,
+    ) -> Result<Option<Next>, EngineError> {
+        let is_unread = self.chat.is_none();
+        let chat = self.chat.get_or_insert_default();
+        if chat.owner().is_some_and(|owner| owner != principal) {
+            return Err(EngineError::UnknownChat);
+        }
+        let taken = sending.take(chat, self.now);
+        if is_unread {
+            let is_opened = match &taken {
+                Ok(Intake::Open { message, .. }) => {
+                    self.settings.supports_audio || !message.is_speech()
+                }
+                _ => false,
+            };
+            if !is_opened {
+                self.chat = None;
+                sending.step = Sent::Known;
+                return Ok(Some(Next::Load));
+            }
+            chat.limit_client_calls(self.settings.client_timeout);
+            self.shown = (0, 0);
+            // What is refused leaves no chat behind that nobody has read.
+            if let Err(error) = self.page_tools(sending) {
+                self.chat = None;
+                return Err(error);
+            }
+        }
+        let chat = self.chat.as_ref().ok_or(EngineError::UnknownChat)?;
+        let taken = taken?;
+        if let (None, Some(why)) = (chat.owner(), chat_id::problem(&self.id)) {
+            return Err(EngineError::InvalidChatId(why));
+        }
+        match taken {
+            Intake::Open { message, .. }
+                if message.is_speech() && !self.settings.supports_audio =>
+            {
+                Err(EngineError::AudioUnsupported)
+            }
+            Intake::Open { .. } if chat.weight() > MAX_CHAT => {
+                let message = "The chat is too large for another message: begin a new one.";
+                Err(EngineError::Refused(Refusal::new(
+                    RefusalCode::ChatTooLarge,
+                    message,
+                )))
+            }
+            // Another server takes it in.
+            Intake::Open { .. } if self.is_leaving => Err(EngineError::Closed),
+            Intake::Open { answers, .. } if !answers.is_empty() => {
+                self.check_outputs(&answers)?;
+                // Nothing of the request is taken, if its message can't be.
+                self.page_tools(sending)?;
+                sending.answers = answers.into();
+                sending.step = Sent::AnswersFirst;
+                Ok(None)
+            }
+            Intake::Open { message, after, .. } => {
+                let page_tools = self.page_tools(sending)?;
+                sending.step = Sent::Opening;
+                Ok(Some(Next::Write {
+                    input: turn::Input::Message {
+                        message,
+                        principal: principal.clone(),
+                        after,
+                        page_tools,
+                        ids: (self.settings.ids)(),
+                    },
+                    by: Some(principal.clone().into()),
+                }))
+            }
+            Intake::Continue {
+                turn,
+                answers,
+                seen,
+            } => {
+                self.check_outputs(&answers)?;
+                let (position, seen) = match (seen, sending.dialect) {
+                    (Some((position, message)), _) => (Some(position), Some(Box::new(message))),
+                    // A page of the legacy bridge sends no history: it has seen what led to its question.
+                    (None, Dialect::Legacy) => {
+                        let given = sending.messages.last().map(Message::answers);
+                        let position = chat.transcript(&turn).map(|shown| {
+                            legacy_client_position(shown.lines(), &given.unwrap_or_default())
+                        });
+                        (position, None)
+                    }
+                    (None, Dialect::Sdk(_)) => (None, None),
+                };
+                let opening = Opening {
+                    turn,
+                    dialect: sending.dialect,
+                    position,
+                    seen,
+                };
+                sending.answers = answers.into();
+                sending.step = Sent::Answering(opening);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The tools that the page declares, as far as the agent takes them. They are those of the turn that
+    /// is opened: one that goes on has its own.
+    fn page_tools(&self, sending: &Sending) -> Result<Vec<PageTool>, EngineError> {
+        let accepted = self.settings.tools.accept_page_tools(&sending.page_tools);
+        accepted.map_err(EngineError::InvalidPageTool)
+    }
+}

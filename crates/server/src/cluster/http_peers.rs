@@ -1,0 +1,169 @@
+//! The other servers over one store, by HTTP. Built with the feature `cluster`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::WindowStream;
+use engine::command::{Command, Deciding, Reply};
+use engine::replica::{NotForwarded, Peers};
+use reqwest::Client;
+use serde_json::Value;
+use store::Location;
+use tokio::sync::{mpsc, oneshot};
+use view::Closing;
+use wire::Chunk;
+
+use super::{HEADER, LINEAGE, PATH, WireReply, observe};
+use crate::request_context::{self, RequestContext};
+use crate::shared_key::SharedKey;
+
+/// How long a server may take to answer a command, or to send more of a window. A silent window
+/// sends keepalives more often.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The other servers, by HTTP.
+pub struct HttpPeers {
+    client: Client,
+    key: SharedKey,
+    location: Location,
+}
+
+impl HttpPeers {
+    /// For servers of one's own: without proxies, and with short timeouts.
+    pub fn new(key: SharedKey) -> Result<Self, String> {
+        let tls = agents::tls_config().map_err(|error| error.to_string())?;
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(Duration::from_secs(2))
+            .no_proxy()
+            .tcp_nodelay(true);
+        let client = client.build().map_err(|error| error.to_string())?;
+        let location = Location::Memory;
+        Ok(Self {
+            client,
+            key,
+            location,
+        })
+    }
+
+    /// Tells the others of a failover of this database, and learns of it from them.
+    #[must_use]
+    pub fn with_location(self, location: Location) -> Self {
+        Self { location, ..self }
+    }
+
+    async fn send(&self, address: &str, command: &Command) -> Result<Reply, NotForwarded> {
+        let url = format!("{}{PATH}", address.trim_end_matches('/'));
+        let sent = self.client.post(url).header(HEADER, self.key.as_str());
+        let mut sent = sent.header("content-type", "application/json");
+        if let Some(id) = RequestContext::current_id() {
+            sent = sent.header(request_context::HEADER, id.as_str());
+        }
+        if let Some(newest) = self.location.newest_lineage() {
+            sent = sent.header(LINEAGE, newest);
+        }
+        let body = serde_json::to_vec(command).map_err(|_| NotForwarded::Nowhere)?;
+        let sent = tokio::time::timeout(IDLE_TIMEOUT, sent.body(body).send()).await;
+        let mut answer = match sent {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) if error.is_connect() => return Err(NotForwarded::Nowhere),
+            Ok(Err(_)) | Err(_) => return Err(NotForwarded::Silent),
+        };
+        observe(&self.location, answer.headers());
+        let status = answer.status().as_u16();
+        if status != 200 {
+            if status != 421 {
+                tracing::warn!(status, address, "forwarding a command failed");
+            }
+            return Err(match status {
+                500.. => NotForwarded::Silent,
+                _ => NotForwarded::Nowhere,
+            });
+        }
+        let mut lines = Lines::default();
+        let first = lines.next(&mut answer).await.ok_or(NotForwarded::Silent)?;
+        let reply = serde_json::from_value(first).map_err(|_| NotForwarded::Silent)?;
+        Ok(match reply {
+            WireReply::Window(Some(message_id)) => {
+                let (sender, chunks) = mpsc::channel(16);
+                tokio::spawn(pass_on(answer, lines, sender));
+                Reply::Window(Some(WindowStream::elsewhere(message_id, chunks)))
+            }
+            WireReply::Window(None) => Reply::Window(None),
+            WireReply::Stopped(was_open) => Reply::Stopped(was_open),
+            WireReply::View(view) => Reply::View(view),
+            WireReply::Asked(Some(decision)) => Reply::Asked(Deciding::Decided(decision)),
+            WireReply::Asked(None) => Reply::Asked(Deciding::Open(oneshot::channel().1)),
+            WireReply::Taken(taken) => Reply::Taken(taken),
+            WireReply::Done => Reply::Done,
+            WireReply::Failed(error) => return Err(NotForwarded::Refused(error)),
+        })
+    }
+}
+
+impl Peers for HttpPeers {
+    fn forward<'a>(
+        &'a self,
+        address: &'a str,
+        command: &'a Command,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>> {
+        Box::pin(self.send(address, command))
+    }
+}
+
+/// Passes on what another server reads of a window, until it ends or is cut.
+async fn pass_on(
+    mut answer: reqwest::Response,
+    mut lines: Lines,
+    sender: mpsc::Sender<Vec<Arc<Chunk>>>,
+) {
+    loop {
+        let line = tokio::select! {
+            line = lines.next(&mut answer) => line,
+            () = sender.closed() => return,
+        };
+        let chunks = match line {
+            Some(Value::Array(chunks)) => chunks,
+            Some(_) => return,
+            None => {
+                let message = "The server that had this chat is gone; resume it.";
+                let notice = Closing::failed("handed_over", message).chunks();
+                let _ = sender
+                    .send(notice.into_iter().map(Arc::new).collect())
+                    .await;
+                return;
+            }
+        };
+        let chunks = chunks.into_iter().map(Chunk::decode);
+        // Both ends are of one version, or nearly: what one does not know it leaves out.
+        let chunks: Vec<_> = chunks.filter_map(Result::ok).map(Arc::new).collect();
+        if !chunks.is_empty() && sender.send(chunks).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Lines of JSON, as they come.
+#[derive(Default)]
+struct Lines(Vec<u8>);
+
+impl Lines {
+    async fn next(&mut self, answer: &mut reqwest::Response) -> Option<Value> {
+        loop {
+            if let Some(end) = self.0.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.0.drain(..=end).collect();
+                return serde_json::from_slice(&line).ok();
+            }
+            match tokio::time::timeout(IDLE_TIMEOUT, answer.chunk()).await {
+                Ok(Ok(Some(bytes))) => self.0.extend_from_slice(&bytes),
+                Ok(Ok(None)) if !self.0.is_empty() => {
+                    let line = std::mem::take(&mut self.0);
+                    return serde_json::from_slice(&line).ok();
+                }
+                _ => return None,
+            }
+        }
+    }
+}

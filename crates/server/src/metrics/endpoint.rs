@@ -1,0 +1,117 @@
+//! Who may read the metrics, and where.
+//!
+//! They say nothing of any chat, and yet how much a business does is not everybody's: they are served
+//! with a key of their own, or on an address of their own that only this machine reaches.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use engine::Engine;
+use store::Backlog;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use turn::At;
+
+use super::Metrics;
+use crate::identity::{bearer, is_local_name};
+use crate::problem::Problem;
+use crate::shared_key::SharedKey;
+
+/// Where they are read.
+pub(crate) const PATH: &str = "/metrics";
+
+/// How long a count of the whole store's gates is good.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// How long the store may take for it.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// How far gates are counted.
+const COUNTED: usize = 100_000;
+
+/// The metrics of a server, as they are served. Cloning it gives the same.
+#[derive(Clone)]
+pub(crate) struct Endpoint(Arc<Inner>);
+
+struct Inner {
+    metrics: Metrics,
+    engine: Engine,
+    backlog: Arc<dyn Backlog>,
+    key: Option<SharedKey>,
+    /// When the whole store's gates were counted. Held meanwhile, so that it is done once.
+    counted: Mutex<Option<Instant>>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(
+        metrics: Metrics,
+        engine: Engine,
+        backlog: Arc<dyn Backlog>,
+        key: Option<SharedKey>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            metrics,
+            engine,
+            backlog,
+            key,
+            counted: Mutex::default(),
+        }))
+    }
+
+    /// The route. Without a key, only this machine may read them, by a name of this machine.
+    pub(crate) fn router<S: Clone + Send + Sync + 'static>(self) -> Router<S> {
+        let answer = async move |headers: HeaderMap| match self.admit(&headers) {
+            Ok(()) => self.read().await,
+            Err(problem) => problem.into_response(),
+        };
+        Router::new().route(PATH, get(answer))
+    }
+
+    fn admit(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        match &self.0.key {
+            Some(key) => match bearer(headers) {
+                Some(given) if key.is(given.as_bytes()) => Ok(()),
+                _ => Err(Problem::metrics_key_needed()),
+            },
+            // A page of another site may have made a name of its own point at this machine.
+            None if host.is_some_and(is_local_name) => Ok(()),
+            None => Err(Problem::loopback_only()),
+        }
+    }
+
+    async fn read(&self) -> Response {
+        self.count_gates().await;
+        let text = self.0.metrics.text(&self.0.engine);
+        let headers = [
+            (CONTENT_TYPE, Metrics::CONTENT_TYPE),
+            (CACHE_CONTROL, "no-store"),
+        ];
+        (StatusCode::OK, headers, text).into_response()
+    }
+
+    /// Counts the gates of the whole store, unless that was done a moment ago. If the store is away, the
+    /// last count stays.
+    async fn count_gates(&self) {
+        let mut counted = self.0.counted.lock().await;
+        if counted.is_some_and(|at| at.elapsed() < FRESH) {
+            return;
+        }
+        *counted = Some(Instant::now());
+        let open = self.0.backlog.open_gates_of_all(COUNTED);
+        match tokio::time::timeout(TIME_LIMIT, open).await {
+            Ok(Ok(open)) => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH);
+                let now = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
+                self.0.metrics.set_open_gates(open, At(now));
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "open gates could not be counted"),
+            Err(_) => tracing::warn!("open gates could not be counted in time"),
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Metrics: who may read them, what they say, and that the real Prometheus reads them.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::process::{Server, Start, adk_stream};
+use crate::request::{Answer, send};
+
+const KEY: &str = "the-key-of-the-metrics";
+const ON: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
+
+/// How long Prometheus may take to start and to scrape: it scrapes every second.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
+}
+
+/// A server with an address of its own for metrics.
+fn with_metrics() -> (Server, SocketAddr) {
+    of(adk_stream(
+        &[&ON[..], &["--metrics-listen", "127.0.0.1:0"]].concat(),
+    ))
+}
+
+fn of(start: Start) -> (Server, SocketAddr) {
+    let mut server = start.running();
+    let line = server.log_says("serving metrics");
+    let (_, address) = line.trim().rsplit_once("address=").unwrap();
+    (server, address.parse().unwrap())
+}
+
+fn read(address: SocketAddr) -> String {
+    let answer = send(address, "GET", "/metrics", &[], "");
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.text().to_owned()
+}
+
+/// The value of a metric with these labels.
+fn value(text: &str, metric: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(metric));
+    let line = line.unwrap_or_else(|| panic!("no {metric} in {text}"));
+    line.trim().parse().unwrap()
+}
+
+fn say(server: &Server, chat: &str, text: &str) -> Answer {
+    let part = json!({"type": "text", "text": text});
+    let message = json!({"id": format!("{chat}-u"), "role": "user", "parts": [part]});
+    let body = json!({"id": chat, "trigger": "submit-message", "messages": [message]});
+    server.post("/api/chat", &[], &body.to_string())
+}
+
+/// A turn that ends, one that waits, one that was denied, and a refusal over either transport.
+fn use_it(server: &Server) {
+    assert_eq!(say(server, "c1", "Hello").status, 200);
+    assert_eq!(say(server, "c2", "Send $20 to Sam").status, 200);
+    let approvals = server.get("/api/approvals").json();
+    let approval = approvals["approvals"][0]["approvalId"].as_str().unwrap();
+    let path = format!("/api/approvals/{approval}");
+    let denied = server.post(&path, &[], r#"{"approved":false}"#);
+    assert_eq!(denied.status, 200);
+    assert_eq!(say(server, "c3", "Send $30 to Sam").status, 200);
+    assert_eq!(server.get("/api/chat/nobodys").status, 404);
+    let mut client = server.connect("/live");
+    client.send(&json!({"type": "tool_result", "toolCallId": "nobody", "result": {}}));
+    assert!(client.next().unwrap().contains("unknown_call"));
+}
+
+#[test]
+fn metrics_say_what_happened() {
+    let (server, address) = with_metrics();
+    use_it(&server);
+    let text = read(address);
+    for (metric, expected) in [
+        ("adk_stream_turns_opened_total", 3.0),
+        (
+            r#"adk_stream_turns_ended_total{outcome="finished",code=""}"#,
+            2.0,
+        ),
+        (r#"adk_stream_gates_opened_total{kind="approval"}"#, 2.0),
+        (r#"adk_stream_gates_closed_total{decision="denied"}"#, 1.0),
+        (
+            r#"adk_stream_answer_delay_seconds_count{decision="denied"}"#,
+            1.0,
+        ),
+        (r#"adk_stream_calls_total{outcome="denied"}"#, 1.0),
+        (r#"adk_stream_gates_open{kind="approval"}"#, 1.0),
+        (r#"adk_stream_gates_open{kind="client_call"}"#, 0.0),
+        (
+            r#"adk_stream_refusals_total{transport="http",code="unknown_chat"}"#,
+            1.0,
+        ),
+        (
+            r#"adk_stream_refusals_total{transport="socket",code="unknown_call"}"#,
+            1.0,
+        ),
+        (r#"adk_stream_http_requests_total{status="4xx"}"#, 1.0),
+        (r#"adk_stream_windows_open{transport="sse"}"#, 0.0),
+        ("adk_stream_takeovers_total", 0.0),
+        ("adk_stream_leases_held", 0.0),
+        ("adk_stream_store_in_flight", 0.0),
+    ] {
+        assert!(
+            (value(&text, metric) - expected).abs() < 0.1,
+            "{metric} in {text}"
+        );
+    }
+    for metric in [
+        r#"adk_stream_steps_total{finish="stop"}"#,
+        r#"adk_stream_tokens_total{direction="input"}"#,
+        r#"adk_stream_tokens_total{direction="output"}"#,
+        r#"adk_stream_store_operation_seconds_count{operation="append"}"#,
+        "adk_stream_chats_loaded",
+    ] {
+        assert!(value(&text, metric) >= 1.0, "{metric} in {text}");
+    }
+    // Neither chats nor principals are labels, and so their number is bounded.
+    for id in ["c1", "c2", "local", "nobody"] {
+        assert!(!text.contains(&format!("\"{id}")), "{id} in {text}");
+    }
+}
+
+#[test]
+fn gates_are_counted_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("chats.db").display());
+    let flags = ["--store", &store, "--metrics-listen", "127.0.0.1:0"];
+    let start = || of(adk_stream(&[&ON[..], &flags].concat()));
+    let (server, _) = start();
+    assert_eq!(say(&server, "c1", "Send $20 to Sam").status, 200);
+    drop(server);
+    let (server, address) = start();
+    let text = read(address);
+    let open = value(&text, r#"adk_stream_gates_open{kind="approval"}"#);
+    assert!((open - 1.0).abs() < 0.1, "{text}");
+    assert!(
+        value(&text, "adk_stream_oldest_gate_age_seconds") > 0.0,
+        "{text}"
+    );
+    // The delay of an answer counts from the question, which an earlier process asked.
+    let approvals = server.get("/api/approvals").json();
+    let approval = approvals["approvals"][0]["approvalId"].as_str().unwrap();
+    let path = format!("/api/approvals/{approval}");
+    let answered = server.post(&path, &[], r#"{"approved":true}"#);
+    assert_eq!(answered.status, 200);
+    let count = r#"adk_stream_answer_delay_seconds_count{decision="approved"}"#;
+    let began = Instant::now();
+    while !read(address).contains(count) {
+        assert!(began.elapsed() < TIME_LIMIT, "it is not counted");
+    }
+}
+
+#[test]
+fn metrics_are_nobodys_by_accident() {
+    let open = |server: &Server, headers: &[(&str, &str)]| {
+        server.request("GET", "/metrics", headers).status
+    };
+    let bearer = format!("Bearer {KEY}");
+    let right = [("authorization", bearer.as_str())];
+    // Nothing is served where nothing is set.
+    let server = adk_stream(&ON).running();
+    assert_eq!(open(&server, &[]), 404);
+    assert_eq!(open(&server, &right), 404);
+    // With a key they are read at the server's own address, by that key alone.
+    let server = adk_stream(&ON)
+        .variable("ADK_STREAM_METRICS_KEY", KEY)
+        .variable("ADK_STREAM_KEYS", "alice=a-key-that-is-alices")
+        .running();
+    assert_eq!(open(&server, &right), 200);
+    assert_eq!(open(&server, &[]), 401);
+    assert_eq!(open(&server, &[("x-api-key", "a-key-that-is-alices")]), 401);
+    let alice = [("authorization", "Bearer a-key-that-is-alices")];
+    assert_eq!(open(&server, &alice), 401);
+    // An address of their own serves them alone, and to this machine alone.
+    let (server, address) = with_metrics();
+    assert_eq!(open(&server, &[]), 404);
+    assert_eq!(send(address, "GET", "/api/info", &[], "").status, 404);
+    let rebound = [("host", "evil.example")];
+    assert_eq!(send(address, "GET", "/metrics", &rebound, "").status, 403);
+    // With a key, it needs that too.
+    let flags = [&ON[..], &["--metrics-listen", "127.0.0.1:0"]].concat();
+    let (_server, address) = of(adk_stream(&flags).variable("ADK_STREAM_METRICS_KEY", KEY));
+    assert_eq!(send(address, "GET", "/metrics", &[], "").status, 401);
+    assert_eq!(send(address, "GET", "/metrics", &right, "").status, 200);
+    // Other machines need a key.
+    adk_stream(&[&ON[..], &["--metrics-listen", "0.0.0.0:0"]].concat())
+        .refused()
+        .says("--metrics-listen: other machines reach 0.0.0.0:0, so it needs a key: set ADK_STREAM_METRICS_KEY");
+    adk_stream(&ON)
+        .variable("A_SHORT_KEY", "short")
+        .file("adk-stream.toml", "metrics-key = 'env:A_SHORT_KEY'")
+        .refused()
+        .says("adk-stream.toml: metrics-key: not a key: it needs at least 16 characters, and no spaces");
+}
+
+/// The names of metrics in a text.
+fn names(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (start, _) in text.match_indices("adk_stream_") {
+        let rest = &text[start..];
+        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        names.insert(rest[..end.unwrap_or(rest.len())].to_owned());
+    }
+    names
+}
+
+#[test]
+fn every_metric_of_rules_and_dashboard_exists() {
+    let (server, address) = with_metrics();
+    use_it(&server);
+    let text = read(address);
+    // Counters and histograms of families have no line before their first event; their type is there.
+    let mut known = BTreeSet::new();
+    for line in text.lines() {
+        let Some(kind) = line.strip_prefix("# TYPE ") else {
+            continue;
+        };
+        let (name, kind) = kind.split_once(' ').unwrap();
+        let endings: &[&str] = match kind {
+            "counter" => &["_total"],
+            "histogram" => &["_bucket", "_count", "_sum"],
+            "info" => &["_info"],
+            _ => &[""],
+        };
+        known.extend(endings.iter().map(|ending| format!("{name}{ending}")));
+    }
+    let dashboard = std::fs::read_to_string(deploy().join("grafana/adk-stream.json")).unwrap();
+    let rules = std::fs::read_to_string(deploy().join("prometheus/rules.yml")).unwrap();
+    serde_json::from_str::<Value>(&dashboard).unwrap();
+    for (file, least) in [(&dashboard, 20), (&rules, 8)] {
+        let named = names(file);
+        assert!(named.len() >= least, "{named:?}");
+        let unknown: Vec<_> = named.difference(&known).collect();
+        assert!(unknown.is_empty(), "{unknown:?} of {known:?}");
+    }
+    // And all that there is has a line in the guide.
+    let guide = include_str!("../../../../docs/operations.md");
+    let undocumented: Vec<_> = known
+        .iter()
+        .filter(|name| !name.ends_with("_bucket") && !name.ends_with("_sum"))
+        .map(|name| name.trim_end_matches("_count"))
+        .filter(|name| !guide.contains(*name))
+        .collect();
+    assert!(undocumented.is_empty(), "{undocumented:?}");
+}
+
+/// Debian's Prometheus, ended when the test ends.
+struct Prometheus {
+    child: Child,
+    address: SocketAddr,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Prometheus {
+    /// Scrapes a target every second, with the rules of this repository.
+    fn of(target: SocketAddr) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let written = std::fs::read_to_string(deploy().join("prometheus/prometheus.yml")).unwrap();
+        let config = written
+            .replace("127.0.0.1:9464", &target.to_string())
+            .replace("scrape_interval: 15s", "scrape_interval: 1s");
+        assert!(config.contains(&target.to_string()), "{config}");
+        std::fs::write(folder.path().join("prometheus.yml"), config).unwrap();
+        let rules = deploy().join("prometheus/rules.yml");
+        std::fs::copy(rules, folder.path().join("rules.yml")).unwrap();
+        // It has no way to say which free port it took; another may take this one, and then it ends.
+        for _ in 0..5 {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = free.local_addr().unwrap();
+            drop(free);
+            let mut child = Command::new("prometheus")
+                .arg("--config.file=prometheus.yml")
+                .arg("--storage.tsdb.path=data")
+                .arg(format!("--web.listen-address={address}"))
+                .current_dir(folder.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("Debian's package prometheus is installed");
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+            let is_ready =
+                lines.any(|line| line.unwrap().contains("ready to receive web requests"));
+            // Read on, so that it is never held up.
+            std::thread::spawn(move || lines.for_each(drop));
+            if is_ready {
+                let _folder = folder;
+                return Self {
+                    child,
+                    address,
+                    _folder,
+                };
+            }
+            let _ = child.wait();
+        }
+        panic!("Prometheus does not start");
+    }
+
+    fn get(&self, path: &str) -> Value {
+        send(self.address, "GET", path, &[], "").json()
+    }
+
+    /// The value of a query, once it has one.
+    fn value(&self, query: &str) -> f64 {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let began = Instant::now();
+        loop {
+            let answer = self.get(&format!("/api/v1/query?query={encoded}"));
+            if let Some(value) = answer["data"]["result"][0]["value"][1].as_str() {
+                return value.parse().unwrap();
+            }
+            assert!(began.elapsed() < TIME_LIMIT, "{query}: {answer}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn real_prometheus_scrapes_a_real_server() {
+    let (server, address) = with_metrics();
+    use_it(&server);
+    let prometheus = Prometheus::of(address);
+    let is = |query: &str, expected: f64| {
+        let value = prometheus.value(query);
+        assert!((value - expected).abs() < 0.1, "{query}: {value}");
+    };
+    is(r#"up{job="adk-stream"}"#, 1.0);
+    is("adk_stream_turns_opened_total", 3.0);
+    is(
+        r#"sum(adk_stream_refusals_total{code="unknown_chat"})"#,
+        1.0,
+    );
+    is(r#"max(adk_stream_gates_open{kind="approval"})"#, 1.0);
+    is(
+        r#"sum(adk_stream_answer_delay_seconds_bucket{le="+Inf",decision="denied"})"#,
+        1.0,
+    );
+    // Every panel's query is one that Prometheus takes.
+    let dashboard = std::fs::read_to_string(deploy().join("grafana/adk-stream.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
+    let targets = dashboard["panels"].as_array().unwrap().iter();
+    let targets = targets.flat_map(|panel| panel["targets"].as_array().unwrap());
+    for target in targets {
+        let query = target["expr"].as_str().unwrap();
+        let query = query
+            .replace("$__rate_interval", "1m")
+            .replace("$job", ".*");
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let answer = prometheus.get(&format!("/api/v1/query?query={encoded}"));
+        assert_eq!(answer["status"], "success", "{query}: {answer}");
+    }
+    let rules = prometheus.get("/api/v1/rules");
+    let rules = rules["data"]["groups"][0]["rules"].as_array().unwrap();
+    assert!(rules.len() >= 8, "{rules:?}");
+    for arguments in [
+        ["check", "rules", "rules.yml"],
+        ["check", "config", "prometheus.yml"],
+    ] {
+        let checked = Command::new("promtool")
+            .args(arguments)
+            .current_dir(deploy().join("prometheus"))
+            .output()
+            .unwrap();
+        assert!(checked.status.success(), "{checked:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! What a tool that runs again finds of its earlier run.
+
+use serde_json::Value;
+
+use super::Turn;
+use crate::gate::{Decision, GateKind};
+use crate::id::{CallId, GateId};
+
+/// What a tool that runs again finds of its earlier run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recorded {
+    /// Results by name.
+    pub records: Vec<(String, Value)>,
+    /// Gates that the tool opened.
+    pub gates: Vec<RecordedGate>,
+}
+
+/// A gate that a tool opened in an earlier run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedGate {
+    /// The gate.
+    pub id: GateId,
+    /// What was asked: an answer belongs to a question, not to its number.
+    pub asked: Option<AskedOf>,
+    /// What was decided.
+    pub decision: Option<Decision>,
+}
+
+/// What a tool asks in the middle of its work, and of whom.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskedOf {
+    /// Of a person.
+    Person {
+        /// The question.
+        question: String,
+    },
+    /// Of a page.
+    Page {
+        /// The tool that it is to run.
+        tool: String,
+        /// The tool's input.
+        input: Value,
+    },
+}
+
+impl Turn {
+    /// What a tool that runs again finds of its earlier run: the results that it recorded, and what
+    /// was decided at the gates that it opened, in their order.
+    pub fn recorded(&self, id: &CallId) -> Recorded {
+        let records = self.call_state(id).map(|state| state.records.clone());
+        let asked = self.gates.iter().filter(|state| match state.gate.kind {
+            GateKind::Approval { .. } => false,
+            GateKind::ToolApproval { .. } => state.gate.call == *id,
+            GateKind::ClientCall => {
+                let call = self.call(&state.gate.call);
+                call.is_some_and(|call| call.parent.as_ref() == Some(id))
+            }
+        });
+        let gates = asked.map(|state| RecordedGate {
+            id: state.gate.id.clone(),
+            asked: match &state.gate.kind {
+                GateKind::ClientCall => self.call(&state.gate.call).map(|call| AskedOf::Page {
+                    tool: call.tool.clone(),
+                    input: call.input.clone(),
+                }),
+                kind => kind.question().map(|question| AskedOf::Person {
+                    question: question.to_owned(),
+                }),
+            },
+            decision: state.decision.clone(),
+        });
+        Recorded {
+            records: records.unwrap_or_default(),
+            gates: gates.collect(),
+        }
+    }
+}
