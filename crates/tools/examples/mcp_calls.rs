@@ -35,9 +35,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
     let tools = Tools::new().with_source(server.source());
     for (name, input) in calls(&tools) {
-        let Some(tool) = tools.get(&name) else {
-            println!("{name}: {}", tools.missing(&name));
-            continue;
+        let tool = match tools.find(&name) {
+            Ok(tool) => tool,
+            Err(why) => {
+                println!("{name}: {why}");
+                continue;
+            }
         };
         let Some(function) = tool.function() else {
             continue;

@@ -34,10 +34,10 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Why a tool is not there, if its name belongs to this source.
-    fn missing(&self, name: &str) -> Option<String> {
-        let _ = name;
-        None
+    /// The tool of a name, or why it is not there; nothing, if the name is not one of this source's. One
+    /// answer and not two, between which the tools could change.
+    fn find(&self, name: &str) -> Option<Result<Arc<AnyTool>, String>> {
+        self.tools().get(name).cloned().map(Ok)
     }
 }
 
@@ -107,7 +107,7 @@ impl Tools {
     /// What a page declares, as far as it may; or what is wrong with it.
     pub fn accept_page_tools(&self, declared: &Value) -> Result<Vec<PageTool>, String> {
         match &self.page_rules {
-            Some(rules) => rules.accept(declared, |name| self.own(name).is_some()),
+            Some(rules) => rules.accept(declared, |name| self.own(name).is_ok()),
             None => Ok(Vec::new()),
         }
     }
@@ -163,52 +163,55 @@ impl Tools {
         }
     }
 
+    /// One of those that there are now, or why there is none of that name.
+    pub fn find(&self, name: &str) -> Result<Arc<AnyTool>, String> {
+        self.own(name).or_else(|why| self.of_page(name).ok_or(why))
+    }
+
     /// One of those that there are now.
     pub fn get(&self, name: &str) -> Option<Arc<AnyTool>> {
-        self.own(name).or_else(|| self.of_page(name))
+        self.find(name).ok()
     }
 
     /// One of those that no page declared.
-    fn own(&self, name: &str) -> Option<Arc<AnyTool>> {
+    fn own(&self, name: &str) -> Result<Arc<AnyTool>, String> {
+        let none = || Err(format!("There is no tool {name}."));
         if !self.is_selected(name) {
-            return None;
+            return none();
         }
-        let fixed = self.fixed.get(name).cloned();
-        fixed.or_else(|| {
-            let mut sources = self.sources.iter();
-            sources.find_map(|source| source.tools().get(name).cloned())
-        })
+        if let Some(fixed) = self.fixed.get(name) {
+            return Ok(fixed.clone());
+        }
+        let mut why = None;
+        for found in self.sources.iter().filter_map(|source| source.find(name)) {
+            match found {
+                Ok(tool) => return Ok(tool),
+                Err(said) => why = why.or(Some(said)),
+            }
+        }
+        why.map_or_else(none, Err)
     }
 
     /// One to run a call with that was decided on already: a tool of a source that is only starting is
     /// waited for.
-    pub fn get_to_run(&self, name: &str) -> Option<Arc<AnyTool>> {
-        self.get(name).or_else(|| {
+    pub fn find_to_run(&self, name: &str) -> Result<Arc<AnyTool>, String> {
+        self.find(name).or_else(|why| {
             let mut sources = self.sources.iter().filter(|_| self.is_selected(name));
-            sources.find_map(|source| source.awaited(name))
+            sources.find_map(|source| source.awaited(name)).ok_or(why)
         })
-    }
-
-    /// Why there is no tool of a name.
-    pub fn missing(&self, name: &str) -> String {
-        let mut sources = self.sources.iter().filter(|_| self.is_selected(name));
-        let said = sources.find_map(|source| source.missing(name));
-        said.unwrap_or_else(|| format!("There is no tool {name}."))
     }
 
     /// What the tools and their policies say of a call.
     pub fn rule(&self, name: &str, input: &Value, principal: &Principal) -> PolicyDecision {
-        match self.get(name) {
-            Some(tool) => PolicyDecision {
+        match self.find(name) {
+            Ok(tool) => PolicyDecision {
                 place: tool.place,
                 verdict: tool.judge(input, principal),
                 timeout: tool.timeout,
             },
-            None => PolicyDecision {
+            Err(error) => PolicyDecision {
                 place: Place::Server,
-                verdict: Verdict::Invalid {
-                    error: self.missing(name),
-                },
+                verdict: Verdict::Invalid { error },
                 timeout: None,
             },
         }
@@ -217,16 +220,18 @@ impl Tools {
     /// What is wrong with what a tool asks a page to run. A page may know tools that are not declared
     /// here.
     pub fn check_page_call(&self, name: &str, input: &Value) -> Result<(), String> {
-        match self.get(name).filter(|tool| tool.place == Place::Client) {
-            Some(tool) => tool.check_input(input),
-            None => schema::check_undeclared_input(input),
+        match self.find(name) {
+            Ok(tool) if tool.place == Place::Client => tool.check_input(input),
+            _ => schema::check_undeclared_input(input),
         }
     }
 
     /// What is wrong with what a page gives as the output of a tool.
     pub fn check_output(&self, name: &str, output: &Value) -> Result<(), String> {
-        let tool = self.get(name).filter(|tool| tool.place == Place::Client);
-        tool.map_or(Ok(()), |tool| tool.check_output(output))
+        match self.find(name) {
+            Ok(tool) if tool.place == Place::Client => tool.check_output(output),
+            _ => Ok(()),
+        }
     }
 
     /// Whether an input is one that a tool takes, and what is wrong with it if not.
@@ -266,9 +271,10 @@ mod tests {
             self.0.lock().unwrap().clone()
         }
 
-        fn missing(&self, name: &str) -> Option<String> {
-            let ours = name.starts_with("crm.");
-            ours.then(|| format!("crm has no tool {name} now."))
+        fn find(&self, name: &str) -> Option<Result<Arc<AnyTool>, String>> {
+            let missing = || format!("crm has no tool {name} now.");
+            let is_ours = name.starts_with("crm.");
+            is_ours.then(|| self.tools().get(name).cloned().ok_or_else(missing))
         }
     }
 
@@ -321,6 +327,7 @@ mod tests {
         source.set(&["crm.delete", "crm.find_order"]);
         assert_eq!(names(&tools), ["crm.find_order"]);
         assert!(tools.get("crm.delete").is_none());
-        assert_eq!(tools.missing("crm.delete"), "There is no tool crm.delete.");
+        let why = tools.find("crm.delete").err();
+        assert_eq!(why.as_deref(), Some("There is no tool crm.delete."));
     }
 }

@@ -112,10 +112,10 @@ impl Tasks {
         self.end(&due.call);
         let (run, call) = (due.run, due.call.clone());
         let tools = &self.engine.shared.settings.tools;
-        let function = tools.get_to_run(&due.tool).map_or_else(
-            || Err(tools.missing(&due.tool)),
-            |tool| tool.function().ok_or_else(|| tools.missing(&due.tool)),
-        );
+        let no_function = || format!("{} does not run here.", due.tool);
+        let function = tools
+            .find_to_run(&due.tool)
+            .and_then(|tool| tool.function().ok_or_else(no_function));
         let context = Context::new(
             self.chat.clone(),
             run,

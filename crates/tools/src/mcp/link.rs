@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::config::ServerConfig;
 use super::connection::Peer;
-use super::status::{State, Status};
+use super::status::{LeftOut, State, Status};
 use crate::toolset::ToolMap;
 
 /// A call waits for a server that is about to be started again, if it is so soon.
@@ -18,12 +18,21 @@ const SOON: Duration = Duration::from_secs(1);
 pub(super) struct Link {
     pub(super) config: ServerConfig,
     pub(super) phase: watch::Sender<Phase>,
-    tools: RwLock<Arc<ToolMap>>,
+    /// What the server offers. There is none before it has listed its tools, nor after its end.
+    listing: RwLock<Option<Listing>>,
     status: Mutex<Status>,
     /// Room for calls.
     pub(super) calls: Semaphore,
     /// Told when a call got no answer: is the server still there?
     pub(super) suspicion: Notify,
+}
+
+/// What a server offers, and what it would offer. Both change at once: whoever looks a tool up sees one
+/// list of the server.
+#[derive(Clone)]
+pub(super) struct Listing {
+    pub(super) tools: Arc<ToolMap>,
+    pub(super) left_out: Arc<[LeftOut]>,
 }
 
 /// Whether a server can be called.
@@ -44,22 +53,22 @@ impl Link {
         Self {
             calls: Semaphore::new(config.limits.max_calls.max(1)),
             phase: watch::Sender::new(Phase::Starting),
-            tools: RwLock::default(),
+            listing: RwLock::default(),
             status: Mutex::default(),
             suspicion: Notify::new(),
             config,
         }
     }
 
-    pub(super) fn tools(&self) -> Arc<ToolMap> {
+    pub(super) fn listing(&self) -> Option<Listing> {
         // Nothing that holds the lock can panic half-way through a change.
-        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        tools.clone()
+        let listing = self.listing.read().unwrap_or_else(PoisonError::into_inner);
+        listing.clone()
     }
 
-    pub(super) fn set_tools(&self, tools: ToolMap) {
-        let mut held = self.tools.write().unwrap_or_else(PoisonError::into_inner);
-        *held = Arc::new(tools);
+    pub(super) fn set_listing(&self, listing: Option<Listing>) {
+        let mut held = self.listing.write().unwrap_or_else(PoisonError::into_inner);
+        *held = listing;
     }
 
     pub(super) fn status(&self) -> MutexGuard<'_, Status> {
@@ -77,11 +86,6 @@ impl Link {
             Phase::Stopped => State::Stopped,
         };
         self.phase.send_replace(phase);
-    }
-
-    /// Whether the server has said once which tools it has.
-    pub(super) fn is_listed(&self) -> bool {
-        self.status().protocol.is_some()
     }
 
     /// Why the server can't be called now, if it can't.

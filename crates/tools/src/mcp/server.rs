@@ -104,30 +104,40 @@ impl Server {
 
 impl Source for Server {
     fn tools(&self) -> Arc<ToolMap> {
-        self.owner.link.tools()
+        let listing = self.owner.link.listing();
+        listing.map(|listing| listing.tools).unwrap_or_default()
+    }
+
+    fn find(&self, name: &str) -> Option<Result<Arc<AnyTool>, String>> {
+        find(&self.owner.link, name)
     }
 
     fn awaited(&self, name: &str) -> Option<Arc<AnyTool>> {
         let link = &self.owner.link;
         let is_ours = tool_of(&link.config.name, name).is_some();
-        let is_coming = is_ours && !link.is_listed() && link.status().state != State::Stopped;
+        let is_coming =
+            is_ours && link.listing().is_none() && link.status().state != State::Stopped;
         is_coming.then(|| Arc::new(AnyTool::awaited(name, wait_and_run(link.clone(), name))))
     }
+}
 
-    fn missing(&self, name: &str) -> Option<String> {
-        let link = &self.owner.link;
-        let server = &link.config.name;
-        let tool = tool_of(server, name)?;
-        if !link.is_listed() {
-            return Some(link.fault().unwrap_or_default());
-        }
-        let status = link.status();
-        let mut left_out = status.left_out.iter();
-        Some(match left_out.find(|left_out| left_out.name == tool) {
-            Some(left_out) => format!("{name} is not offered: {}.", left_out.why),
-            None => format!("The MCP server {server} has no tool {tool}, or not any more."),
-        })
+fn find(link: &Link, name: &str) -> Option<Result<Arc<AnyTool>, String>> {
+    let server = &link.config.name;
+    let tool = tool_of(server, name)?;
+    // In this order: a server lists its tools before it is ready.
+    let fault = link.fault();
+    let Some(listing) = link.listing() else {
+        let stopped = || format!("The MCP server {server} was shut down.");
+        return Some(Err(fault.unwrap_or_else(stopped)));
+    };
+    if let Some(found) = listing.tools.get(name) {
+        return Some(Ok(found.clone()));
     }
+    let mut left_out = listing.left_out.iter();
+    Some(Err(match left_out.find(|left_out| left_out.name == tool) {
+        Some(left_out) => format!("{name} is not offered: {}.", left_out.why),
+        None => format!("The MCP server {server} has no tool {tool}, or not any more."),
+    }))
 }
 
 /// The name of a tool at its server, if the name is one of that server's.
@@ -144,15 +154,12 @@ fn wait_and_run(link: Arc<Link>, name: &str) -> Run {
             Box::pin(async move {
                 let deadline = Instant::now() + link.config.start_timeout;
                 let ready = link.ready(deadline).await;
-                let listed = link.tools().get(&name).cloned();
-                let function = listed.and_then(|tool| tool.function());
-                match (ready, function) {
-                    (Ok(_), Some(function)) => function(context, input).await,
-                    (Ok(_), None) => {
-                        let server = &link.config.name;
-                        Returned::failed(format!("The MCP server {server} has no tool {name}."))
-                    }
-                    (Err(why), _) => Returned::failed(format!("The call was not made. {why}")),
+                let no_tool = || format!("There is no tool {name}.");
+                let found =
+                    ready.and_then(|_| find(&link, &name).unwrap_or_else(|| Err(no_tool())));
+                match found.and_then(|tool| tool.function().ok_or_else(no_tool)) {
+                    Ok(function) => function(context, input).await,
+                    Err(why) => Returned::failed(format!("The call was not made. {why}")),
                 }
             })
         },

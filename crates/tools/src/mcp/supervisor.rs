@@ -8,8 +8,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::catalog::{Catalog, shorten};
 use super::connection::{About, Connector, Failure, SessionEvent};
-use super::link::{Link, Phase};
-use crate::toolset::ToolMap;
+use super::link::{Link, Listing, Phase};
 
 /// How long it takes at the most until it is known that a process which does not answer has exited.
 const EXIT: Duration = Duration::from_secs(1);
@@ -58,8 +57,8 @@ pub(super) async fn supervise(
             () = sleep_until(until) => {}
         }
     }
-    link.set_tools(ToolMap::new());
     link.enter(Phase::Stopped);
+    link.set_listing(None);
 }
 
 async fn stop(stopped: &mut watch::Receiver<bool>) {
@@ -190,7 +189,10 @@ async fn list(link: &Arc<Link>, about: About, within: Duration) -> Result<(), St
     status.tools = tools;
     status.left_out = catalog.left_out.clone();
     drop(status);
-    link.set_tools(catalog.map(link));
+    link.set_listing(Some(Listing {
+        tools: Arc::new(catalog.map(link)),
+        left_out: catalog.left_out.into(),
+    }));
     Ok(())
 }
 

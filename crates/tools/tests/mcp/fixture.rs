@@ -123,9 +123,9 @@ pub(crate) async fn run(tools: &Tools, tool: &str, input: Value, work: WorkSende
         work,
         Default::default(),
     );
-    let Some(found) = tools.get_to_run(tool) else {
-        let error = tools.missing(tool);
-        return Outcome::Error { error };
+    let found = match tools.find_to_run(tool) {
+        Ok(found) => found,
+        Err(error) => return Outcome::Error { error },
     };
     let function = found.function().unwrap();
     match tokio::time::timeout(LONG * 2, function(context, input)).await {

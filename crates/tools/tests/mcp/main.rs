@@ -107,7 +107,7 @@ async fn calls_are_asked_about_unless_the_operator_says_otherwise() {
         .rule("s.structured", &json!({}), &"ann".into());
     assert_eq!(allowed.verdict, Verdict::Allow);
     assert!(!fixture.names().contains(&"s.hang".to_owned()));
-    let denied = fixture.tools.missing("s.hang");
+    let denied = fixture.tools.find("s.hang").err().unwrap();
     assert_eq!(denied, "s.hang is not offered: its policy is deny.");
     let wrong = fixture
         .tools
@@ -208,12 +208,33 @@ async fn slow_server_holds_nobody_up() {
     assert!(started.elapsed() < Duration::from_secs(1));
     assert!(fixture.tools.declarations().is_empty());
     assert_eq!(fixture.server.status().state, State::Starting);
-    let missing = fixture.tools.missing("s.echo");
+    let missing = fixture.tools.find("s.echo").err().unwrap();
     assert_eq!(missing, "The MCP server s is still starting.");
     // A call that was approved before waits for it.
     fixture.output("s.echo", json!({})).await;
     let error = fixture.error("s.nothing", json!({})).await;
     assert!(error.contains("has no tool nothing"), "{error}");
+}
+
+#[tokio::test]
+async fn tool_that_is_just_being_listed_is_not_said_to_be_missing() {
+    for _ in 0..10 {
+        let fixture = Fixture::start(&[], |_| {});
+        let tools = fixture.tools.clone();
+        let asking = std::thread::spawn(move || {
+            loop {
+                match tools
+                    .rule("s.echo", &json!({"n": 1}), &"ann".into())
+                    .verdict
+                {
+                    Verdict::Invalid { error } if error.ends_with("is still starting.") => {}
+                    verdict => return verdict,
+                }
+            }
+        });
+        fixture.server.started().await.unwrap();
+        assert_eq!(asking.join().unwrap(), Verdict::Allow);
+    }
 }
 
 #[tokio::test]
@@ -455,5 +476,6 @@ async fn server_that_can_not_be_reached_by_http_is_said_to_be_down() {
     let server = Server::start(config).unwrap();
     let error = server.started().await.unwrap_err();
     assert!(error.contains("did not complete the handshake"), "{error}");
-    assert!(server.source().missing("s.x").is_some());
+    let missing = server.source().find("s.x").unwrap().err().unwrap();
+    assert!(missing.starts_with("The MCP server s is down"), "{missing}");
 }
