@@ -39,7 +39,7 @@ impl Engine {
         };
         let is_open = matches!(chat.status(), Some(Status::Running | Status::Parked));
         // A turn may have ended behind the client's back: its window closes where it ends.
-        let is_behind = after.is_some_and(|after| after < chat.seq());
+        let is_behind = after.is_some_and(|after| chat.has_news_after(after));
         let window = match (is_open || is_behind) && is_owner {
             true => self.follow(command.clone(), chat, dialect),
             false => None,

@@ -25,6 +25,10 @@ pub struct Chat {
     /// Those that were not cut off.
     path: Path,
     seq: u64,
+    /// The seq of the last entry that clients were shown something of.
+    shown_seq: u64,
+    /// Whether that has to be moved with the next entry.
+    is_shown_more: bool,
     /// What the agent noted last of its conversation.
     session: Option<Value>,
     epoch: u64,
@@ -54,9 +58,9 @@ impl Chat {
 
     /// Takes in one more entry.
     pub fn append(&mut self, entry: &Entry) {
-        self.seq = entry.seq;
         self.apply(&entry.events, entry.at);
         self.end_entry();
+        self.appended(entry.seq);
     }
 
     /// Gives what was said and done since this was asked last, in order: with each turn, its place among
@@ -74,6 +78,7 @@ impl Chat {
     /// Takes in the events of one entry.
     pub(crate) fn apply(&mut self, events: &[Event], at: At) {
         for event in events {
+            self.is_shown_more |= !is_hidden(event);
             match event {
                 Event::ChatOpened { owner } => self.owner = Some(owner.clone()),
                 Event::TurnOpened {
@@ -126,6 +131,15 @@ impl Chat {
     /// Notes that what was decided is in the journal, at this place.
     pub fn appended(&mut self, seq: u64) {
         self.seq = seq;
+        if std::mem::take(&mut self.is_shown_more) {
+            self.shown_seq = seq;
+        }
+    }
+
+    /// Whether a client that knows the journal up to a place has not been shown everything: what servers
+    /// and agents note for themselves is not shown.
+    pub fn has_news_after(&self, seq: u64) -> bool {
+        seq < self.shown_seq
     }
 
     /// The turn that was opened last.
@@ -298,4 +312,12 @@ impl Chat {
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
+}
+
+/// Whether no client is ever shown an event.
+fn is_hidden(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::SessionNoted { .. } | Event::TurnClaimed { .. }
+    )
 }

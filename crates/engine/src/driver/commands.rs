@@ -203,7 +203,7 @@ impl Driver {
             return Ok(Next::Done(Ok(Reply::Window(None))));
         };
         // It may have ended behind the client's back.
-        let is_behind = after.is_some_and(|after| after < chat.seq());
+        let is_behind = after.is_some_and(|after| chat.has_news_after(after));
         match is_open(chat) || is_behind && chat.status().is_some() {
             true => self.open(dialect, None).map(Next::window),
             false => Ok(Next::Done(Ok(Reply::Window(None)))),

@@ -320,6 +320,29 @@ async fn what_the_agent_notes_is_journaled_and_told_to_the_next_process() {
     assert_eq!(asked.session, Some(json!({"handle": 2})));
 }
 
+#[tokio::test]
+async fn note_of_the_agent_after_its_turn_gives_no_page_anything_to_resume() {
+    let fixture = fixture().await;
+    let step = fixture.stage.next_step();
+    step.send(text("Hi.")).unwrap();
+    step.send(ENDED).unwrap();
+    rest(fixture.say("hi").await).await;
+    let seen = fixture.engine.view(&fixture.ann, &fixture.chat).await;
+    let seen = seen.unwrap().seq;
+    step.send(AgentEvent::Session(json!({"handle": 1})))
+        .unwrap();
+    let mut tail = fixture.journal.tail(&fixture.chat, seen);
+    tail.next().await.unwrap();
+
+    let dialect = Dialect::Sdk(Profile::Shared);
+    let resume = |after| {
+        let engine = &fixture.engine;
+        engine.resume_after(&fixture.ann, &fixture.chat, dialect, Some(after))
+    };
+    assert!(resume(seen).await.unwrap().is_none());
+    assert!(resume(seen - 1).await.unwrap().is_some());
+}
+
 #[tokio::test(start_paused = true)]
 async fn conversation_is_evicted_with_its_chat_unless_somebody_is_there() {
     let fixture = fixture().await;
