@@ -1,7 +1,7 @@
 /** The network is cut at every frame, on the real server: nothing is lost and nothing is done twice. */
-import * as ai from 'ai';
 import { describe, expect, test } from 'vitest';
 import { shown } from '../../../conformance/src/server/shown.ts';
+import { isVersion7 } from '../support/major.ts';
 import type { MemoryChat } from '../support/memory-chat.ts';
 import { serve, Visitor } from './visitor.ts';
 
@@ -98,7 +98,7 @@ const circumstances: Circumstance[] = [
   { pace: 0, profile: 'shared' },
   { pace: 2, profile: 'shared' },
   // Only version 7 knows what its own profile says.
-  ...('AdkStreamChatTransport' in ai ? [{ pace: 2, profile: 'v7' } as const] : []),
+  ...(isVersion7 ? [{ pace: 2, profile: 'v7' } as const] : []),
 ];
 
 describe.each(circumstances)('with $pace ms a word, profile $profile', ({ pace, profile }) => {
