@@ -14,6 +14,8 @@ PRELUDE = Path(__file__).with_name("prelude.sh")
 # Far more than any document needs, and little enough to notice one that hangs.
 TIME_LIMIT = 120
 LOCAL = re.compile(r"(127\.0\.0\.1:|localhost:|--port )(\d+)")
+# An example, with variables before it if there are any.
+EXAMPLE = re.compile(r"^((?:\w+=\S+ )*)(examples/[\w-]+/run)\b")
 SERVERS = ("adk ", "adk-stream ", "gemini-emulator ")
 
 
@@ -48,7 +50,7 @@ def commands(block: Block, ports: Ports) -> str:
     for line in ports.replace(text).split("\n"):
         if line.startswith(SERVERS):
             line = re.sub(r"\s&\s*(#.*)?$", "", line)
-        lines.append(re.sub(r"^examples/[\w-]+/run\b", r"run_example \g<0>", line))
+        lines.append(EXAMPLE.sub(r"\1run_example \2", line))
     return "\n".join(lines)
 
 
@@ -81,6 +83,9 @@ def environment(folder: Path, ports: Ports) -> dict[str, str]:
         # The prelude starts an emulator there for a document that has a key.
         "ADK_STREAM_GEMINI_BASE_URL": f"http://127.0.0.1:{ports.of('gemini')}",
         "ADK_PORT": str(ports.of("8000")),
+        # The shop of an example takes a free one.
+        "SHOP_PORT": "0",
+        "VITE_PORT": str(ports.of("vite")),
         "ADK_STREAM_BINARY": str(ROOT / "target/debug/adk-stream"),
         "SNIPPET_LOG": str(folder / "log"),
     }
