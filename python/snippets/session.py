@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import tempfile
@@ -12,7 +13,7 @@ from blocks import ROOT, Block
 
 PRELUDE = Path(__file__).with_name("prelude.sh")
 # Far more than any document needs, and little enough to notice one that hangs.
-TIME_LIMIT = 120
+TIME_LIMIT = 300
 LOCAL = re.compile(r"(127\.0\.0\.1:|localhost:|--port )(\d+)")
 # An example, with variables before it if there are any.
 EXAMPLE = re.compile(r"^((?:\w+=\S+ )*)(examples/[\w-]+/run)\b")
@@ -118,23 +119,34 @@ def problems(document: list[Block]) -> list[str]:
         ports = Ports()
         text, variables = script(document, ports, folder), environment(folder, ports)
         ports.release()
-        try:
-            result = subprocess.run(
-                ["bash", "-c", text],
-                cwd=work,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=TIME_LIMIT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return [f"{(folder / 'place').read_text().strip()}: not done in {TIME_LIMIT} seconds"]
-        if result.returncode != 0:
+        code, errors = execute(text, work, variables)
+        if code != 0:
             place = (folder / "place").read_text().strip()
-            return [f"{place}: exit code {result.returncode}\n{result.stderr}"]
+            why = f"not done in {TIME_LIMIT} seconds" if code is None else f"exit code {code}"
+            return [f"{place}: {why}\n{errors}"]
         return different(document, folder)
+
+
+def execute(text: str, work: Path, variables: dict[str, str]) -> tuple[int | None, str]:
+    """The exit code of a script, none if it takes too long, and what it wrote on stderr."""
+    shell = subprocess.Popen(
+        ["bash", "-c", text],
+        cwd=work,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A group of its own, so that whatever it has started can be ended with it.
+        start_new_session=True,
+    )
+    try:
+        _, errors = shell.communicate(timeout=TIME_LIMIT)
+        return shell.returncode, errors
+    except subprocess.TimeoutExpired:
+        os.killpg(shell.pid, signal.SIGKILL)
+        _, errors = shell.communicate()
+        return None, errors
 
 
 def different(document: list[Block], folder: Path) -> list[str]:
