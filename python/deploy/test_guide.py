@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 import pytest
 import tomllib
 
-from launcher import BINARY, ROOT, TIMEOUT
+from launcher import BINARY, ROOT, TIMEOUT, free_port
 from postgres import postgres, program
-from proxy import free_port
 
 GUIDE = ROOT / "docs/deploy.md"
 UPGRADE = ROOT / "docs/upgrade.md"

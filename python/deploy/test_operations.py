@@ -6,7 +6,7 @@ import subprocess
 import urllib.request
 from urllib.parse import urlsplit
 
-from launcher import BINARY, ROOT, TIMEOUT, launch
+from launcher import BINARY, ROOT, TIMEOUT, launched
 from postgres import postgres, program
 
 MARK = "<!-- read by python/deploy/test_operations.py -->"
@@ -47,9 +47,10 @@ def test_servers_share_the_database_that_the_document_makes():
         names = [line.partition("=")[0] for line in variables.strip().split("\n")]
         settings = {name: value for name, value in zip(names, values, strict=True) if value}
         command = ["serve", "--listen", "127.0.0.1:0"]
-        started = [launch(BINARY, command, settings) for _ in range(2)]
-        try:
-            first, second = (url for _, url in started)
+        with (
+            launched(BINARY, command, settings) as first,
+            launched(BINARY, command, settings) as second,
+        ):
             parts = [{"type": "text", "text": "Send $20 to Sam"}]
             message = {"id": "m", "role": "user", "parts": parts}
             ask(f"{first}/api/chat", {"id": "chat", "messages": [message]})
@@ -57,7 +58,3 @@ def test_servers_share_the_database_that_the_document_makes():
             (approval,) = json.loads(ask(f"{second}/api/approvals"))["approvals"]
             path = f"/api/approvals/{approval['approvalId']}"
             assert json.loads(ask(second + path, {"approved": True}))["approved"] is True
-        finally:
-            for process, _ in started:
-                process.terminate()
-                process.wait(TIMEOUT)
