@@ -71,7 +71,7 @@ SUITES := check test-rust test-mcp test-emulator test-models test-agui test-adk 
 
 .PHONY: test
 test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
-	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),15) scripts/run-suites $(SUITES)
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),5) scripts/run-suites $(SUITES)
 	$(call say,All tests passed)
 
 .PHONY: test-long
