@@ -50,6 +50,9 @@ PROGRAMS := --workspace --bin adk-stream --bin gemini-emulator --bin specimens -
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
+# The example of a page has the versions of the page: its packages are there already.
+EXAMPLE_PACKAGES := examples/react/node_modules
+ADK_TYPESCRIPT := examples/adk-typescript/node_modules/.stamp
 # Everything that the page may be made from, the npm package included; what is made from it, and its tests, are left out.
 PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance -o -name bench \) -prune -o -type f -print)
 
@@ -68,7 +71,7 @@ SUITES := check test-rust test-mcp test-emulator test-models test-agui test-adk 
 
 .PHONY: test
 test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
-	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),15) scripts/run-suites $(SUITES)
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),5) scripts/run-suites $(SUITES)
 	$(call say,All tests passed)
 
 .PHONY: test-long
@@ -170,10 +173,8 @@ test-client: built-for-web ## the npm package, and the example of an application
 	cd web && npm test -w client
 
 .PHONY: test-page
-test-page: built-for-web ## the page and the example of a page, in a real browser
+test-page: built-for-web $(EXAMPLE_PACKAGES) ## the page and the example of a page, in a real browser
 	$(call say,Tests of the page)
-	# The example has the versions of the page: its packages are there already.
-	[ -e examples/react/node_modules ] || ln -s ../../web/node_modules examples/react/node_modules
 	cd examples/react && npm run build
 	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test -w demo
 
@@ -186,7 +187,7 @@ test-conformance: built-for-web ## every flow with the real AI SDK clients, over
 	cd web && npm test -w conformance
 
 .PHONY: test-docs
-test-docs: built-for-python ## every command of the documents that is marked to be run
+test-docs: built-for-python $(EXAMPLE_PACKAGES) $(ADK_TYPESCRIPT) ## every command of the documents that is marked to be run
 	$(call say,Running the commands of the documents)
 	scripts/python-env adk
 	python3 -m unittest discover --start-directory python/snippets
@@ -312,6 +313,14 @@ $(NODE_MODULES): web/package-lock.json
 	$(call say,Installing npm packages)
 	cd web && npm ci --no-audit --no-fund --loglevel=error || { \
 	  echo "npm ci failed. If web/package.json changed, run 'npm install' in web/ and commit the lock file."; exit 1; }
+	@touch $@
+
+$(EXAMPLE_PACKAGES): | $(NODE_MODULES)
+	ln -s ../../web/node_modules $@
+
+$(ADK_TYPESCRIPT): examples/adk-typescript/package-lock.json
+	@scripts/require-tools node
+	cd examples/adk-typescript && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(NODE_MODULES) $(PAGE_SOURCES)

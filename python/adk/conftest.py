@@ -12,8 +12,7 @@ import pytest
 import adk as harness
 import emulator as emulators
 from fake_adk_stream import KEY, FakeAdkStream
-from front import free_port
-from launcher import ROOT
+from launcher import ROOT, free_port
 
 HERE = pathlib.Path(__file__).parent
 EXAMPLE = ROOT / "examples/adk-python/agents"

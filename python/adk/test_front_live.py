@@ -12,7 +12,8 @@ import adk as harness
 from adk import call, calls_live
 from conftest import EXAMPLE, HERE
 from fake_adk_stream import KEY
-from front import free_port, until
+from front import until
+from launcher import free_port
 from live_front import SOUND, live_front, words
 
 

@@ -15,7 +15,7 @@ from front import front
 from launcher import TIMEOUT
 from postgres import postgres
 
-RACES = 200 if os.environ.get("TEST_LONG") == "1" else 40
+RACES = 200 if os.environ.get("TEST_LONG") == "1" else 20
 AT_ONCE = 20
 
 # The answers to the first server and to the second, at the same moment.

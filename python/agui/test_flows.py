@@ -51,7 +51,7 @@ def test_payment_runs_once_it_is_approved(chat, front, behind):
     assert words(chat.say("Thanks")) == "You said: Thanks"
 
 
-def test_denied_payment_does_not_run_and_the_agent_is_told_why(chat, front, behind):
+def test_denied_payment_does_not_run_and_the_agent_gets_the_reason(chat, front, behind):
     before = behind.paid()
     chat.say("Please pay")
     (approval,) = chat.approvals()
@@ -60,7 +60,7 @@ def test_denied_payment_does_not_run_and_the_agent_is_told_why(chat, front, behi
     assert behind.paid() == before
 
 
-def test_page_runs_its_tool_and_the_agent_is_told(chat, front):
+def test_page_runs_its_tool_and_the_agent_gets_the_output(chat, front):
     (call,) = of(chat.say("where am I?", tools=[LOCATE]), "tool-input-available")
     path = f"/api/calls/{call['toolCallId']}"
     settled = front.request("POST", path, json={"output": "Oslo"})

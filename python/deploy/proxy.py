@@ -10,17 +10,10 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from launcher import ROOT, TIMEOUT
+from launcher import ROOT, TIMEOUT, free_port
 
 DEPLOY = ROOT / "deploy"
 NAME = "chat.example.com"
-
-
-def free_port() -> int:
-    """A port that nobody has at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass

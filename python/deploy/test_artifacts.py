@@ -9,7 +9,7 @@ import sys
 import pytest
 import yaml
 
-from launcher import BINARY, ROOT, launch
+from launcher import BINARY, ROOT, launched
 from proxy import DEPLOY
 
 UNIT = DEPLOY / "systemd/adk-stream.service"
@@ -70,14 +70,8 @@ def test_sample_environment_starts_a_server():
     variables["ADK_STREAM_STORE"] = "memory"
     variables["ADK_STREAM_LISTEN"] = "127.0.0.1:0"
     variables["ADK_STREAM_KEYS"] = variables["ADK_STREAM_KEYS"].replace("KEY", "a-key-of-this-test")
-    start(variables)
-
-
-def start(variables):
-    process, _ = launch(BINARY, ["serve"], variables)
-    process.terminate()
-    process.wait()
-    process.stdout.close()
+    with launched(BINARY, ["serve"], variables):
+        pass
 
 
 def test_image_is_linted_small_and_without_root():
@@ -161,4 +155,5 @@ def test_manifests_probe_routes_that_exist_and_set_what_is_known():
     variables["ADK_STREAM_ADVERTISE"] = variables["ADK_STREAM_ADVERTISE"].replace(
         "$(POD_IP)", "127.0.0.1"
     )
-    start(variables)
+    with launched(BINARY, ["serve"], variables):
+        pass

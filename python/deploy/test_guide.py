@@ -1,4 +1,4 @@
-"""Executes the commands of docs/deploy.md, in a folder that takes the place of the machine.
+"""Executes the commands of docs/deploy.md and docs/upgrade.md, in a folder that takes the place of the machine.
 
 What belongs to the machine is replaced: paths below /etc, /usr/local and /var/lib, the ports, and the
 programs that change the machine itself (sudo, apt-get, systemctl, systemd-sysusers). Everything else is
@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 import pytest
 import tomllib
 
-from launcher import BINARY, ROOT, TIMEOUT
+from launcher import BINARY, ROOT, TIMEOUT, free_port
 from postgres import postgres, program
-from proxy import free_port
 
 GUIDE = ROOT / "docs/deploy.md"
+UPGRADE = ROOT / "docs/upgrade.md"
 MARK = "<!-- read by python/deploy/test_guide.py -->"
 
 SUDO = """#!/bin/bash
@@ -31,19 +31,25 @@ SUDO = """#!/bin/bash
 exec "$@"
 """
 
-# Knows four requests: to learn of the unit, to start it, to have nginx read its sites, and to start
-# Prometheus with its new configuration.
+# Knows five requests: to learn of the unit, to start it and to start it again, to have nginx read its
+# sites, and to start Prometheus with its new configuration.
 SYSTEMCTL = """#!/bin/bash
 set -euo pipefail
+start() {
+  unit=ROOT/etc/systemd/system/adk-stream.service
+  set -a
+  source "$(sed -n 's/^EnvironmentFile=//p' "$unit")"
+  set +a
+  $(sed -n 's/^ExecStart=//p' "$unit") >> ROOT/adk-stream.log 2>&1 &
+  echo $! > ROOT/adk-stream.pid
+}
 case "$*" in
   daemon-reload) ;;
-  "enable --now adk-stream")
-    unit=ROOT/etc/systemd/system/adk-stream.service
-    set -a
-    source "$(sed -n 's/^EnvironmentFile=//p' "$unit")"
-    set +a
-    $(sed -n 's/^ExecStart=//p' "$unit") > ROOT/adk-stream.log 2>&1 &
-    echo $! >> ROOT/pids ;;
+  "enable --now adk-stream") start ;;
+  "restart adk-stream")
+    kill "$(cat ROOT/adk-stream.pid)"
+    while [ -d "/proc/$(cat ROOT/adk-stream.pid)" ]; do sleep 0.05; done
+    start ;;
   "reload nginx")
     nginx > ROOT/nginx.out 2>&1 &
     echo $! >> ROOT/pids
@@ -62,10 +68,11 @@ exec REAL -p ROOT -e ROOT/nginx.log -c ROOT/etc/nginx/nginx.conf -g 'daemon off;
 """
 
 
-def blocks():
-    """The commands of the guide."""
-    found = re.findall(re.escape(MARK) + r"\n```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert len(found) == GUIDE.read_text().count(MARK) > 5
+def blocks(document):
+    """The commands of a guide."""
+    text = document.read_text()
+    found = re.findall(re.escape(MARK) + r"\n```sh\n(.*?)```", text, re.DOTALL)
+    assert len(found) == text.count(MARK) > 0
     return found
 
 
@@ -137,6 +144,8 @@ class Machine:
         # Only the files that were changed for this folder: compressing the binary again takes longest.
         with tarfile.open(self.work / packed.name, "w:gz", compresslevel=0) as archive:
             archive.add(tree, tree.name)
+        with (self.work / "SHA256SUMS").open("w") as sums:
+            subprocess.run(["sha256sum", packed.name], check=True, cwd=self.work, stdout=sums)
 
     def install(self) -> None:
         """The programs that change a machine, and those that Debian's packages bring."""
@@ -169,8 +178,34 @@ class Machine:
             "PGUSER": "postgres",
         }
 
+    def run(self, *documents: Path) -> str:
+        """Executes the commands of documents, each in a shell of its own, and returns what they print."""
+        printed = ""
+        for document in documents:
+            script = "set -euo pipefail\n" + "\n".join(map(self.local, blocks(document)))
+            done = subprocess.run(
+                ["bash", "-c", script],
+                cwd=self.work,
+                env=self.environment(),
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT * 5,
+                check=False,
+            )
+            log = self.root / "adk-stream.log"
+            more = log.read_text() if log.exists() else ""
+            assert done.returncode == 0, done.stdout + done.stderr + more
+            printed += done.stdout
+        return printed
+
+    def server(self) -> int:
+        """The process of adk-stream."""
+        return int((self.root / "adk-stream.pid").read_text())
+
     def end(self) -> None:
-        for pid in self.pids.read_text().split():
+        pids = self.pids.read_text().split()
+        server = self.root / "adk-stream.pid"
+        for pid in [*pids, *(server.read_text().split() if server.exists() else [])]:
             try:
                 os.kill(int(pid), signal.SIGTERM)
             except ProcessLookupError:
@@ -189,25 +224,19 @@ def machine(tmp_path):
             machine.end()
 
 
-def test_commands_of_the_guide_deploy_it(machine):
-    script = "set -euo pipefail\n" + "\n".join(machine.local(block) for block in blocks())
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=machine.work,
-        env=machine.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT * 5,
-        check=False,
-    )
-    log = machine.root / "adk-stream.log"
-    assert done.returncode == 0, (
-        done.stdout + done.stderr + (log.read_text() if log.exists() else "")
-    )
-    assert '"principal":"alice"' in done.stdout
-    assert '"type":"text-delta"' in done.stdout and "data: [DONE]" in done.stdout
+def test_commands_of_the_guides_deploy_it_and_upgrade_it(machine):
+    printed = machine.run(GUIDE)
+    assert '"principal":"alice"' in printed
+    assert '"type":"text-delta"' in printed and "data: [DONE]" in printed
     # What the guide's own turn added to the metrics.
-    assert '"__name__":"adk_stream_turns_opened_total"' in done.stdout
+    assert '"__name__":"adk_stream_turns_opened_total"' in printed
     # Others may not read what is secret.
     settings = machine.root / "etc/adk-stream/adk-stream.env"
     assert settings.stat().st_mode & 0o777 == 0o600
+
+    before = machine.server()
+    printed = machine.run(UPGRADE)
+    assert re.search(r"adk-stream-\S+\.tar\.gz: OK", printed)
+    assert "store: a write took" in printed
+    assert (machine.root / "usr/local/bin/adk-stream.previous").exists()
+    assert machine.server() != before

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import signal
 import subprocess
 import time
 import uuid
@@ -12,7 +13,7 @@ import pytest
 from websockets import Origin
 from websockets.sync.client import connect
 
-from launcher import BINARY, TIMEOUT, launch
+from launcher import BINARY, TIMEOUT, launched
 from proxy import NAME, PROXIES, make_certificate, proxy
 
 KEY = "a-key-of-this-test"
@@ -25,17 +26,10 @@ SILENCE = 25
 @contextmanager
 def server(*arguments):
     command = ["serve", "--listen", "127.0.0.1:0", "--agent", "demo", *arguments]
-    process, url = launch(
-        BINARY, command, {"ADK_STREAM_KEYS": f"alice={KEY}", "ADK_STREAM_LOG": "warn"}
-    )
-    try:
+    variables = {"ADK_STREAM_KEYS": f"alice={KEY}", "ADK_STREAM_LOG": "warn"}
+    # Killed: it would wait for what the demo still says.
+    with launched(BINARY, command, variables, signal.SIGKILL) as url:
         yield url.removeprefix("http://")
-    finally:
-        # It would wait for what the demo still says.
-        process.kill()
-        process.wait(TIMEOUT)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 @pytest.fixture(scope="session")
@@ -219,8 +213,7 @@ def test_page_and_security_headers_pass(front):
 
 def test_server_without_keys_refuses_what_a_proxy_passes_on(tmp_path_factory, certificate):
     command = ["serve", "--listen", "127.0.0.1:0", "--agent", "demo"]
-    process, url = launch(BINARY, command, {"ADK_STREAM_LOG": "error"})
-    try:
+    with launched(BINARY, command, {"ADK_STREAM_LOG": "error"}) as url:
         for name in PROXIES:
             folder = tmp_path_factory.mktemp(f"{name}-keyless")
             with proxy(name, folder, certificate, url.removeprefix("http://")) as front:
@@ -228,10 +221,6 @@ def test_server_without_keys_refuses_what_a_proxy_passes_on(tmp_path_factory, ce
                 # Even by a name of this machine, as somebody may ask for who knows how it is checked.
                 status, refusal = Client(front, host="localhost").json("GET", "/api/info")
                 assert (status, refusal["error"]["code"]) == (403, "proxied_without_keys"), name
-    finally:
-        process.terminate()
-        process.wait(TIMEOUT)
-        process.stdout.close()
 
 
 def test_silent_stream_outlives_the_timeouts_of_all_proxies(tmp_path_factory, certificate):

@@ -14,8 +14,7 @@ from typing import Any
 import httpx
 from websockets.sync.client import connect
 
-from front import free_port
-from launcher import ROOT, TIMEOUT
+from launcher import ROOT, TIMEOUT, free_port
 
 CONFIRMATION = "adk_request_confirmation"
 USER = "ann"

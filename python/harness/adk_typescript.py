@@ -8,16 +8,13 @@ from adk import START, Adk
 from launcher import ROOT
 
 PROJECT = ROOT / "examples/adk-typescript"
-STAMP = PROJECT / "node_modules/.stamp"
 
 
 def install():
     """Has npm install what the lock file says, if it has not."""
-    lock = (PROJECT / "package-lock.json").read_text()
-    if not STAMP.exists() or STAMP.read_text() != lock:
-        command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, cwd=PROJECT, check=True)
-        STAMP.write_text(lock)
+    subprocess.run(
+        ["make", PROJECT.relative_to(ROOT) / "node_modules/.stamp"], cwd=ROOT, check=True
+    )
 
 
 class AdkTypescript(Adk):

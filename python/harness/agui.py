@@ -2,16 +2,12 @@
 
 import os
 import pathlib
-import subprocess
 import sys
-import threading
-import time
-import urllib.error
-import urllib.request
 from contextlib import contextmanager
 
-from front import Front, free_port
-from launcher import ROOT, TIMEOUT
+from front import Front, ended
+from launcher import ROOT, free_port
+from web_server import web_server
 
 AGENTS = ROOT / "python/agui/agents"
 
@@ -34,51 +30,12 @@ def agent(directory, module, path="/"):
     payments = pathlib.Path(directory) / "payments"
     payments.touch()
     port = free_port()
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "uvicorn", f"{module}:app"),
-            *("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"),
-        ],
-        cwd=AGENTS,
-        env={**os.environ, "PAYMENTS": str(payments), "PYTHONDONTWRITEBYTECODE": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    said: list[str] = []
-    output = process.stdout
-    assert output is not None
-    # A pipe that nobody reads stops who writes to it.
-    threading.Thread(target=lambda: said.extend(output), daemon=True).start()
+    command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--log-level", "warning"]
+    variables = {**os.environ, "PAYMENTS": str(payments), "PYTHONDONTWRITEBYTECODE": "1"}
     url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, process, said)
+    with web_server(command, url, cwd=AGENTS, env=variables):
         yield Agent(url + path, payments)
-    finally:
-        process.terminate()
-        try:
-            process.wait(TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def wait_until_ready(url, process, said, limit=4 * TIMEOUT):
-    """Frameworks take seconds to import, and more on a machine that is busy."""
-    end = time.monotonic() + limit
-    while True:
-        try:
-            urllib.request.urlopen(url, timeout=TIMEOUT)
-        except urllib.error.HTTPError:
-            # It takes no GET, but it is there.
-            return
-        except OSError:
-            pass
-        else:
-            return
-        assert process.poll() is None, "the agent ended:\n" + "".join(said)
-        assert time.monotonic() < end, "the agent does not answer:\n" + "".join(said)
-        time.sleep(0.1)
 
 
 class AgUiFront(Front):
@@ -96,13 +53,6 @@ class AgUiFront(Front):
         return ["serve", "--config", str(self.file), "--agent", "remote"]
 
 
-@contextmanager
 def agui_front(*arguments, **settings):
     """adk-stream before an AG-UI agent, ended at the end."""
-    server = AgUiFront(*arguments, **settings)
-    try:
-        yield server
-    finally:
-        server.client.close()
-        if server.process.poll() is None:
-            server.end()
+    return ended(AgUiFront(*arguments, **settings))

@@ -5,7 +5,7 @@ import pathlib
 import urllib.request
 from contextlib import contextmanager
 
-from launcher import EMULATOR, TIMEOUT, launch
+from launcher import EMULATOR, TIMEOUT, launched
 
 
 class Emulator:
@@ -64,7 +64,5 @@ def emulator(directory):
     """Starts an emulator on a port of its own."""
     certificate = pathlib.Path(directory) / "certificate.pem"
     arguments = ["--listen", "127.0.0.1:0", "--certificate", str(certificate)]
-    process, url = launch(EMULATOR, arguments)
-    yield Emulator(url, certificate)
-    process.terminate()
-    assert process.wait(TIMEOUT) == 0
+    with launched(EMULATOR, arguments) as url:
+        yield Emulator(url, certificate)

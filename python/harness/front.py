@@ -1,9 +1,7 @@
 """adk-stream as a process in front of ADK, and chats with it."""
 
 import json
-import random
 import signal
-import socket
 import time
 import uuid
 from contextlib import contextmanager
@@ -11,22 +9,7 @@ from typing import Any
 
 import httpx
 
-from launcher import BINARY, TIMEOUT, launch
-
-# Below those that a system gives to connections: a server that is started again finds its port free.
-LISTENED_AT = range(20_000, 32_000)
-
-
-def free_port():
-    """A port that nobody has at the moment, and that no connection will get."""
-    for port in random.sample(LISTENED_AT, 100):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no port is free")
+from launcher import BINARY, TIMEOUT, end, free_port, launch
 
 
 class Front:
@@ -53,10 +36,7 @@ class Front:
         self.process, self.url = launch(BINARY, command, self.variables)
 
     def end(self, how=signal.SIGTERM):
-        self.process.send_signal(how)
-        self.process.wait(TIMEOUT)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        end(self.process, how)
 
     def request(self, method, path, **more):
         return self.client.request(method, self.url + path, **more)
@@ -144,10 +124,14 @@ def until(is_so, allowed=TIMEOUT):
         time.sleep(0.01)
 
 
-@contextmanager
 def front(*arguments, **settings):
     """adk-stream before an app of an ADK server, ended at the end."""
-    server = Front(*arguments, **settings)
+    return ended(Front(*arguments, **settings))
+
+
+@contextmanager
+def ended(server):
+    """A server that is ended at the end, if it has not ended before."""
     try:
         yield server
     finally:

@@ -2,8 +2,12 @@
 
 import os
 import pathlib
+import random
+import signal
+import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream"))
@@ -13,6 +17,21 @@ EMULATOR = BINARY.with_name("gemini-emulator")
 TIMEOUT = 60
 
 LISTENING = "listening on "
+
+# Below those that a system gives to connections: a server that is started again finds its port free.
+LISTENED_AT = range(20_000, 32_000)
+
+
+def free_port() -> int:
+    """A port that nobody has at the moment, and that no connection will get."""
+    for port in random.sample(LISTENED_AT, 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no port is free")
 
 
 def launch(
@@ -34,3 +53,35 @@ def launch(
     line = process.stdout.readline()
     assert line.startswith(LISTENING), f"{program.name} said {line!r}"
     return process, line.removeprefix(LISTENING).strip()
+
+
+def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> int:
+    """Ends a program, and returns its exit code. One that does not end in time is killed."""
+    process.send_signal(how)
+    try:
+        return process.wait(TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+@contextmanager
+def launched(
+    program: pathlib.Path,
+    arguments: Sequence[str],
+    variables: Mapping[str, str] | None = None,
+    how: signal.Signals = signal.SIGTERM,
+) -> Iterator[str]:
+    """Where a program listens, which is ended at the end. One that is asked to end has to end well."""
+    process, url = launch(program, arguments, variables)
+    try:
+        yield url
+    except BaseException:
+        end(process, signal.SIGKILL)
+        raise
+    code = end(process, how)
+    assert how != signal.SIGTERM or code == 0, f"{program.name} ended with {code}"

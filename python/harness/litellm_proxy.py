@@ -5,15 +5,11 @@ It translates OpenAI's and Anthropic's APIs into Gemini's, and nobody here wrote
 
 import os
 import pathlib
-import subprocess
 import sys
-import threading
-import time
-import urllib.request
 from contextlib import contextmanager
 
-from front import free_port
-from launcher import TIMEOUT
+from launcher import free_port
+from web_server import web_server
 
 # The name under which the proxy has the model, and what the emulator takes it for.
 MODEL = "demo"
@@ -95,43 +91,7 @@ def proxy(directory, emulator, scripted):
         )
     )
     port = free_port()
-    process = subprocess.Popen(
-        command(config, port),
-        cwd=directory,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    said: list[str] = []
-    output = process.stdout
-    assert output is not None
-    # A pipe that nobody reads stops who writes to it.
-    reader = threading.Thread(target=lambda: said.extend(output), daemon=True)
-    reader.start()
     url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, process, said)
+    ready = f"{url}/health/liveliness"
+    with web_server(command(config, port), ready, cwd=directory, env=environment()):
         yield Proxy(url)
-    finally:
-        process.terminate()
-        try:
-            process.wait(TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def wait_until_ready(url, process, said, limit=4 * TIMEOUT):
-    """It takes many seconds to start, and more on a machine that is busy."""
-    end = time.monotonic() + limit
-    while True:
-        try:
-            with urllib.request.urlopen(f"{url}/health/liveliness", timeout=TIMEOUT) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            pass
-        assert process.poll() is None, "LiteLLM ended:\n" + "".join(said)
-        assert time.monotonic() < end, "LiteLLM does not answer:\n" + "".join(said)
-        time.sleep(0.1)

@@ -10,7 +10,7 @@ import httpx
 from websockets.sync.client import connect
 
 from front import Front, until
-from launcher import BINARY, TIMEOUT, launch
+from launcher import BINARY, TIMEOUT, launched
 
 # A tenth of a second, not quiet, at 16 kHz. In base64 it has every letter that the two kinds differ in.
 SOUND = bytes([0xFB, 0x1F, 0xFF, 0x1F]) * 800
@@ -113,11 +113,9 @@ def live_front(port, adk, app, key, *arguments):
     """Starts adk-stream before an app of an ADK server, live."""
     command = ["serve", "--listen", f"127.0.0.1:{port}", "--agent", "adk-live"]
     command += ["--adk-url", adk.url, "--adk-app", app, *arguments]
-    process, url = launch(BINARY, command, {"ADK_STREAM_AGENT_KEY": key})
-    served = LiveFront(url)
-    try:
-        yield served
-    finally:
-        served.client.close()
-        process.terminate()
-        process.wait(TIMEOUT)
+    with launched(BINARY, command, {"ADK_STREAM_AGENT_KEY": key}) as url:
+        served = LiveFront(url)
+        try:
+            yield served
+        finally:
+            served.client.close()

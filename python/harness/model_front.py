@@ -1,8 +1,6 @@
 """adk-stream as a process in front of a model, and chats with it."""
 
-from contextlib import contextmanager
-
-from front import Front
+from front import Front, ended
 from litellm_proxy import MODEL
 
 
@@ -29,13 +27,6 @@ class ModelFront(Front):
         return ["serve"]
 
 
-@contextmanager
 def model_front(*arguments, **settings):
     """adk-stream before a model, ended at the end."""
-    server = ModelFront(*arguments, **settings)
-    try:
-        yield server
-    finally:
-        server.client.close()
-        if server.process.poll() is None:
-            server.end()
+    return ended(ModelFront(*arguments, **settings))

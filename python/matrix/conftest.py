@@ -16,8 +16,8 @@ import adk_typescript
 import emulator as emulators
 import table
 from fake_adk_stream import KEY
-from front import free_port, front
-from launcher import ROOT
+from front import front
+from launcher import ROOT, free_port
 
 HERE = pathlib.Path(__file__).parent
 AGENTS = [

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from adk_typescript import install
-from front import Front, free_port, until
-from launcher import BINARY, ROOT, TIMEOUT
+from front import Front, until
+from launcher import BINARY, ROOT, TIMEOUT, free_port
 
 # Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"

@@ -9,7 +9,7 @@ def failed(chat):
     return view["error"]
 
 
-def test_rate_limit_is_told(chat, emulator):
+def test_rate_limit_is_reported(chat, emulator):
     emulator.script({"on": "generate", "status": {"code": 429, "retryAfterSeconds": 17}})
     chat.say("hi")
     assert failed(chat)["code"] == "rate_limited"
@@ -34,13 +34,13 @@ def test_refusals_have_their_codes(chat, api, emulator, status, code):
     assert failed(chat)["code"] == ("agent_unavailable" if api == "messages" else code)
 
 
-def test_empty_answer_is_told(chat, emulator):
+def test_empty_answer_is_reported(chat, emulator):
     emulator.script({"on": "generate", "empty": True})
     chat.say("hi")
     assert failed(chat)["code"] == "agent_empty_response"
 
 
-def test_stream_that_is_cut_is_told(chat, emulator):
+def test_stream_that_is_cut_is_reported(chat, emulator):
     emulator.script({"on": "generate", "paceMs": 5, "cut": {"after": 2}})
     chat.say("Tell me a long story about nothing at all")
     # LiteLLM sends an error in its own stream, which is not cut.

@@ -27,7 +27,7 @@ def test_text_is_streamed(chat, emulator):
     assert metadata["usage"]["totalTokens"] > 0
 
 
-def test_own_tool_runs_and_the_model_is_told(chat, emulator):
+def test_own_tool_runs_and_the_model_gets_the_output(chat, emulator):
     chunks = chat.say("What is the weather in Tokyo?")
     (output,) = of(chunks, "tool-output-available")
     assert output["output"]["condition"] == "Cloudy"
@@ -67,7 +67,7 @@ def test_parallel_calls_are_asked_about_together(chat, front, emulator):
     assert sorted(outcomes) == [["error"], ["output"]]
 
 
-def test_page_runs_its_tool_and_the_model_is_told(chat, front, emulator):
+def test_page_runs_its_tool_and_the_model_gets_the_output(chat, front, emulator):
     chunks = chat.say("play track 1")
     (call,) = of(chunks, "tool-input-available")
     output = {"success": True, "track": 1}
@@ -78,7 +78,7 @@ def test_page_runs_its_tool_and_the_model_is_told(chat, front, emulator):
     assert responses(emulator)[-1]["output"] == output
 
 
-def test_what_was_said_before_is_told_again(chat, emulator):
+def test_earlier_messages_are_sent_again(chat, emulator):
     chat.say("What is the weather in Tokyo?")
     chat.say("And in Oslo?")
     contents = emulator.asked()[-1]["contents"]

@@ -27,8 +27,16 @@ DOCUMENTS = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/*.md",
+    "ARCHITECTURE.md",
+    "SECURITY.md",
+    "bench/README.md",
+    "crates/README.md",
+    "crates/*/README.md",
+    "crates/*/tests/*/README.md",
+    "deploy/**/*.md",
     "examples/*/README.md",
-    "python/adk_stream/README.md",
+    "python/*/README.md",
+    "web/*/README.md",
 )
 PICTURES = ("text", "mermaid")
 

@@ -83,6 +83,25 @@ adk() {
   start_server "$(argument port "$ADK_PORT" "$@")" 'Uvicorn running' bash -c 'exec adk "$@" 2>&1' adk "$@" "${port[@]}"
 }
 
+# What it would install is installed, in the versions that are tested: only whether it is there is asked.
+pip() {
+  local name
+  [ "$1" = install ] || { echo "pip $1 is not expected" >&2; return 1; }
+  shift
+  for name in "$@"; do command pip show --quiet "$name"; done
+}
+
+# The same for a page. Its development server is started, and the page is asked for.
+npm() {
+  case "$*" in
+    install) [ -d node_modules ] ;;
+    'run dev')
+      start_server vite Local node node_modules/vite/bin/vite.js --host 127.0.0.1 --port "$VITE_PORT"
+      curl --silent --show-error --fail "http://127.0.0.1:$VITE_PORT/" | grep -q /src/main.tsx ;;
+    *) command npm "$@" ;;
+  esac
+}
+
 # run_example COMMAND ...: an example that starts everything that it needs.
 run_example() {
   LISTEN=$ADK_STREAM_LISTEN start_server "$ADK_STREAM_LISTEN" 'listening on' "$@"

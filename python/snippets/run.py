@@ -1,4 +1,5 @@
-"""Executes every block of the documents that is marked to be executed: see blocks.py.
+"""Executes every block of the documents that is marked to be executed, see blocks.py, and compares the
+commands of our programs in sentences with what the programs take: see spans.py.
 
 With names of documents, only theirs: python/snippets/run.py docs/http.md
 """
@@ -7,6 +8,7 @@ import sys
 
 from blocks import ROOT, blocks, documents
 from session import problems
+from spans import is_ours, refused, spans
 
 if __name__ == "__main__":
     found = []
@@ -20,6 +22,9 @@ if __name__ == "__main__":
         if executed:
             count += len(executed)
             found += problems(document)
+    for span in spans():
+        if is_ours(span) and (what := refused(span)):
+            found.append(f"{span.place}: `{span.text}`: {what}")
     for problem in found:
         print(problem, file=sys.stderr)
     print(f"{count} blocks of documents executed, {len(found)} problems")

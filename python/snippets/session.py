@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import tempfile
@@ -12,8 +13,10 @@ from blocks import ROOT, Block
 
 PRELUDE = Path(__file__).with_name("prelude.sh")
 # Far more than any document needs, and little enough to notice one that hangs.
-TIME_LIMIT = 120
+TIME_LIMIT = 300
 LOCAL = re.compile(r"(127\.0\.0\.1:|localhost:|--port )(\d+)")
+# An example, with variables before it if there are any.
+EXAMPLE = re.compile(r"^((?:\w+=\S+ )*)(examples/[\w-]+/run)\b")
 SERVERS = ("adk ", "adk-stream ", "gemini-emulator ")
 
 
@@ -48,7 +51,7 @@ def commands(block: Block, ports: Ports) -> str:
     for line in ports.replace(text).split("\n"):
         if line.startswith(SERVERS):
             line = re.sub(r"\s&\s*(#.*)?$", "", line)
-        lines.append(re.sub(r"^examples/[\w-]+/run\b", r"run_example \g<0>", line))
+        lines.append(EXAMPLE.sub(r"\1run_example \2", line))
     return "\n".join(lines)
 
 
@@ -81,6 +84,9 @@ def environment(folder: Path, ports: Ports) -> dict[str, str]:
         # The prelude starts an emulator there for a document that has a key.
         "ADK_STREAM_GEMINI_BASE_URL": f"http://127.0.0.1:{ports.of('gemini')}",
         "ADK_PORT": str(ports.of("8000")),
+        # The shop of an example takes a free one.
+        "SHOP_PORT": "0",
+        "VITE_PORT": str(ports.of("vite")),
         "ADK_STREAM_BINARY": str(ROOT / "target/debug/adk-stream"),
         "SNIPPET_LOG": str(folder / "log"),
     }
@@ -113,23 +119,34 @@ def problems(document: list[Block]) -> list[str]:
         ports = Ports()
         text, variables = script(document, ports, folder), environment(folder, ports)
         ports.release()
-        try:
-            result = subprocess.run(
-                ["bash", "-c", text],
-                cwd=work,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=TIME_LIMIT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return [f"{(folder / 'place').read_text().strip()}: not done in {TIME_LIMIT} seconds"]
-        if result.returncode != 0:
+        code, errors = execute(text, work, variables)
+        if code != 0:
             place = (folder / "place").read_text().strip()
-            return [f"{place}: exit code {result.returncode}\n{result.stderr}"]
+            why = f"not done in {TIME_LIMIT} seconds" if code is None else f"exit code {code}"
+            return [f"{place}: {why}\n{errors}"]
         return different(document, folder)
+
+
+def execute(text: str, work: Path, variables: dict[str, str]) -> tuple[int | None, str]:
+    """The exit code of a script, none if it takes too long, and what it wrote on stderr."""
+    shell = subprocess.Popen(
+        ["bash", "-c", text],
+        cwd=work,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A group of its own, so that whatever it has started can be ended with it.
+        start_new_session=True,
+    )
+    try:
+        _, errors = shell.communicate(timeout=TIME_LIMIT)
+        return shell.returncode, errors
+    except subprocess.TimeoutExpired:
+        os.killpg(shell.pid, signal.SIGKILL)
+        _, errors = shell.communicate()
+        return None, errors
 
 
 def different(document: list[Block], folder: Path) -> list[str]:

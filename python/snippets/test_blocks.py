@@ -3,6 +3,7 @@
 import tempfile
 import unittest
 from pathlib import Path
+from unittest.mock import patch
 
 from blocks import UNTESTED, blocks, problems
 from session import Ports, commands, matches
@@ -100,6 +101,16 @@ class Executed(unittest.TestCase):
             "", "<!-- run -->", "```sh", "echo no >&2", "false", "true", "```"
         )
         assert "a.md:3: exit code 1\nno" in problem
+
+    def test_what_takes_too_long_is_named_and_ended_with_all_that_it_started(self) -> None:
+        with tempfile.TemporaryDirectory() as temporary, patch("session.TIME_LIMIT", 1):
+            pid = Path(temporary) / "pid"
+            command = f"sleep 1000 & echo $! > {pid}; wait"
+            (problem,) = self.problems("", "<!-- run -->", "```sh", command, "```")
+            assert "a.md:3: not done in 1 seconds" in problem
+            stat = Path(f"/proc/{pid.read_text().strip()}/stat")
+            # Gone, or a zombie that nobody has asked after yet.
+            assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
     def test_ports_are_free_ones_and_servers_do_not_block(self) -> None:
         text = document(

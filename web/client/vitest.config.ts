@@ -9,13 +9,18 @@ const majors = [
   { name: 'ai 6', alias: { ai: 'ai-6', '@ai-sdk/react': 'ai-sdk-react-6' } },
   { name: 'ai 7', alias: { ai: 'ai-7' } },
 ];
+// The snippets of the README import the package by its name; what is tested is not built.
+const own = {
+  '@adk-stream/client/react': `${root}src/react.ts`,
+  '@adk-stream/client': `${root}src/index.ts`,
+};
 
 export default defineConfig({
   test: {
     reporters: ['default', failures],
     projects: majors.map(({ name, alias }) => ({
       root,
-      resolve: { alias },
+      resolve: { alias: { ...alias, ...own } },
       test: {
         name,
         include: ['tests/**/*.test.{ts,tsx}'],

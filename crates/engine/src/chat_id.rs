@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_that_routes_can_not_hold_are_told_from_those_that_they_can() {
+    fn ids_that_routes_can_not_hold_are_recognized() {
         let long = "x".repeat(257);
         for id in [
             "", ".", "..", "live", "a/b", "a\\b", "a?b", "a#b", "50%", "a\nb", "a\u{85}", &long,

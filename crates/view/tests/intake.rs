@@ -495,7 +495,7 @@ fn message_without_an_id_gets_one_by_place_and_content() {
 }
 
 #[test]
-fn answer_to_a_turn_that_was_cut_off_is_told_what_became_of_it_under_its_own_id() {
+fn answer_to_a_turn_that_was_cut_off_gets_its_outcome_under_its_own_id() {
     let mut chat = chat();
     let taken = chat.take(Trigger::RegenerateMessage, None, &[user("u1")], At(1));
     let Ok(Intake::Open { message, after, .. }) = taken else {

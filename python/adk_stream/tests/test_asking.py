@@ -1,7 +1,10 @@
 """What goes over the wire, and what comes of the answers."""
 
 import asyncio
+import json
+import re
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +53,26 @@ async def test_the_example_of_the_documents(fake, context):
     await approve(tool_context, "Send 50 USD to Bob?")
     music = await on_page(tool_context, "change_bgm", {"track": 2})
     assert music == "playing"
+
+
+async def test_the_requests_of_the_documents_are_those_of_the_package(fake, context):
+    text = (Path(__file__).parents[3] / "docs/adk.md").read_text()
+    (block,) = re.findall(r"```http\n(.*?)```", text, re.DOTALL)
+    request, key, *bodies = block.strip().split("\n")
+    first, second = (json.loads(body) for body in bodies)
+    fake.says(YES, {"decision": "output", "output": "playing"})
+    await approve(context, first["ask"]["approval"]["question"], timeout=30)
+    call = second["ask"]["clientCall"]
+    await on_page(context, call["tool"], call["input"])
+    sent = [ask.body for ask in fake.asked]
+    place = {"chat": "chat-1", "call": "call-1"}
+    # Without a timeout, the field may be left out.
+    assert sent == [{**first, **place}, {"timeoutMs": None, **second, **place}]
+    (ask, _) = fake.asked
+    assert f"POST {ask.path}" == request
+    assert (
+        key.replace("ADK_STREAM_AGENT_KEY", KEY) == f"Authorization: {ask.headers['Authorization']}"
+    )
 
 
 async def test_an_output_may_be_nothing(fake, context):

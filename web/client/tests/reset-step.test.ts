@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Chunk } from '../src/chunk.ts';
 import { Delivered } from '../src/delivered.ts';
 import { Diverged, Replay } from '../src/replay.ts';
-
-const knowsReset = 'AdkStreamChatTransport' in ai;
+import { isVersion7 } from './support/major.ts';
 
 const before: Chunk[] = [
   { type: 'start', messageId: 'm' },
@@ -57,7 +56,7 @@ test('a step that the chat has left can not be begun again', () => {
 });
 
 // Version 6 has no chunk for it.
-if (knowsReset) {
+if (isVersion7) {
   describe('on a real chat', () => {
     test('shows what was said last', async () => {
       const given = [...before, ...replayed(after, true)];

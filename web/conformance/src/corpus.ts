@@ -1,10 +1,11 @@
 /** Finds and reads the corpus that this package shares with the Rust crates. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Stream } from './stream.ts';
 
-export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
+/** By its path: a test in a page's environment has the page's `URL`. */
+export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 export const corpusDirectory = join(projectRoot, 'crates', 'testkit', 'corpus');
 

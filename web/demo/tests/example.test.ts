@@ -1,10 +1,7 @@
 /** The page of examples/react, as its README starts it: the stock `useChat` behind Vite's proxy. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { end, launchProgram } from '../../conformance/src/server/process.ts';
 import { projectRoot } from './server.ts';
 import { startServer, Visitor, withBrowser } from './visitor.ts';
 
@@ -12,28 +9,15 @@ withBrowser();
 
 /** `npm run dev`, in front of a server. */
 async function develop(server: string): Promise<string> {
-  const folder = join(projectRoot, 'examples/react');
-  const vite = spawn(
-    'node',
-    ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0'],
-    {
-      cwd: folder,
-      env: { ...process.env, ADK_STREAM_URL: server },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  onTestFinished(async () => {
-    const ended = once(vite, 'exit');
-    vite.kill();
-    await ended;
+  const vite = await launchProgram({
+    command: 'node',
+    args: ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0'],
+    cwd: join(projectRoot, 'examples/react'),
+    variables: { ADK_STREAM_URL: server, NO_COLOR: '1' },
+    listening: /(http:\/\/127\.0\.0\.1:\d+)/,
   });
-  for await (const line of createInterface({ input: vite.stdout })) {
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(stripVTControlCharacters(line))?.[0];
-    if (url !== undefined) {
-      return url;
-    }
-  }
-  throw new Error('Vite did not say where it is');
+  onTestFinished(() => end(vite, 'SIGTERM'));
+  return vite.url;
 }
 
 test('a question is shown with its text, outlives a reload, and is answered', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { end, launch, launchEmulator, type Running } from '../../conformance/src/server/process.ts';
 
-export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
+export { projectRoot } from '../../conformance/src/corpus.ts';
 
 /** A key that the Gemini on loopback takes, and nobody else is asked with. */
 const key = { GEMINI_API_KEY: 'any' };

@@ -137,7 +137,7 @@ async fn page_is_shown_what_is_known_and_only_to_its_owner() {
 }
 
 #[tokio::test]
-async fn window_that_has_told_nothing_goes_on_with_the_owners_words() {
+async fn window_that_has_sent_nothing_continues_with_the_owners_stream() {
     let scene = Scene::new(0).await;
     let mut window = scene.resume().await;
     let mut told = window.next().await.unwrap();
@@ -155,7 +155,7 @@ async fn window_that_has_told_nothing_goes_on_with_the_owners_words() {
 }
 
 #[tokio::test]
-async fn window_that_has_told_something_sends_its_client_to_the_owner() {
+async fn window_that_has_sent_something_refers_its_client_to_the_owner() {
     let scene = Scene::new(1).await;
     let mut window = scene.resume().await;
     scene.cluster.heal("a", scene.a.clone());
@@ -173,7 +173,7 @@ async fn window_that_has_told_something_sends_its_client_to_the_owner() {
 }
 
 #[tokio::test]
-async fn turn_that_ended_behind_a_clients_back_is_told_from_the_journal() {
+async fn turn_that_ended_without_a_window_is_read_from_the_journal() {
     let mut cluster = Cluster::new().await;
     cluster.lease = Duration::from_millis(400);
     let [a, b] = ["a", "b"].map(|name| cluster.server(name));

@@ -280,7 +280,7 @@ async fn signals_reach_those_who_watch_and_nobody_later() {
 }
 
 #[tokio::test]
-async fn what_the_agent_notes_is_journaled_and_told_to_the_next_process() {
+async fn notes_of_the_agent_are_journaled_and_sent_to_the_next_process() {
     let fixture = fixture().await;
     let step = fixture.stage.next_step();
     step.send(AgentEvent::Session(json!({"handle": 1})))

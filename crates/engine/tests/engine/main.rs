@@ -105,7 +105,7 @@ async fn policy_decides_by_input_and_principal() {
 }
 
 #[tokio::test]
-async fn contrary_answers_are_told_what_was_decided() {
+async fn contrary_answers_get_the_decision() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
     let fixture = Fixture::new(tools, |request| match fixture::results(request) {
@@ -393,7 +393,7 @@ async fn forgotten_chat_is_gone() {
 }
 
 #[tokio::test]
-async fn request_that_brings_nothing_new_to_a_turn_that_waits_is_told_so_and_closed() {
+async fn request_that_brings_nothing_new_to_a_parked_turn_is_reported_and_closed() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
     let fixture = Fixture::new(tools, |_| vec![call("pay", json!({"amount": 5}))]);
@@ -414,7 +414,7 @@ async fn request_that_brings_nothing_new_to_a_turn_that_waits_is_told_so_and_clo
 }
 
 #[tokio::test]
-async fn turn_that_ended_between_a_look_and_a_resume_is_told() {
+async fn turn_that_ended_between_a_load_and_a_resume_is_sent() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
     let fixture = Fixture::new(tools, |request| match fixture::results(request) {
@@ -533,7 +533,7 @@ async fn told(mut window: adk_stream_engine::WindowStream) -> (String, Vec<Value
 }
 
 #[tokio::test]
-async fn who_comes_late_to_an_old_turn_is_told_of_that_turn() {
+async fn late_request_for_an_old_turn_gets_that_turn() {
     let runs = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(pay(&runs).ask(|_| "Pay?".to_owned()));
     let fixture = Fixture::new(tools, |_| vec![call("pay", json!({"amount": 5}))]);
@@ -573,7 +573,7 @@ async fn who_comes_late_to_an_old_turn_is_told_of_that_turn() {
 }
 
 #[tokio::test]
-async fn message_that_comes_again_is_told_of_the_turn_that_it_opened() {
+async fn repeated_message_gets_the_turn_that_it_opened() {
     let fixture = Fixture::new(Tools::new(), |request| {
         vec![text(&format!("Answer {}.", request.history.len()))]
     });

@@ -80,7 +80,7 @@ async fn asked() -> (Fixture, GateId) {
 }
 
 #[tokio::test]
-async fn who_answers_is_told_what_the_journal_says() {
+async fn answer_is_acknowledged_with_what_the_journal_says() {
     let (here, gate) = asked().await;
     let (elsewhere, other) = asked().await;
     // One answer finds the chat at hand, the other has to look for it.

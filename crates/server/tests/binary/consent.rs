@@ -1,5 +1,8 @@
 //! Consent over the wire: what counts as an answer, and to what it was given.
 
+use std::mem::discriminant;
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::process::{Server, serve};
@@ -121,6 +124,41 @@ fn approval_inside_a_message_that_is_given_twice_is_no_answer() {
     assert!(!is_paid(&server));
 }
 
+/// The body that docs/http.md shows for a refusal.
+fn documented(code: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/http.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```json\n").skip(1);
+    let mut blocks = blocks.filter_map(|rest| rest.split("```").next());
+    let block = blocks.find(|block| block.contains(&format!("\"{code}\"")));
+    serde_json::from_str(block.unwrap_or_else(|| panic!("no block with {code}"))).unwrap()
+}
+
+/// Expects every documented field in the body, with a value of the same type.
+fn expect_fields(documented: &Value, body: &Value) {
+    assert_eq!(discriminant(documented), discriminant(body), "{body}");
+    for (name, value) in documented.as_object().into_iter().flatten() {
+        expect_fields(value, &body[name]);
+    }
+}
+
+#[test]
+fn refused_answers_are_as_documented() {
+    let server = serve();
+    let approval = ask_to_pay(&server, "c1");
+    let answer = |answer: Value| server.post(&path(&approval), &[], &answer.to_string());
+
+    let changed = answer(json!({"approved": true, "digest": "0".repeat(64)}));
+    assert_eq!(changed.status, 409);
+    expect_fields(&documented("approval_changed"), &changed.json());
+
+    assert_eq!(answer(json!({"approved": true})).status, 200);
+    let contrary = answer(json!({"approved": false}));
+    assert_eq!(contrary.status, 409);
+    assert_eq!(contrary.json()["error"]["code"], "already_decided");
+    expect_fields(&documented("already_decided"), &contrary.json());
+}
+
 #[test]
 fn answer_to_something_else_is_refused_with_what_is_asked_and_decides_nothing() {
     let server = serve();
@@ -136,10 +174,10 @@ fn answer_to_something_else_is_refused_with_what_is_asked_and_decides_nothing() 
         let body = json!({"approved": approved, "digest": other}).to_string();
         let refused = server.post(&path(&approval), &[], &body);
         assert_eq!(refused.status, 409);
-        let told = refused.json();
-        assert_eq!(told["error"]["code"], "approval_changed");
-        assert_eq!(told["digest"], approval["digest"]);
-        assert_eq!(told["approval"], approval);
+        let body = refused.json();
+        assert_eq!(body["error"]["code"], "approval_changed");
+        assert_eq!(body["digest"], approval["digest"]);
+        assert_eq!(body["approval"], approval);
     }
     assert!(
         server

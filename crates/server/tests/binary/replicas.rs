@@ -182,7 +182,7 @@ fn of_two_answers_at_two_servers_one_wins_each_time() {
         let lanes = [0, 1, 2, 3].map(|lane| {
             let race = &race;
             let races = move || {
-                (0..repetitions(50, 500))
+                (0..repetitions(20, 500))
                     .map(|n| race(format!("race-{lane}-{n}")))
                     .sum::<usize>()
             };

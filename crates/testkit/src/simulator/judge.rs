@@ -199,12 +199,12 @@ impl World {
             if times > 1 && !tool.is_idempotent() {
                 faults.push(format!("{call} executed {deed} {times} times"));
             }
-            let is_told = match deed {
+            let is_shown = match deed {
                 ACT => account.has_output(),
                 name => account.records.contains(name),
             };
             let is_settled = !account.outcomes.is_empty();
-            if !is_told && !account.is_unknown() && is_settled && !account.is_pending() {
+            if !is_shown && !account.is_unknown() && is_settled && !account.is_pending() {
                 faults.push(format!(
                     "{call} executed {deed}, and the journal says {:?}",
                     account.outcomes

@@ -68,7 +68,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(seed: u64, bug: Option<Bug>, is_told: bool) -> Self {
+    pub(super) fn new(seed: u64, bug: Option<Bug>, is_recorded: bool) -> Self {
         let mut chance = Chance::new(seed);
         let count = if chance.one_in(3) { 3 } else { 2 };
         let is_skewed = chance.one_in(3);
@@ -113,7 +113,7 @@ impl World {
             ids,
             odds,
             cut_peers: Vec::new(),
-            lines: is_told.then(Vec::new),
+            lines: is_recorded.then(Vec::new),
         };
         world.foresee(count);
         world

@@ -27,7 +27,7 @@ pub(super) struct Link {
     pub(super) suspicion: Notify,
 }
 
-/// What a server offers, and what it would offer. Both change at once: whoever looks a tool up sees one
+/// What a server offers, and what it would offer. Both change at once: a lookup sees one
 /// list of the server.
 #[derive(Clone)]
 pub(super) struct Listing {

@@ -114,7 +114,7 @@ impl Driver {
     }
 
     /// What each client was sent last about calls and questions.
-    pub(crate) fn told_last(&self) -> Vec<&str> {
+    pub(crate) fn sent_last(&self) -> Vec<&str> {
         let last = self.clients.iter().filter_map(|client| client.told.last());
         last.map(String::as_str).collect()
     }

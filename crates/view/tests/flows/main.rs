@@ -520,7 +520,7 @@ fn result_of_a_long_running_call_opens_one_turn_and_only_when_none_is_open() {
 }
 
 #[test]
-fn client_that_said_no_is_not_told_denied_of_a_call_that_was_approved_elsewhere() {
+fn client_that_denied_does_not_see_denied_for_a_call_that_was_approved_elsewhere() {
     for has_failed in [false, true] {
         let mut driver = Driver::new();
         driver.say("pay");
@@ -544,12 +544,12 @@ fn client_that_said_no_is_not_told_denied_of_a_call_that_was_approved_elsewhere(
             );
         }
         driver.deny(0, "no");
-        assert_eq!(driver.told_last(), ["tool-output-error"; 3]);
+        assert_eq!(driver.sent_last(), ["tool-output-error"; 3]);
     }
 }
 
 #[test]
-fn client_that_said_no_to_a_tool_s_own_question_is_not_told_denied_of_a_call_that_was_approved() {
+fn client_that_denied_a_tool_s_own_question_does_not_see_denied_for_a_call_that_was_approved() {
     for (verdict, is_stopped) in [
         (ask(), true),
         (ask(), false),
@@ -584,12 +584,12 @@ fn client_that_said_no_to_a_tool_s_own_question_is_not_told_denied_of_a_call_tha
         } else {
             "tool-output-denied"
         };
-        assert_eq!(driver.told_last(), [shown; 3]);
+        assert_eq!(driver.sent_last(), [shown; 3]);
     }
 }
 
 #[test]
-fn client_that_said_no_to_the_first_of_two_questions_is_told_nothing_of_the_second() {
+fn client_that_denied_the_first_of_two_questions_is_sent_nothing_of_the_second() {
     let mut driver = Driver::new();
     driver.say("pay");
     driver.call("process_payment", Place::Server, ask());
@@ -603,6 +603,6 @@ fn client_that_said_no_to_the_first_of_two_questions_is_told_nothing_of_the_seco
     driver.text("Paid.");
     driver.end_step();
     driver.deny(0, "no");
-    assert_eq!(driver.told_last(), ["tool-output-available"; 3]);
+    assert_eq!(driver.sent_last(), ["tool-output-available"; 3]);
     driver.check_sound();
 }

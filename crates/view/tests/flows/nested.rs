@@ -269,7 +269,7 @@ fn what_was_not_shown_may_be_answered_elsewhere() {
 }
 
 #[test]
-fn tool_that_was_told_no_may_have_something_to_say() {
+fn tool_whose_question_was_denied_may_still_return_an_output() {
     for place in [Place::Server, Place::Agent] {
         let mut driver = two_at_work(place);
         is_done(&mut driver, place, 1);

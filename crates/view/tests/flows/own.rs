@@ -48,7 +48,7 @@ fn call_that_the_agent_runs_is_shown_with_what_came_of_it() {
 }
 
 #[test]
-fn agent_that_asks_is_told_the_answer_and_asked_once() {
+fn agent_that_asks_gets_the_answer_and_is_asked_once() {
     let mut driver = asking();
     assert!(!driver.is_watching());
     assert_eq!(driver.approve(0), [Effect::CallModel]);
@@ -66,7 +66,7 @@ fn agent_that_asks_is_told_the_answer_and_asked_once() {
 }
 
 #[test]
-fn denied_call_of_the_agent_is_settled_here_and_told() {
+fn denied_call_of_the_agent_is_settled_here_and_sent() {
     let mut driver = asking();
     assert_eq!(driver.deny(0, "too much"), [Effect::CallModel]);
     let reason = Some("too much".to_owned());
@@ -125,7 +125,7 @@ fn turn_is_parked_until_the_last_question_of_a_step_is_answered() {
 }
 
 #[test]
-fn call_that_the_agent_was_never_told_to_run_has_not_run() {
+fn call_that_the_agent_was_never_asked_to_run_has_not_run() {
     let mut driver = Driver::new();
     driver.say("pay both");
     driver.own_call("fc-1", "process_payment", Place::Agent);
@@ -316,7 +316,7 @@ fn restarted_server_asks_the_agent_what_became_of_its_calls() {
 }
 
 #[test]
-fn agent_is_told_whether_a_server_that_is_gone_may_have_asked_before() {
+fn agent_learns_whether_a_server_that_is_gone_may_have_asked_before() {
     let recover = Input::Recover {
         idempotent: Vec::new(),
         by: None,
@@ -614,7 +614,7 @@ fn journal_says_that_a_call_was_asked_and_approved_before_it_started() {
 }
 
 #[test]
-fn store_is_told_whether_the_turn_needs_somebody() {
+fn store_gets_whether_the_turn_needs_a_person_or_page() {
     let is_running = |driver: &Driver| driver.open_turn().map(|open| open.is_running);
     let mut driver = Driver::new();
     driver.say("pay both");

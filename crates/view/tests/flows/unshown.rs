@@ -28,7 +28,7 @@ fn is_no(decision: Option<Decision>) -> bool {
 }
 
 #[test]
-fn agent_that_asks_about_what_is_not_shown_is_told_no_and_nobody_is_asked() {
+fn agent_that_asks_about_what_is_not_shown_gets_a_denial_and_nobody_is_asked() {
     for input in unshowable() {
         let mut driver = Driver::new();
         driver.say("pay");
@@ -48,7 +48,7 @@ fn agent_that_asks_about_what_is_not_shown_is_told_no_and_nobody_is_asked() {
 }
 
 #[test]
-fn tool_at_the_agent_that_asks_about_what_is_not_shown_is_told_no() {
+fn tool_at_the_agent_that_asks_about_what_is_not_shown_gets_a_denial() {
     for input in unshowable() {
         let mut driver = Driver::new();
         driver.say("pay");

@@ -1,7 +1,7 @@
 """Reports, which take a while: who asked has gone on talking when one is done.
 
-A thread stands in for what would be a worker of its own, with a queue. All that it needs is to know
-the chat and the call, and to reach adk-stream with the agent's key.
+A thread takes the place of a worker with a queue. All that it needs are the ids of the chat and of the
+call, and the agent's key for adk-stream.
 """
 
 from __future__ import annotations

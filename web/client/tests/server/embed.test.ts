@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { DefaultChatTransport } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { end, launchProgram, type Running } from '../../../conformance/src/server/process.ts';
+import {
+  end,
+  launchProgram,
+  listening,
+  type Running,
+} from '../../../conformance/src/server/process.ts';
 import { sendAutomaticallyWhen } from '../../src/send-automatically.ts';
 import { MemoryChat } from '../support/memory-chat.ts';
 
@@ -18,7 +23,7 @@ beforeAll(async () => {
     args: ['127.0.0.1:0'],
     cwd: tmpdir(),
     variables: {},
-    listening: /^listening on (http:\S+)$/,
+    listening,
   });
   url = shop.url;
 });

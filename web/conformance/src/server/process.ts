@@ -15,8 +15,8 @@ export const binary = resolve(
 /** The Gemini emulator, which is built beside it. */
 const emulator = join(dirname(binary), 'gemini-emulator');
 
-/** How both say where they listen. */
-const listening = /^listening on (http:\S+)$/;
+/** How both say where they listen, and servers that are built on the library. */
+export const listening = /^listening on (http:\S+)$/;
 
 export type Running = { child: ChildProcess; complaints: string[]; url: string };
 

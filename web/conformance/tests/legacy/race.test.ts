@@ -6,7 +6,7 @@ import { Plain } from './plain.ts';
 
 const served = serve();
 
-const races = isLongRun ? 200 : 40;
+const races = isLongRun ? 200 : 20;
 
 const sideBySide = 8;
 

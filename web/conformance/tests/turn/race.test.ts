@@ -14,9 +14,9 @@ const served = serve();
 const isBehind = /^(adk|ai-sdk)/.test(agent);
 
 // A turn of an agent behind HTTP takes longer.
-const races = isLongRun ? (isBehind ? 30 : 1000) : isBehind ? 10 : 200;
+const races = isLongRun ? (isBehind ? 30 : 1000) : isBehind ? 10 : 60;
 
-const racesWithPages = isLongRun ? (isBehind ? 30 : 100) : isBehind ? 10 : 40;
+const racesWithPages = isLongRun ? (isBehind ? 30 : 100) : isBehind ? 10 : 20;
 
 const sideBySide = 8;
 
