@@ -1,6 +1,7 @@
-//! The demo's tools: those of the fixtures, and three that show what else a tool can do.
+//! The demo's tools: those of the fixtures, and four that show what else a tool can do.
 
 mod payment;
+mod table;
 mod weather;
 
 use std::sync::Arc;
@@ -138,6 +139,13 @@ pub fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration
             })
             .on_takeover(on_takeover(ledger)),
         )
+        .with(tool(
+            "book_table",
+            "Books a table, asking when and for how many.",
+            move |context: Context, _: table::BookTable| async move {
+                table::book(&context, timeout).await
+            },
+        ))
         .with(tool(
             "set_mood",
             "Looks at the weather of a city and plays music that suits it.",

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use store::StoreError;
+use tools::answer::FieldError;
 use turn::GateId;
 use turn::refusal::{Refusal, RefusalCode};
 
@@ -23,6 +24,8 @@ pub enum EngineError {
     InvalidInput(String),
     /// What a page gave is not what its tool declares to give.
     InvalidOutput(String),
+    /// What a person answered is not what was asked for: what is wrong, field by field.
+    InvalidAnswer(Vec<FieldError>),
     /// A tool that the page declares is one that the agent takes by its name, and is not declared right.
     InvalidPageTool(String),
     /// A chat can't be opened under this id.
@@ -51,6 +54,7 @@ impl EngineError {
             Self::UnknownCall => Code::UnknownCall,
             Self::InvalidInput(_) => Code::InvalidInput,
             Self::InvalidOutput(_) => Code::InvalidOutput,
+            Self::InvalidAnswer(_) => Code::InvalidAnswer,
             Self::InvalidPageTool(_) => Code::InvalidPageTool,
             Self::InvalidChatId(_) => Code::InvalidChatId,
             Self::AudioUnsupported => Code::AudioUnsupported,
@@ -67,6 +71,7 @@ impl EngineError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     AudioUnsupported,
+    InvalidAnswer,
     InvalidChatId,
     InvalidInput,
     InvalidOutput,
@@ -82,8 +87,9 @@ enum Code {
 
 impl Code {
     /// Every code with its name.
-    const NAMES: [(Self, &'static str); 12] = [
+    const NAMES: [(Self, &'static str); 13] = [
         (Self::AudioUnsupported, "audio_unsupported"),
+        (Self::InvalidAnswer, "invalid_answer"),
         (Self::InvalidChatId, "invalid_chat_id"),
         (Self::InvalidInput, "invalid_input"),
         (Self::InvalidOutput, "invalid_output"),
@@ -119,6 +125,14 @@ impl fmt::Display for EngineError {
             }
             Self::InvalidOutput(why) => {
                 write!(out, "The output is not one that the tool declares: {why}")
+            }
+            Self::InvalidAnswer(errors) => {
+                out.write_str("The answer is not what was asked for: ")?;
+                for (n, error) in errors.iter().enumerate() {
+                    let comma = if n > 0 { "; " } else { "" };
+                    write!(out, "{comma}{error}")?;
+                }
+                Ok(())
             }
             Self::InvalidPageTool(why) => {
                 write!(out, "The page declares a tool that can't be used: {why}")
@@ -156,6 +170,8 @@ struct Forwarded {
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval_id: Option<GateId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<FieldError>,
 }
 
 impl Serialize for EngineError {
@@ -174,6 +190,10 @@ impl Serialize for EngineError {
             code: self.code().to_owned(),
             message,
             approval_id: refusal.and_then(|refusal| refusal.approval.clone()),
+            fields: match self {
+                Self::InvalidAnswer(errors) => errors.clone(),
+                _ => Vec::new(),
+            },
         };
         forwarded.serialize(serializer)
     }
@@ -189,6 +209,7 @@ impl<'de> Deserialize<'de> for EngineError {
             Some(Code::UnknownCall) => Self::UnknownCall,
             Some(Code::InvalidInput) => Self::InvalidInput(message),
             Some(Code::InvalidOutput) => Self::InvalidOutput(message),
+            Some(Code::InvalidAnswer) => Self::InvalidAnswer(forwarded.fields),
             Some(Code::InvalidPageTool) => Self::InvalidPageTool(message),
             Some(Code::InvalidChatId) => Self::InvalidChatId("another server refuses it"),
             Some(Code::AudioUnsupported) => Self::AudioUnsupported,

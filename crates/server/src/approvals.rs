@@ -1,4 +1,4 @@
-//! Approvals over HTTP: open questions and their answers.
+//! Approvals over HTTP: open questions, for a yes or a no or for data, and their answers.
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -8,9 +8,9 @@ use engine::Approval;
 use engine::{Engine, EngineError};
 use serde_json::{Value, json};
 use store::{Closed, OpenGate};
-use turn::gate::{Decision, GateKind};
+use turn::gate::Decision;
 use turn::{GateId, Principal};
-use wire::ApprovalReply;
+use wire::{ApprovalReply, Given};
 
 use crate::api::{Api, fresh};
 use crate::body::read;
@@ -57,7 +57,8 @@ pub(crate) async fn one(
 fn approval_and_decision(found: &Approval) -> Value {
     let mut body = approval(&found.asked);
     if let Some(closed) = &found.closed {
-        body["decision"] = decided(&found.asked.gate.id, closed);
+        let asks = Asks::of(&found.asked);
+        body["decision"] = decided(&found.asked.gate.id, closed, asks);
     }
     body
 }
@@ -65,6 +66,7 @@ fn approval_and_decision(found: &Approval) -> Value {
 fn approval(open: &OpenGate) -> Value {
     let kind = &open.gate.kind;
     let mut approval = json!({
+        "kind": Asks::of(open).name(),
         "approvalId": open.gate.id,
         "chatId": open.chat,
         "toolCallId": open.call.id,
@@ -73,9 +75,12 @@ fn approval(open: &OpenGate) -> Value {
         "question": kind.question(),
         "askedAt": open.asked,
         "editable": open.gate.policy(&open.call).is_editable,
-        "within": matches!(kind, GateKind::ToolApproval { .. }),
+        "within": open.gate.policy(&open.call).is_tools(),
         "digest": open.gate.digest(&open.call),
     });
+    if let Some(schema) = kind.schema() {
+        approval["schema"] = schema.clone();
+    }
     if let Some(expires) = open.gate.expires {
         approval["expiresAt"] = json!(expires);
     }
@@ -98,20 +103,12 @@ pub(crate) async fn answer(
     let limits = api.limits;
     let parse = move |bytes: &[u8]| Ok(ApprovalReply::from_slice(bytes, &limits)?);
     let (reply, _room) = body.parse(parse).await?;
-    if !reply.approved && reply.input.is_some() {
-        return Err(Problem::bad_request(
-            "input: only an approval can change it",
-        ));
-    }
-    let decision = if reply.approved {
-        Decision::Approved {
-            reason: reply.reason,
-            input: reply.input,
-        }
-    } else {
-        Decision::Denied {
-            reason: reply.reason,
-        }
+    // An answer of the other kind is refused, also where it is late.
+    let (asks, decision) = match reply.given {
+        Given::Approved { reason, input } => (Asks::Approval, Decision::Approved { reason, input }),
+        Given::Denied { reason } => (Asks::Approval, Decision::Denied { reason }),
+        Given::Declined { reason } => (Asks::Data, Decision::Denied { reason }),
+        Given::Answer(output) => (Asks::Data, Decision::Output { output }),
     };
     let (engine, gate) = (&api.engine, GateId::from(id));
     let answered = engine.answer_to(&principal, &gate, decision, reply.digest);
@@ -119,7 +116,7 @@ pub(crate) async fn answer(
         Ok(answered) => answered,
         Err(error) => return Err(explain(engine, &principal, error).await),
     };
-    let body = decided(&gate, &answered.closed);
+    let body = decided(&gate, &answered.closed, asks);
     Ok(if answered.agrees {
         fresh(body)
     } else {
@@ -143,7 +140,32 @@ pub(crate) async fn explain(engine: &Engine, principal: &Principal, error: Engin
     }
 }
 
-fn decided(gate: &GateId, closed: &Closed) -> Value {
+/// What a person is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// A yes or a no.
+    Approval,
+    /// Data.
+    Data,
+}
+
+impl Asks {
+    fn of(open: &OpenGate) -> Self {
+        match open.gate.kind.schema() {
+            Some(_) => Self::Data,
+            None => Self::Approval,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Approval => "approval",
+            Self::Data => "question",
+        }
+    }
+}
+
+fn decided(gate: &GateId, closed: &Closed, asks: Asks) -> Value {
     let mut body = json!({"approvalId": gate, "decidedAt": closed.at});
     if closed.decision != Decision::TimedOut {
         body["decidedBy"] = json!(closed.by);
@@ -158,8 +180,12 @@ fn decided(gate: &GateId, closed: &Closed) -> Value {
                 body["input"] = input.clone();
             }
         }
+        Decision::Output { output } => body["answer"] = output.clone(),
         Decision::Denied { reason } => {
-            body["approved"] = false.into();
+            match asks {
+                Asks::Approval => body["approved"] = false.into(),
+                Asks::Data => body["declined"] = true.into(),
+            }
             if let Some(reason) = reason {
                 body["reason"] = reason.as_str().into();
             }

@@ -9,6 +9,7 @@ use engine::EngineError;
 use serde::Serialize;
 use serde_json::Value;
 use store::StoreError;
+use tools::answer::FieldError;
 use turn::refusal::RefusalCode as TurnRefusal;
 use wire::DecodeError;
 
@@ -26,6 +27,8 @@ pub(crate) struct Problem {
     decision: Option<Box<Value>>,
     /// The current question, for an answer to another.
     approval: Option<Box<Value>>,
+    /// What is wrong with an answer, field by field.
+    fields: Vec<FieldError>,
     /// When it is worth another try, in seconds.
     retry_after: Option<u16>,
 }
@@ -38,6 +41,7 @@ impl Problem {
             message: message.into(),
             decision: None,
             approval: None,
+            fields: Vec::new(),
             retry_after: None,
         }
     }
@@ -221,11 +225,16 @@ impl From<EngineError> for Problem {
             },
             EngineError::InvalidInput(_)
             | EngineError::InvalidOutput(_)
+            | EngineError::InvalidAnswer(_)
             | EngineError::InvalidPageTool(_)
             | EngineError::InvalidChatId(_) => StatusCode::BAD_REQUEST,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
-        Self::new(status, error.code(), message(&error))
+        let mut problem = Self::new(status, error.code(), message(&error));
+        if let EngineError::InvalidAnswer(fields) = error {
+            problem.fields = fields;
+        }
+        problem
     }
 }
 
@@ -274,6 +283,8 @@ struct Detail {
     message: String,
     #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<FieldError>,
 }
 
 impl IntoResponse for Problem {
@@ -282,6 +293,7 @@ impl IntoResponse for Problem {
             code: self.code,
             message: self.message,
             request_id: RequestContext::current_id().map(|id| id.to_string()),
+            fields: self.fields,
         };
         let body = Body {
             error,

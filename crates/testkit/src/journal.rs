@@ -123,7 +123,7 @@ fn next(chat: &Chat, effects: &mut Vec<Effect>) -> Option<Input> {
         }
     }
     let gate = chat.current()?.open_gates().next()?;
-    let decision = match gate.is_question() {
+    let decision = match gate.is_approval() {
         true => Decision::Approved {
             reason: None,
             input: None,

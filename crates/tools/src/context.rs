@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use turn::reason::TIMED_OUT;
 use turn::turn::{Recorded, RecordedGate};
 use turn::{CallId, ChatId, GateId, Principal};
 
+use crate::answer;
 use crate::fence::Fence;
 use crate::tool::ToolError;
 use crate::toolset::Tools;
@@ -160,10 +162,50 @@ impl Context {
             question: question.into(),
             timeout: timeout.into(),
         };
-        match self.ask(ask).await? {
+        match self.decision(ask).await? {
             Decision::Approved { .. } => Ok(()),
             other => Err(refused(other)),
         }
+    }
+
+    /// Asks a person for data that fits a JSON Schema, and waits for it. An answer that does not fit is
+    /// refused where it is given, so what comes back fits. A person who declines gives
+    /// [`Refused::Denied`].
+    pub async fn ask(&self, question: impl Into<String>, schema: Value) -> Result<Value, Refused> {
+        self.ask_within(question, schema, None).await
+    }
+
+    /// The same with a time after which nobody need answer any more.
+    pub async fn ask_within(
+        &self,
+        question: impl Into<String>,
+        schema: Value,
+        timeout: impl Into<Option<Duration>>,
+    ) -> Result<Value, Refused> {
+        let question = question.into();
+        // Before it counts as a question: a run that is repeated refuses it again.
+        let checked = answer::check_question(&question, &schema);
+        checked.map_err(|why| Refused::Failed(format!("This can't be asked: {why}")))?;
+        let ask = Ask::Data {
+            question,
+            schema,
+            timeout: timeout.into(),
+        };
+        match self.decision(ask).await? {
+            Decision::Output { output } => Ok(output),
+            other => Err(refused(other)),
+        }
+    }
+
+    /// Asks a person for a value of a type, whose schema is derived from it.
+    pub async fn ask_for<T: JsonSchema + DeserializeOwned>(
+        &self,
+        question: impl Into<String>,
+    ) -> Result<T, ToolError> {
+        let schema = schemars::schema_for!(T).to_value();
+        let answer = self.ask(question, schema).await?;
+        serde_json::from_value(answer)
+            .map_err(|error| ToolError::new(format!("The answer is not as expected: {error}")))
     }
 
     /// Has the page run one of its tools, and waits for the output.
@@ -182,7 +224,7 @@ impl Context {
             input,
             timeout: None,
         };
-        match self.ask(ask).await? {
+        match self.decision(ask).await? {
             Decision::Output { output } => serde_json::from_value(output).map_err(|error| {
                 ToolError::new(format!("The page's output is not as expected: {error}"))
             }),
@@ -252,7 +294,8 @@ impl Context {
         same
     }
 
-    async fn ask(&self, ask: Ask) -> Result<Decision, Refused> {
+    /// What is decided at a gate: one of an earlier run that asked the same, or a new one.
+    async fn decision(&self, ask: Ask) -> Result<Decision, Refused> {
         let gate = match self.recorded_gate(&ask) {
             Some(RecordedGate {
                 decision: Some(decision),

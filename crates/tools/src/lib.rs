@@ -40,12 +40,13 @@
 //!   [`question`] that a person is asked.
 //! - [`page_rules`]: tools that a page declares in its request, as far as the operator takes them.
 //! - `mcp` (a feature): the tools of MCP servers.
-//! - [`schema`]: what is wrong with an input or an output.
+//! - [`schema`]: what is wrong with an input or an output; [`answer`]: with what a person answers.
 //! - [`context`]: what a tool can do while it runs: ask, record, report, have a page do something.
 //! - [`fence`]: under which claim of its chat a tool runs.
 //! - [`work`]: what the tools of a chat bring to it, for the engine.
 //! - `http`, with the feature of that name: tools that are HTTP requests; `openapi`: those of a document.
 
+pub mod answer;
 pub mod context;
 pub mod fence;
 #[cfg(feature = "http")]

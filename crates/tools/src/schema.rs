@@ -76,12 +76,15 @@ impl Schema {
     }
 
     fn validate(&self, value: &Value) -> Result<(), String> {
-        let validator = match &self.validator {
-            Ok(validator) => validator,
-            // Better no call than one that nobody checks.
-            Err(error) => return Err(format!("the tool's own schema can't be used: {error}")),
-        };
-        validator.validate(value).map_err(|error| describe(&error))
+        let validated = self.validator()?.validate(value);
+        validated.map_err(|error| describe(&error))
+    }
+
+    /// Its validator, or why it has none.
+    pub(crate) fn validator(&self) -> Result<&Validator, String> {
+        // Better no call than one that nobody checks.
+        let validator = self.validator.as_deref();
+        validator.map_err(|error| format!("the tool's own schema can't be used: {error}"))
     }
 }
 
@@ -105,6 +108,11 @@ fn is_showable(input: &Value) -> Result<(), String> {
             "the input must be an object, with the declared fields by their names".to_owned(),
         );
     }
+    check_showable(input)
+}
+
+/// Whether pages show a value as it is.
+pub(crate) fn check_showable(input: &Value) -> Result<(), String> {
     if has_hidden_key(input) {
         return Err(
             "no key may be __proto__, or constructor with a prototype: pages can't show them"
@@ -123,7 +131,7 @@ fn is_showable(input: &Value) -> Result<(), String> {
 /// Where a value is inside of an input, as a JSON pointer.
 type Pointer<'a> = Vec<closed::Step<'a>>;
 
-fn check_bounds(input: &Value, declared: Option<&Value>) -> Result<(), String> {
+pub(crate) fn check_bounds(input: &Value, declared: Option<&Value>) -> Result<(), String> {
     let mut at = Vec::new();
     check_value(input, declared, &mut at)?;
     let mut size = Size(0);

@@ -127,6 +127,15 @@ impl Ask {
                     input: with,
                 }),
             ) => tool == before && input == with,
+            (
+                Self::Data {
+                    question, schema, ..
+                },
+                Some(AskedOf::Data {
+                    question: before,
+                    schema: by,
+                }),
+            ) => question == before && schema == by,
             _ => false,
         }
     }
@@ -140,6 +149,15 @@ pub enum Ask {
     Approval {
         /// What is asked.
         question: String,
+        /// How long to wait.
+        timeout: Option<Duration>,
+    },
+    /// A person, for data.
+    Data {
+        /// What is asked.
+        question: String,
+        /// What an answer has to be.
+        schema: Value,
         /// How long to wait.
         timeout: Option<Duration>,
     },

@@ -97,6 +97,7 @@ impl Chat {
             Input::TimedOut { .. } => Actor::Clock,
             Input::Result { call, .. }
             | Input::ToolAsks { call, .. }
+            | Input::ToolQuestion { call, .. }
             | Input::ToolCalls { call, .. }
             | Input::ToolRecords { call, .. }
             | Input::ToolProgress { call, .. }

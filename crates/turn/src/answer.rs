@@ -6,8 +6,9 @@ use serde_json::Value;
 use crate::call::{Call, Place};
 use crate::chat::Chat;
 use crate::digest::Asker;
-use crate::gate::{Decision, GateKind};
+use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId};
+use crate::reason::reason_of_declined;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::turn::Turn;
 
@@ -36,14 +37,19 @@ impl Chat {
     /// Whether an answer counts, if it is not refused.
     pub fn receive(&self, answer: &Answer) -> Result<Reception, Refusal> {
         let id = &answer.gate;
-        let is_yes_or_no = answer.decision.approved().is_some();
         let found = self.gate(id);
-        let Some((turn, gate, decided)) =
-            found.filter(|(_, gate, _)| gate.is_question() == is_yes_or_no)
-        else {
+        let is_meant = |gate: &Gate| gate.is_question() || gate.kind.takes(&answer.decision);
+        let Some((turn, gate, decided)) = found.filter(|(_, gate, _)| is_meant(gate)) else {
             let message = "Nobody asked for this approval.";
             return Err(Refusal::new(RefusalCode::UnknownApproval, message));
         };
+        if !gate.kind.takes(&answer.decision) {
+            let message = match gate.is_approval() {
+                true => "This asks for a yes or a no.",
+                false => "This asks for data: give an answer, or decline.",
+            };
+            return Err(Refusal::new(RefusalCode::BadRequest, message));
+        }
         // Also when it is decided: a person who saw something else must not take the decision for theirs.
         self.require_digest(id, answer.digest.as_deref())?;
         if decided.is_some() {
@@ -79,15 +85,19 @@ impl Chat {
             let message = format!("{} does not run in a page.", call.tool);
             return Err(Refusal::new(RefusalCode::ForgedOutput, message));
         }
+        let mut open = turn.open_gates().filter(|gate| gate.call == *id);
+        let open = open.next();
         let decision = match output {
             Ok(output) => Decision::Output { output },
+            // A page has no other way to say that the person declines.
+            Err(error) if open.is_some_and(|gate| gate.kind.schema().is_some()) => {
+                let reason = reason_of_declined(&error);
+                Decision::Denied { reason }
+            }
             Err(error) => Decision::Failed { error },
         };
-        let mut open = turn.open_gates().filter(|gate| gate.call == *id);
-        match open.next() {
-            Some(gate) if gate.kind == GateKind::ClientCall => {
-                Ok(Some((gate.id.clone(), decision)))
-            }
+        match open {
+            Some(gate) if gate.is_page_call() => Ok(Some((gate.id.clone(), decision))),
             // The gate opens with the approval, and is the next one of the turn.
             Some(gate) if approvals(news).any(|approved| *approved == gate.id) => {
                 let opened = approvals(news).filter(|gate| opens_a_page(turn, gate));
@@ -149,9 +159,12 @@ impl Decision {
         }
     }
 
-    /// Whether two answers to what is asked about an input say the same: both no, or both yes to the
-    /// same input.
+    /// Whether two answers to what is asked about an input say the same: both no, both yes to the same
+    /// input, or both the same data.
     pub fn agrees(&self, other: &Self, asked_about: &Value) -> bool {
+        if let (Self::Output { output }, Self::Output { output: other }) = (self, other) {
+            return output == other;
+        }
         let input = |decision: &Self| decision.input().unwrap_or(asked_about).clone();
         self.approved() == other.approved()
             && (self.approved() != Some(true) || input(self) == input(other))

@@ -6,16 +6,17 @@
 
 mod step;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::{Call, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{Cause, End, Event};
 use crate::failure::FailureCode;
-use crate::gate::{Decision, Gate, GateKind};
+use crate::gate::{ASK_USER, Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
 use crate::input::{Effect, Input, Output};
 use crate::item::Item;
+use crate::metadata::{OURS, PATH};
 use crate::reason;
 use crate::time::At;
 use crate::turn::{Status, Turn};
@@ -111,23 +112,28 @@ impl Chat {
             } => {
                 let expires = self.client_deadline(timeout, now);
                 if let Some(turn) = self.at_work(&call) {
-                    let id = turn.id().clone();
+                    let nested = nested(turn, call, tool, input);
+                    self.open_nested(&mut output, nested, GateKind::ClientCall, expires);
+                }
+            }
+            Input::ToolQuestion {
+                call,
+                question,
+                schema,
+                timeout,
+            } => {
+                let expires = timeout.map(|timeout| now + timeout);
+                if let Some(turn) = self.at_work(&call) {
+                    let input = json!({"question": question, "schema": schema});
+                    let path = turn.call(&call).map(Call::path).unwrap_or_default();
+                    // Who asks is shown with the question.
+                    let path = (!path.is_empty()).then(|| json!({OURS: {PATH: path}}));
                     let nested = Call {
-                        id: CallId::of(&id, turn.calls.len()),
-                        provider_id: None,
-                        tool,
-                        input,
-                        place: Place::Client,
-                        parent: Some(call),
-                        provider_metadata: None,
+                        provider_metadata: path,
+                        ..nested(turn, call, ASK_USER.to_owned(), input)
                     };
-                    let gate = gate(turn, nested.id.clone(), GateKind::ClientCall, expires);
-                    let event = Event::CallNested {
-                        turn: id,
-                        call: nested,
-                    };
-                    self.decide(&mut output, [event]);
-                    self.open_gate(&mut output, gate);
+                    let kind = GateKind::Question { question, schema };
+                    self.open_nested(&mut output, nested, kind, expires);
                 }
             }
             Input::ToolRecords { call, name, value } => {
@@ -213,6 +219,21 @@ impl Chat {
         let turn = self.current()?;
         let state = turn.call_state(call)?;
         (state.is_under_way() && turn.end().is_none()).then_some(turn)
+    }
+
+    /// Makes a call of a page's inside of another, and asks for its output.
+    fn open_nested(
+        &mut self,
+        output: &mut Output,
+        call: Call,
+        kind: GateKind,
+        expires: Option<At>,
+    ) {
+        let Some(turn) = self.current() else { return };
+        let gate = gate(turn, call.id.clone(), kind, expires);
+        let turn = turn.id().clone();
+        self.decide(output, [Event::CallNested { turn, call }]);
+        self.open_gate(output, gate);
     }
 
     fn open_gate(&mut self, output: &mut Output, gate: Gate) {
@@ -376,10 +397,17 @@ impl Chat {
                 }
                 decision => self.settle_call(output, gate.call, outcome(decision)),
             },
-            GateKind::ClientCall => {
-                let outcome = match decision {
-                    Decision::TimedOut => Outcome::Error {
+            kind @ (GateKind::ClientCall | GateKind::Question { .. }) => {
+                let outcome = match (&decision, kind) {
+                    (Decision::TimedOut, GateKind::Question { .. }) => Outcome::Error {
+                        error: reason::QUESTION_TIMED_OUT.to_owned(),
+                    },
+                    (Decision::TimedOut, _) => Outcome::Error {
                         error: reason::PAGE_TIMED_OUT.to_owned(),
+                    },
+                    // Nothing was to run: the question has no answer.
+                    (Decision::Denied { reason }, GateKind::Question { .. }) => Outcome::Error {
+                        error: reason::declined(reason.as_deref()),
                     },
                     _ => outcome(decision.clone()),
                 };
@@ -459,6 +487,19 @@ impl Chat {
 
 /// How long a page has for a call whose approval had a deadline.
 const PAGE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// The turn's next call, which a tool asks a page to run in the middle of another.
+fn nested(turn: &Turn, parent: CallId, tool: String, input: Value) -> Call {
+    Call {
+        id: CallId::of(turn.id(), turn.calls.len()),
+        provider_id: None,
+        tool,
+        input,
+        place: Place::Client,
+        parent: Some(parent),
+        provider_metadata: None,
+    }
+}
 
 /// The turn's next gate.
 fn gate(turn: &Turn, call: CallId, kind: GateKind, expires: Option<At>) -> Gate {

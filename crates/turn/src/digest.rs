@@ -41,10 +41,22 @@ pub(crate) enum Asker {
     Agent,
 }
 
+impl Policy {
+    /// Whether the tool itself asks, in the middle of its work.
+    pub fn is_tools(&self) -> bool {
+        self.asker == Asker::Tool
+    }
+}
+
 impl Gate {
     /// Under which terms it asks about its call.
     pub fn policy(&self, call: &Call) -> Policy {
-        let asker = if matches!(self.kind, GateKind::ToolApproval { .. }) {
+        let is_tools = match self.kind {
+            GateKind::ToolApproval { .. } => true,
+            GateKind::Question { .. } => call.parent.is_some(),
+            GateKind::Approval { .. } | GateKind::ClientCall => false,
+        };
+        let asker = if is_tools {
             Asker::Tool
         } else if call.place == Place::Agent || self.token.is_some() {
             Asker::Agent

@@ -35,9 +35,20 @@ impl Gate {
         self.input.as_ref().unwrap_or(&call.input)
     }
 
-    /// Whether a person is asked.
+    /// Whether a person is asked: for a yes or a no, or for data.
     pub fn is_question(&self) -> bool {
         self.kind.question().is_some()
+    }
+
+    /// Whether a person is asked for a yes or a no.
+    pub fn is_approval(&self) -> bool {
+        self.kind.approval().is_some()
+    }
+
+    /// Whether its call is one that pages are given to settle: to run it, or to have a person fill in
+    /// what it asks for.
+    pub fn is_page_call(&self) -> bool {
+        matches!(self.kind, GateKind::ClientCall | GateKind::Question { .. })
     }
 
     /// What is decided without asking anybody, since what would be shown is less than what would run.
@@ -48,6 +59,8 @@ impl Gate {
             // It runs already, with an input that was checked.
             GateKind::ToolApproval { .. } => call.place == Place::Server,
             GateKind::ClientCall => call.parent.is_none(),
+            // What is shown is the question and its schema.
+            GateKind::Question { .. } => false,
         };
         let why = call.unshowable().filter(|_| !is_checked)?;
         let why = format!("Nobody was asked: {why}.");
@@ -72,16 +85,57 @@ pub enum GateKind {
         /// What the person is asked.
         question: String,
     },
+    /// A person gives data that fits a JSON Schema, or declines. The call is one of the tool
+    /// [`ASK_USER`], made for it.
+    Question {
+        /// What the person is asked.
+        question: String,
+        /// What an answer has to be.
+        schema: Value,
+    },
     /// A page runs the call and sends the output.
     ClientCall,
 }
+
+/// The tool of calls by which pages are shown a question that asks for data. Their input holds the
+/// question and the schema, their output is the answer.
+pub const ASK_USER: &str = "ask_user";
 
 impl GateKind {
     /// What a person is asked; nothing, where a page is to run something.
     pub fn question(&self) -> Option<&str> {
         match self {
-            Self::Approval { question } | Self::ToolApproval { question } => Some(question),
+            Self::Approval { question }
+            | Self::ToolApproval { question }
+            | Self::Question { question, .. } => Some(question),
             Self::ClientCall => None,
+        }
+    }
+
+    /// What a person is asked for a yes or a no.
+    pub fn approval(&self) -> Option<&str> {
+        match self {
+            Self::Approval { question } | Self::ToolApproval { question } => Some(question),
+            Self::Question { .. } | Self::ClientCall => None,
+        }
+    }
+
+    /// What the answer has to be, where data is asked for.
+    pub fn schema(&self) -> Option<&Value> {
+        match self {
+            Self::Question { schema, .. } => Some(schema),
+            Self::Approval { .. } | Self::ToolApproval { .. } | Self::ClientCall => None,
+        }
+    }
+
+    /// Whether a decision is one that a person can give here.
+    pub(crate) fn takes(&self, decision: &Decision) -> bool {
+        match self {
+            Self::Approval { .. } | Self::ToolApproval { .. } => decision.approved().is_some(),
+            Self::Question { .. } => {
+                matches!(decision, Decision::Output { .. } | Decision::Denied { .. })
+            }
+            Self::ClientCall => decision.approved().is_none(),
         }
     }
 }
@@ -96,6 +150,10 @@ enum StoredKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         within: bool,
     },
+    Question {
+        question: String,
+        schema: Value,
+    },
     ClientCall,
 }
 
@@ -107,6 +165,7 @@ impl From<StoredKind> for GateKind {
                 within: true,
             } => Self::ToolApproval { question },
             StoredKind::Approval { question, .. } => Self::Approval { question },
+            StoredKind::Question { question, schema } => Self::Question { question, schema },
             StoredKind::ClientCall => Self::ClientCall,
         }
     }
@@ -119,6 +178,7 @@ impl From<GateKind> for StoredKind {
             GateKind::Approval { question } | GateKind::ToolApproval { question } => {
                 Self::Approval { question, within }
             }
+            GateKind::Question { question, schema } => Self::Question { question, schema },
             GateKind::ClientCall => Self::ClientCall,
         }
     }
@@ -137,13 +197,13 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
     },
-    /// No.
+    /// No; to a question that asks for data, that the person declines to give it.
     Denied {
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The page ran the call.
+    /// The page ran the call, or the person gave the data that was asked for.
     Output {
         /// What came of it.
         output: Value,

@@ -69,6 +69,17 @@ pub enum Input {
         /// How long to wait.
         timeout: Option<Duration>,
     },
+    /// A tool asks a person for data in the middle of its work.
+    ToolQuestion {
+        /// The call.
+        call: CallId,
+        /// What is asked.
+        question: String,
+        /// What an answer has to be.
+        schema: Value,
+        /// How long to wait.
+        timeout: Option<Duration>,
+    },
     /// A tool asks a page to run something in the middle of its work.
     ToolCalls {
         /// The call.

@@ -5,6 +5,9 @@ use crate::call::UnknownReason;
 /// Of a gate that nobody answered in time.
 pub const TIMED_OUT: &str = "Approval request timed out";
 
+/// Of a question that asked for data, and that nobody answered in time.
+pub const QUESTION_TIMED_OUT: &str = "Nobody answered in time.";
+
 /// Of a page's call that no page ran in time.
 pub const PAGE_TIMED_OUT: &str = "No page ran it in time.";
 
@@ -45,10 +48,48 @@ pub const NOT_NEEDED: &str = "The tool went on without it.";
 /// Of a gate that the person typed over.
 pub const SUPERSEDED: &str = "superseded: the user wrote something else";
 
+/// Of a question that asked for data, which the person declined to give.
+pub fn declined(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("Declined: {reason}"),
+        None => "Declined".to_owned(),
+    }
+}
+
+/// Why the person declines, by the text of a page's error: one that is written as [`declined`] writes it
+/// is shown again as it was sent.
+pub fn reason_of_declined(error: &str) -> Option<String> {
+    let reason = match error.strip_prefix("Declined") {
+        Some(rest) if rest.is_empty() || rest.starts_with(": ") => rest.trim_start_matches(": "),
+        _ => error,
+    };
+    let reason = reason.trim();
+    (!reason.is_empty()).then(|| reason.to_owned())
+}
+
 /// A denial as the text of an error.
 pub fn denial(reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("Denied: {reason}"),
         None => "Denied".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_of_a_person_who_declines_is_read_as_it_is_written() {
+        for reason in [None, Some("not now"), Some("Declined")] {
+            let read = reason_of_declined(&declined(reason));
+            assert_eq!(read.as_deref(), reason);
+        }
+        assert_eq!(reason_of_declined(" "), None);
+        assert_eq!(reason_of_declined("no").as_deref(), Some("no"));
+        assert_eq!(
+            reason_of_declined("Declined it").as_deref(),
+            Some("Declined it")
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turn::answer::Reception;
-use turn::gate::{Decision, GateKind};
+use turn::gate::Decision;
 use turn::refusal::{Refusal, RefusalCode};
 use turn::{At, CallId, GateId, Turn, TurnId};
 use wire::answer::Gate as Named;
@@ -379,7 +379,7 @@ impl ShownChat {
     fn gate_of(&self, call: &CallId) -> Option<GateId> {
         let (turn, _) = self.call(call)?;
         let mut gates = turn.gates().map(|(gate, _)| gate).rev();
-        let gate = gates.find(|gate| gate.call == *call && gate.is_question())?;
+        let gate = gates.find(|gate| gate.call == *call && gate.is_approval())?;
         Some(gate.id.clone())
     }
 
@@ -400,7 +400,7 @@ impl ShownChat {
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
         let proxied = proxy::gate_of(call).and_then(|gate| self.gate(&gate));
         let id = match proxied {
-            Some((_, gate, _)) if gate.kind == GateKind::ClientCall => gate.call.clone(),
+            Some((_, gate, _)) if gate.is_page_call() => gate.call.clone(),
             // The answer to a question is the approval beside it.
             Some(_) => return Ok(None),
             None => CallId::from(call),

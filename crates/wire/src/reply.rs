@@ -14,37 +14,77 @@ const MAX_QUOTED: usize = 40;
 /// The body of `POST /api/approvals/{id}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApprovalReply {
-    /// Yes or no.
-    pub approved: bool,
-    /// Why.
-    pub reason: Option<String>,
-    /// The input to run in place of the model's.
-    pub input: Option<Value>,
+    /// What is answered.
+    pub given: Given,
     /// The digest of what the person was shown.
     pub digest: Option<String>,
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// Yes.
+    Approved {
+        /// Why.
+        reason: Option<String>,
+        /// The input to run in place of the model's.
+        input: Option<Value>,
+    },
+    /// No.
+    Denied {
+        /// Why.
+        reason: Option<String>,
+    },
+    /// The data that was asked for.
+    Answer(Value),
+    /// That the data that was asked for is not given.
+    Declined {
+        /// Why.
+        reason: Option<String>,
+    },
 }
 
 impl ApprovalReply {
     /// Decodes a body.
     pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
         let mut fields = Fields::of(limits.json(bytes)?, Path::Root, Nulls::Absent)?;
-        let reply = Self {
-            approved: fields.take("approved")?,
-            reason: fields.take("reason")?,
-            input: take_present(&mut fields, "input")?,
-            digest: fields.take("digest")?,
+        let digest = fields.take("digest")?;
+        let (given, written) = if fields.has("answer") {
+            let answer: Value = fields.take("answer")?;
+            (Given::Answer(answer), Some("answer"))
+        } else if fields.has("declined") {
+            let declined: bool = fields.take("declined")?;
+            if !declined {
+                let path = fields.path();
+                let path = path.key("declined");
+                return Err(path.expected("true: who does not decline gives an answer"));
+            }
+            let reason = fields.take("reason")?;
+            (Given::Declined { reason }, None)
+        } else {
+            let approved: bool = fields.take("approved")?;
+            let reason = fields.take("reason")?;
+            let input = take_present(&mut fields, "input")?;
+            match (approved, input) {
+                (true, input) => {
+                    let written = input.is_some().then_some("input");
+                    (Given::Approved { reason, input }, written)
+                }
+                (false, None) => (Given::Denied { reason }, None),
+                (false, Some(_)) => {
+                    let path = fields.path();
+                    let path = path.key("input");
+                    return Err(path.expected("nothing: only an approval can change it"));
+                }
+            }
         };
         fields.nothing_left()?;
         // What the person wrote is what they consent to.
-        if reply.input.is_some()
-            && let Some(number) = first_rounded(bytes)
-        {
+        if let (Some(key), Some(number)) = (written, first_rounded(bytes)) {
             let number = number.chars().take(MAX_QUOTED).collect();
-            return Err(Path::Root
-                .key("input")
-                .error(Problem::RoundedNumber(number)));
+            return Err(Path::Root.key(key).error(Problem::RoundedNumber(number)));
         }
-        Ok(reply)
+        Ok(Self { given, digest })
     }
 }
 
@@ -100,8 +140,9 @@ mod tests {
     fn answer_is_an_object_that_says_everything_once() {
         let read = reply(r#"{"approved":true,"reason":null,"input":{"amount":5},"digest":"ab"}"#);
         let read = read.unwrap();
-        assert!(read.approved && read.reason.is_none());
-        assert_eq!(read.input, Some(json!({"amount": 5})));
+        let input = Some(json!({"amount": 5}));
+        let reason = None;
+        assert_eq!(read.given, Given::Approved { reason, input });
         assert_eq!(read.digest.as_deref(), Some("ab"));
 
         for (text, code) in [
@@ -120,10 +161,30 @@ mod tests {
                 r#"{"approved":true,"input":{"a":[0.10000000000000000001]}}"#,
                 "rounded_number",
             ),
+            (
+                r#"{"answer":{"a":0.10000000000000000001}}"#,
+                "rounded_number",
+            ),
+            (r#"{"approved":false,"input":{}}"#, "wrong_type"),
+            (r#"{"answer":1,"approved":true}"#, "unknown_field"),
+            (r#"{"answer":1,"declined":true}"#, "unknown_field"),
+            (r#"{"answer":1,"reason":"so"}"#, "unknown_field"),
+            (r#"{"declined":false}"#, "wrong_type"),
             ("{}", "missing_field"),
         ] {
             assert_eq!(reply(text).unwrap_err().problem.code(), code, "{text}");
         }
+    }
+
+    #[test]
+    fn data_is_given_or_declined() {
+        let given = |text| reply(text).unwrap().given;
+        assert_eq!(given(r#"{"answer":null}"#), Given::Answer(Value::Null));
+        let answer = Given::Answer(json!({"people": 4}));
+        assert_eq!(given(r#"{"answer":{"people":4},"digest":"ab"}"#), answer);
+        let reason = Some("not now".to_owned());
+        let declined = given(r#"{"declined":true,"reason":"not now"}"#);
+        assert_eq!(declined, Given::Declined { reason });
     }
 
     #[test]

@@ -5,6 +5,9 @@ import { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 
 /** A question that is open. */
 export type Approval = {
+  /** `question` asks for data that fits `schema`; older servers ask for a yes or a no only. */
+  kind?: 'approval' | 'question';
+  schema?: Record<string, unknown>;
   approvalId: string;
   chatId: string;
   toolCallId: string;
@@ -38,6 +41,19 @@ export type ApprovalAnswer = {
   digest?: string;
 };
 
+/** An answer to a question that asks for data. */
+export type QuestionAnswer = {
+  /** What was shown; if nothing is said, what was read last of this question. */
+  digest?: string;
+} & (
+  | { answer: unknown }
+  | {
+      declined: true;
+      /** Sent to the tool that asks. */
+      reason?: string;
+    }
+);
+
 /** What was decided, by whom and when. */
 export type ApprovalDecision = {
   approvalId: string;
@@ -46,6 +62,10 @@ export type ApprovalDecision = {
   decision?: 'timed-out' | 'superseded' | 'cancelled';
   reason?: string;
   input?: unknown;
+  /** The data that was given. */
+  answer?: unknown;
+  /** Whether somebody declined to give it. */
+  declined?: boolean;
   decidedBy?: string;
   decidedAt: number;
 };
@@ -136,7 +156,11 @@ export function approvalOf<T extends Approval>(
 }
 
 /** An input that was given as text is sent as it is. */
-export function bodyOf({ inputText, ...answer }: ApprovalAnswer): string {
+export function bodyOf(given: ApprovalAnswer | QuestionAnswer): string {
+  if (!('approved' in given)) {
+    return JSON.stringify(given);
+  }
+  const { inputText, ...answer } = given;
   const body = JSON.stringify(answer);
   return inputText === undefined ? body : `${body.slice(0, -1)},"input":${inputText}}`;
 }

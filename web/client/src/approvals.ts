@@ -8,6 +8,7 @@ import {
   type ApprovalRecord,
   approvalOf,
   bodyOf,
+  type QuestionAnswer,
   readAll,
   readServed,
   type Served,
@@ -43,9 +44,10 @@ export type Approvals = Readable<ApprovalsState> & {
   read: (approvalId: string) => Promise<ApprovalRecord | undefined>;
   /**
    * Answers; throws an {@link ApiError} where the answer is refused, and an {@link
-   * ApprovalChangedError} where it was given to something else than what is asked now.
+   * ApprovalChangedError} where it was given to something else than what is asked now. Of an answer that
+   * does not fit the schema of a question, `fieldErrorsOf` says what is wrong.
    */
-  answer: (approvalId: string, answer: ApprovalAnswer) => Promise<Answered>;
+  answer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
   /** What was read last of an approval, for `withDigests` and `AdkStreamChatTransport`. */
   digestOf: (approvalId: string) => string | undefined;
 };
@@ -117,7 +119,10 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     }
   };
 
-  const answer = async (approvalId: string, given: ApprovalAnswer): Promise<Answered> => {
+  const answer = async (
+    approvalId: string,
+    given: ApprovalAnswer | QuestionAnswer,
+  ): Promise<Answered> => {
     const digest = given.digest ?? digests.get(approvalId);
     const result = await decided(() =>
       request(`/${encodeURIComponent(approvalId)}`, {

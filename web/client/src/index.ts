@@ -12,6 +12,7 @@ export {
   ApprovalChangedError,
   type ApprovalDecision,
   type ApprovalRecord,
+  type QuestionAnswer,
 } from './approval.ts';
 export {
   type Answered,
@@ -37,6 +38,15 @@ export { type ConnectionState, WebSocketBlockedError } from './connection.ts';
 export { withDigests } from './digests.ts';
 export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 export type { AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
+export {
+  ASK_USER,
+  answerQuestion,
+  declineQuestion,
+  type FieldError,
+  fieldErrorsOf,
+  questionOf,
+  type UserQuestion,
+} from './question.ts';
 export { withoutRepeats } from './repeated.ts';
 export { sendAutomaticallyWhen } from './send-automatically.ts';
 export type { Speech } from './speech.ts';

@@ -152,7 +152,14 @@ const beforeTheAgent = [
 ];
 
 /** What ADK can't do of a file is all of it. */
-const notAtAdk = [...withoutPages, 'one-at-a-time', 'long-running-tool', ...beforeTheAgent];
+const notAtAdk = [
+  ...withoutPages,
+  'one-at-a-time',
+  'long-running-tool',
+  // Its example agents have no tool that asks for data.
+  'question',
+  ...beforeTheAgent,
+];
 
 /** No tool of the AI SDK asks a person or a page while it works, or has a result later. */
 const notAtAiSdk = [...notAtAdk, 'blocking-tool', 'nested-client-call', 'recorded'];

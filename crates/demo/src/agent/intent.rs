@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 /// The tools that the demo knows, in the order in which their patterns are tried.
-pub(super) const TOOLS: [&str; 7] = [
+pub(super) const TOOLS: [&str; 8] = [
     "process_payment",
     "get_location",
     "get_weather",
     "change_bgm",
     "book_flight",
+    "book_table",
     "set_mood",
     "write_report",
 ];

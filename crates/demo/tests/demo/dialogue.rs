@@ -15,12 +15,13 @@ use turn::message::{self, Message};
 use turn::{CallId, ChatId, Principal, TurnId};
 
 /// Every tool that the demo knows.
-pub(crate) const TOOLS: [&str; 7] = [
+pub(crate) const TOOLS: [&str; 8] = [
     "process_payment",
     "get_weather",
     "get_location",
     "change_bgm",
     "book_flight",
+    "book_table",
     "set_mood",
     "write_report",
 ];
@@ -198,6 +199,9 @@ pub(crate) fn approve(call: &Call) -> CallResult {
             "success": true, "seat": "seat_7", "destination": input["destination"],
             "payment": {"success": true, "transaction_id": "txn_seat", "amount": 120, "currency": "USD",
                         "wallet_balance": 880.0},
+        }),
+        "book_table" => json!({
+            "success": true, "date": "2026-12-24", "time": "19:00", "people": 4, "reservation": "table_1",
         }),
         "set_mood" => json!({
             "location": input["location"],

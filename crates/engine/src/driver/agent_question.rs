@@ -1,7 +1,9 @@
 //! A question of a tool that the agent runs by itself.
 
+use tools::answer::check_question;
 use tools::work::Ask;
 use turn::gate::Decision;
+use turn::refusal::{Refusal, RefusalCode};
 use turn::turn::RecordedGate;
 use turn::{Chat, GateId};
 
@@ -20,6 +22,16 @@ impl Driver {
         ask: &Ask,
         before: &mut Option<Option<GateId>>,
     ) -> Result<Next, EngineError> {
+        if let Ask::Data {
+            question, schema, ..
+        } = ask
+        {
+            let checked = check_question(question, schema);
+            checked.map_err(|why| {
+                let message = format!("This can't be asked: {why}");
+                EngineError::Refused(Refusal::new(RefusalCode::BadRequest, message))
+            })?;
+        }
         let turn = self.chat.as_deref().and_then(Chat::current);
         let call = turn.and_then(|turn| turn.call_of_agent(provider_id));
         let (Some(turn), Some(call)) = (turn, call) else {
@@ -44,7 +56,8 @@ impl Driver {
                     None => {
                         *before = Some(self.last_gate());
                         let mut ask = ask.clone();
-                        if let Ask::Approval { timeout, .. } = &mut ask {
+                        if let Ask::Approval { timeout, .. } | Ask::Data { timeout, .. } = &mut ask
+                        {
                             *timeout = timeout.or(self.settings.approval_timeout);
                         }
                         let input = work::asks(call, ask);

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use store::Closed;
+use tools::answer::check_answer;
 use turn::answer::{Answer, Reception};
 use turn::call::{Call, Place};
 use turn::gate::Decision;
@@ -45,6 +46,7 @@ impl Driver {
             let checked = self.tools().check(&call.tool, input, principal);
             checked.map_err(EngineError::InvalidInput)?;
         }
+        self.check_outputs(&[(answer.gate.clone(), answer.decision.clone())])?;
         Ok(Next::Write {
             input: turn::Input::Answer {
                 gate: answer.gate.clone(),
@@ -77,13 +79,19 @@ impl Driver {
         })
     }
 
-    /// Refuses outputs that are not what their tools declare. Nothing of the request is then taken.
+    /// Refuses outputs that are not what their tools declare, and answers that are not what was asked
+    /// for. Nothing of the request is then taken.
     pub(super) fn check_outputs(&self, answers: &[(GateId, Decision)]) -> Result<(), EngineError> {
         for (gate, decision) in answers {
             let Decision::Output { output } = decision else {
                 continue;
             };
             let chat = self.chat.as_ref();
+            let asked = chat.and_then(|chat| chat.gate(gate));
+            if let Some(schema) = asked.and_then(|(_, gate, _)| gate.kind.schema()) {
+                check_answer(schema, output).map_err(EngineError::InvalidAnswer)?;
+                continue;
+            }
             let call = chat.and_then(|chat| chat.call_of_answer(gate, answers));
             if let Some(call) = call {
                 let checked = self.tools().check_output(&call.tool, output);

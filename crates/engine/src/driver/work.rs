@@ -235,6 +235,16 @@ pub(super) fn asks(call: CallId, ask: Ask) -> turn::Input {
             question,
             timeout,
         },
+        Ask::Data {
+            question,
+            schema,
+            timeout,
+        } => turn::Input::ToolQuestion {
+            call,
+            question,
+            schema,
+            timeout,
+        },
         Ask::Page {
             tool,
             input,

@@ -11,6 +11,7 @@ mod faulty;
 mod fixture;
 mod inputs;
 mod live;
+mod questions;
 mod recovery;
 mod replicas;
 mod shortcuts;

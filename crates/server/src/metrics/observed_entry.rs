@@ -7,7 +7,7 @@ use std::time::Duration;
 use store::NewEntry;
 use turn::call::Outcome;
 use turn::event::{End, Finish};
-use turn::gate::{Decision, Gate};
+use turn::gate::{Decision, Gate, GateKind};
 use turn::{At, ChatId, Event, GateId, TurnId, Usage};
 
 use super::Metrics;
@@ -216,9 +216,10 @@ fn seen(event: &Event) -> Option<Seen> {
 }
 
 fn kind(gate: &Gate) -> &'static str {
-    match gate.is_question() {
-        true => "approval",
-        false => "client_call",
+    match gate.kind {
+        GateKind::Approval { .. } | GateKind::ToolApproval { .. } => "approval",
+        GateKind::Question { .. } => "question",
+        GateKind::ClientCall => "client_call",
     }
 }
 

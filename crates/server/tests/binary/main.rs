@@ -42,6 +42,7 @@ mod official;
 mod openapi_url;
 mod page_tools;
 mod process;
+mod questions;
 mod quotas;
 mod replicas;
 mod request;

@@ -123,7 +123,7 @@ impl Books {
                 account.is_nested = true;
             }
             Event::GateOpened { gate, .. } => {
-                let is_question = gate.is_question();
+                let is_question = gate.is_approval();
                 let state = (gate.call.clone(), is_question, Vec::new());
                 self.gates.insert(gate.id.clone(), state);
             }

@@ -335,7 +335,7 @@ impl World {
         };
         let (mut approvals, mut calls) = (Vec::new(), Vec::new());
         for gate in turn.open_gates() {
-            match gate.is_question() {
+            match gate.is_approval() {
                 true => approvals.push(gate.id.clone()),
                 false => calls.push(gate.call.clone()),
             }

@@ -34,6 +34,13 @@ pub enum AskedOf {
         /// The question.
         question: String,
     },
+    /// Of a person, for data.
+    Data {
+        /// The question.
+        question: String,
+        /// What an answer has to be.
+        schema: Value,
+    },
     /// Of a page.
     Page {
         /// The tool that it is to run.
@@ -51,7 +58,7 @@ impl Turn {
         let asked = self.gates.iter().filter(|state| match state.gate.kind {
             GateKind::Approval { .. } => false,
             GateKind::ToolApproval { .. } => state.gate.call == *id,
-            GateKind::ClientCall => {
+            GateKind::ClientCall | GateKind::Question { .. } => {
                 let call = self.call(&state.gate.call);
                 call.is_some_and(|call| call.parent.as_ref() == Some(id))
             }
@@ -63,9 +70,15 @@ impl Turn {
                     tool: call.tool.clone(),
                     input: call.input.clone(),
                 }),
-                kind => kind.question().map(|question| AskedOf::Person {
-                    question: question.to_owned(),
+                GateKind::Question { question, schema } => Some(AskedOf::Data {
+                    question: question.clone(),
+                    schema: schema.clone(),
                 }),
+                GateKind::Approval { question } | GateKind::ToolApproval { question } => {
+                    Some(AskedOf::Person {
+                        question: question.clone(),
+                    })
+                }
             },
             decision: state.decision.clone(),
         });

@@ -1,12 +1,15 @@
 //! Renders what a turn says as chunks, in the newest client's words.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use turn::CallId;
 use turn::agent::Part;
 use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
-use turn::metadata::OURS;
-use turn::reason::{NOT_NEEDED, PAGE_TIMED_OUT, SUPERSEDED, TIMED_OUT, denial, unknown};
+use turn::metadata::{OURS, PATH};
+use turn::reason::{
+    NOT_NEEDED, PAGE_TIMED_OUT, QUESTION_TIMED_OUT, SUPERSEDED, TIMED_OUT, declined, denial,
+    unknown,
+};
 use wire::Chunk;
 use wire::chunk::{
     BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd, ToolApprovalRequest,
@@ -107,8 +110,34 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
         input: without_refused_keys(call.input.clone()),
         dynamic: own(call),
         provider_executed: own(call),
+        provider_metadata: question_metadata(call),
         ..ToolInputAvailable::default()
     })
+}
+
+/// The key of what pages get of a question beside what it asks, in the metadata of its call.
+const QUESTION: &str = "question";
+
+/// Notes at the call of a question that asks for data what its answer by REST needs, and when it expires.
+pub(super) fn note_question(call: &mut Call, gate: &Gate) {
+    let mut noted = json!({"approvalId": gate.id, "digest": gate.digest(call)});
+    if let Some(expires) = gate.expires {
+        noted["expiresAt"] = json!(expires);
+    }
+    let path = call.path();
+    if !path.is_empty() {
+        noted[PATH] = json!(path);
+    }
+    let all = call.provider_metadata.get_or_insert_with(|| json!({}));
+    all[OURS][QUESTION] = noted;
+}
+
+/// What was noted, for the page.
+fn question_metadata(call: &Call) -> Option<ProviderMetadata> {
+    let noted = call.provider_metadata.as_ref()?.get(OURS)?.get(QUESTION)?;
+    let mut ours = Map::new();
+    ours.insert(QUESTION.to_owned(), noted.clone());
+    Some(ProviderMetadata::of(OURS, ours))
 }
 
 pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chunk {
@@ -135,6 +164,9 @@ pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chun
 }
 
 pub(crate) fn approval_response(gate: &Gate, decision: &Decision) -> Option<ToolApprovalResponse> {
+    if !gate.is_approval() {
+        return None;
+    }
     let reason = match decision {
         Decision::Approved { reason, .. } | Decision::Denied { reason } => reason.clone(),
         Decision::Superseded => Some(SUPERSEDED.to_owned()),
@@ -163,13 +195,15 @@ pub(crate) fn answered(gate: &Gate, decision: &Decision) -> Outcome {
         Decision::Failed { error } => Outcome::Error {
             error: error.clone(),
         },
+        Decision::Denied { reason } if gate.is_page_call() => error(&declined(reason.as_deref())),
         Decision::Denied { reason } => Outcome::Denied {
             reason: reason.clone(),
         },
         Decision::Superseded => Outcome::Denied {
             reason: Some(SUPERSEDED.to_owned()),
         },
-        Decision::TimedOut if gate.is_question() => error(TIMED_OUT),
+        Decision::TimedOut if gate.is_approval() => error(TIMED_OUT),
+        Decision::TimedOut if gate.is_question() => error(QUESTION_TIMED_OUT),
         Decision::TimedOut => error(PAGE_TIMED_OUT),
         Decision::Cancelled => error(NOT_NEEDED),
     }

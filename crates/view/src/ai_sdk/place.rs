@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::json;
 use turn::CallId;
 use turn::call::{Outcome, Place};
-use turn::gate::{Decision, Gate, GateKind};
+use turn::gate::{Decision, Gate};
 
 use super::line::CallLine;
 use super::transcript::{ShownCall, ShownGate, Transcript};
@@ -27,12 +27,12 @@ impl Transcript {
             return;
         }
         let is_nested = state.call.parent.is_some();
-        let is_page = gate.kind == GateKind::ClientCall;
+        let is_page = gate.is_page_call();
         if is_page && (is_nested || self.is_agent_waiting(state.step)) || !self.is_at_hand(state) {
             return;
         }
         self.show(&gate.call);
-        match gate.kind.question() {
+        match gate.kind.approval() {
             None => self.announce(&gate.call),
             Some(question) => {
                 // A held call is shown with its input, and yet no page takes it for announced.
@@ -101,7 +101,7 @@ impl Transcript {
         let step = self.shown(&gate.call).and_then(|shown| shown.step);
         let is_of_step = |open: &&ShownGate| {
             let call = self.shown(&open.gate.call);
-            let is_page = open.gate.kind == GateKind::ClientCall;
+            let is_page = open.gate.is_page_call();
             is_page && call.is_some_and(|shown| shown.step == step)
         };
         let pages = self.open_gates().filter(is_of_step);
@@ -114,7 +114,7 @@ impl Transcript {
     /// Whether a page was shown what it is to run, and has not run it.
     fn is_page_called(&self) -> bool {
         let mut gates = self.open_gates();
-        gates.any(|state| state.gate.kind == GateKind::ClientCall && state.shown_in.is_some())
+        gates.any(|state| state.gate.is_page_call() && state.shown_in.is_some())
     }
 
     /// What a page is to run next.
@@ -123,7 +123,7 @@ impl Transcript {
         let next = gates.find(|open| {
             let call = self.shown(&open.gate.call);
             let may_run = call.is_some_and(|shown| !self.is_agent_waiting(shown.step));
-            open.gate.kind == GateKind::ClientCall && may_run
+            open.gate.is_page_call() && may_run
         });
         next.map(|open| open.gate.clone())
     }
@@ -138,7 +138,7 @@ impl Transcript {
         self.open_gates().filter(|state| {
             let call = self.call(&state.gate.call);
             let is_refused = call.is_some_and(|call| state.gate.refusal(call).is_some());
-            state.gate.is_question() && !is_refused
+            state.gate.is_approval() && !is_refused
         })
     }
 
@@ -153,7 +153,7 @@ impl Transcript {
             return;
         };
         let call = Arc::new(proxy::of(call, gate, shown.proxy_calls + 1));
-        match gate.kind.question() {
+        match gate.kind.approval() {
             None => {
                 self.leave_behind(&gate.call);
                 self.push(CallLine::begun(&call));

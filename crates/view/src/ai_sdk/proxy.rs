@@ -7,7 +7,7 @@ use turn::{CallId, GateId};
 /// The n-th proxy of a call that a gate holds: one that asks its question again, or one that a page
 /// runs in its place.
 pub(crate) fn of(call: &Call, gate: &Gate, n: usize) -> Call {
-    let mark = if gate.is_question() { '~' } else { '+' };
+    let mark = if gate.is_approval() { '~' } else { '+' };
     let id = CallId::from(format!("{}{mark}{n}", gate.id));
     Call { id, ..call.clone() }
 }

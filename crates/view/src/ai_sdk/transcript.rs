@@ -151,6 +151,11 @@ impl Transcript {
             }
             Item::CallSettled { call, outcome } => self.settle_call(&call, &outcome),
             Item::GateOpened(gate) => {
+                if gate.kind.schema().is_some()
+                    && let Some(state) = self.shown_mut(&gate.call)
+                {
+                    chunks::note_question(Arc::make_mut(&mut state.call), &gate);
+                }
                 self.gates.push(ShownGate {
                     gate: (*gate).clone(),
                     decision: None,
@@ -267,7 +272,7 @@ impl Transcript {
         };
         shown.decision = Some(decision.clone());
         let (gate, is_shown) = (shown.gate.clone(), shown.shown_in.is_some());
-        if gate.is_question() && is_shown {
+        if gate.is_approval() && is_shown {
             let call = self.call(&gate.call);
             let answer = call.and_then(|call| CallLine::answered(call, &gate, decision));
             self.push_all(answer);
@@ -295,7 +300,7 @@ impl Transcript {
     fn is_refused(&self, id: &CallId) -> bool {
         let mut gates = self.gates.iter().rev();
         let last = gates
-            .find(|shown| shown.gate.call == *id && shown.gate.is_question() && shown.is_at_call);
+            .find(|shown| shown.gate.call == *id && shown.gate.is_approval() && shown.is_at_call);
         let decision = last.and_then(|shown| shown.decision.as_ref());
         decision.and_then(Decision::approved) == Some(false)
     }

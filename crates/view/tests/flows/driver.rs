@@ -87,6 +87,10 @@ impl Driver {
         driver
     }
 
+    pub(crate) fn chat(&self) -> &ShownChat {
+        &self.chat
+    }
+
     pub(crate) fn status(&self) -> Status {
         self.chat.status().unwrap()
     }

@@ -7,6 +7,7 @@
 mod driver;
 mod nested;
 mod own;
+mod questions;
 mod unshown;
 
 use driver::Driver;

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useSyncExternalStore } from 'react';
-import type { ApprovalAnswer, ApprovalRecord } from '../approval.ts';
+import type { ApprovalAnswer, ApprovalRecord, QuestionAnswer } from '../approval.ts';
 import {
   type Answered,
   type ApprovalsOptions,
@@ -15,6 +15,8 @@ export type UseApprovals = ApprovalsState & {
     approvalId: string,
     answer?: Pick<ApprovalAnswer, 'reason' | 'digest'>,
   ) => Promise<Answered>;
+  /** Answers a question that asks for data, or declines to. */
+  answer: (approvalId: string, answer: QuestionAnswer) => Promise<Answered>;
   /** Reads one approval, open or decided. */
   read: (approvalId: string) => Promise<ApprovalRecord | undefined>;
   refresh: () => Promise<void>;
@@ -45,6 +47,7 @@ export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
       ...state,
       approve: (id, answer = {}) => store.answer(id, { approved: true, ...answer }),
       deny: (id, answer = {}) => store.answer(id, { approved: false, ...answer }),
+      answer: store.answer,
       read: store.read,
       refresh: store.refresh,
     }),

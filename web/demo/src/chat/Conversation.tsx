@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from '@adk-stream/client';
+import type { ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
 import type { ChatStatus } from 'ai';
 import { useWords } from '../language/language.ts';
 import type { Message } from '../server/api.ts';
@@ -8,7 +8,10 @@ import { MessageView } from './MessageView.tsx';
 interface Props {
   messages: Message[];
   status: ChatStatus;
-  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
+  onAnswer: (
+    approvalId: string,
+    answer: ApprovalAnswer | QuestionAnswer,
+  ) => Promise<string | undefined>;
 }
 
 /** Everything that was said and done, oldest first. */

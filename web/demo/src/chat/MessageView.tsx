@@ -1,4 +1,4 @@
-import { type ApprovalAnswer, withoutRepeats } from '@adk-stream/client';
+import { type ApprovalAnswer, type QuestionAnswer, withoutRepeats } from '@adk-stream/client';
 import { type FileUIPart, getToolName, isToolUIPart } from 'ai';
 import { Ear, Mic } from 'lucide-react';
 import { memo } from 'react';
@@ -16,7 +16,10 @@ interface Props extends CallContext {
   message: Message;
   /** Whether its turn waits for somebody. */
   isParked: boolean;
-  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
+  onAnswer: (
+    approvalId: string,
+    answer: ApprovalAnswer | QuestionAnswer,
+  ) => Promise<string | undefined>;
 }
 
 /** One message: words, thoughts and calls in their order. */

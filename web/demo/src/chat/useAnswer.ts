@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from '@adk-stream/client';
+import type { ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
 import { useRef } from 'react';
 import { useWords } from '../language/language.ts';
 import { approvalStore } from '../server/approvals.ts';
@@ -17,7 +17,10 @@ export function useAnswer(chatId: string, follow: () => Promise<void>) {
   latest.current = { chatId, follow, words };
 
   const answer = useRef(
-    async (approvalId: string, given: ApprovalAnswer): Promise<string | undefined> => {
+    async (
+      approvalId: string,
+      given: ApprovalAnswer | QuestionAnswer,
+    ): Promise<string | undefined> => {
       const { isOurs, decision } = await approvalStore.answer(approvalId, given);
       const { chatId, follow, words } = latest.current;
       broadcastChange(chatId);

@@ -1,7 +1,7 @@
-import type { Approval } from '@adk-stream/client';
+import type { Approval, FieldError, QuestionAnswer } from '@adk-stream/client';
 import type { UseApprovals } from '@adk-stream/client/react';
 import { ArrowRight, Inbox as InboxIcon } from 'lucide-react';
-import { useContext, useMemo, useState } from 'react';
+import { createElement, useContext, useMemo, useState } from 'react';
 import { Boundary } from '../app/Boundary.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
@@ -10,6 +10,7 @@ import { InfoContext } from '../server/info.ts';
 import { ApprovalCard } from '../tools/ApprovalCard.tsx';
 import { askerOf } from '../tools/asker.ts';
 import { exactInput } from '../tools/exactValue.ts';
+import { QuestionCard } from '../tools/QuestionCard.tsx';
 import { UnshownApproval } from '../tools/UnshownApproval.tsx';
 import { useDelivery } from '../tools/useDelivery.ts';
 
@@ -47,22 +48,24 @@ export function Inbox({ inbox, chatId, onOpen }: Props) {
             <UnshownApproval
               tool={approval.toolName}
               onDeny={async () => {
-                await inbox.deny(approval.approvalId);
+                await (approval.schema === undefined
+                  ? inbox.deny(approval.approvalId)
+                  : inbox.answer(approval.approvalId, { declined: true }));
                 return undefined;
               }}
             />
           )}
         >
-          <Waiting
+          {createElement(approval.schema === undefined ? Waiting : WaitingForData, {
             // Another question under the same number is another card.
-            key={approval.digest}
-            approval={approval}
-            inbox={inbox}
-            isHere={approval.chatId === chatId}
-            hasChanged={changed.includes(approval.approvalId)}
-            onChanged={() => setChanged(ids => [...ids, approval.approvalId])}
-            onOpen={onOpen}
-          />
+            key: approval.digest,
+            approval,
+            inbox,
+            isHere: approval.chatId === chatId,
+            hasChanged: changed.includes(approval.approvalId),
+            onChanged: () => setChanged(ids => [...ids, approval.approvalId]),
+            onOpen,
+          })}
         </Boundary>
       ))}
     </div>
@@ -80,7 +83,6 @@ interface WaitingProps {
 
 function Waiting({ approval, inbox, isHere, hasChanged, onChanged, onOpen }: WaitingProps) {
   const words = useWords();
-  const language = useContext(LanguageContext);
   const { agent } = useContext(InfoContext);
   const { approvalId, digest } = approval;
   const input = useMemo(() => exactInput(approval), [approval]);
@@ -116,21 +118,74 @@ function Waiting({ approval, inbox, isHere, hasChanged, onChanged, onOpen }: Wai
       focusAfter={HEADING}
       onAnswer={given => void answer(digest === undefined ? given : { ...given, digest })}
     >
-      <p className="flex items-center justify-between gap-2 text-sm text-soft">
-        {words.inbox.asked(timeOf(approval.askedAt, language))}
-        {isHere ? (
-          <span>{words.inbox.here}</span>
-        ) : (
-          <button
-            type="button"
-            className="button quiet small"
-            onClick={() => onOpen(approval.chatId)}
-          >
-            {words.inbox.open}
-            <ArrowRight aria-hidden="true" />
-          </button>
-        )}
-      </p>
+      <Origin approval={approval} isHere={isHere} onOpen={onOpen} />
     </ApprovalCard>
+  );
+}
+
+/** A question that asks for data. */
+function WaitingForData({ approval, inbox, isHere, hasChanged, onChanged, onOpen }: WaitingProps) {
+  const words = useWords();
+  const { agent } = useContext(InfoContext);
+  const { approvalId, digest, question, schema = {} } = approval;
+  const [errors, setErrors] = useState<readonly FieldError[]>([]);
+
+  const { delivery, answer } = useDelivery<QuestionAnswer>({
+    approvalId,
+    onAnswer: async given => {
+      const { isOurs, decision } = await inbox.answer(approvalId, given);
+      broadcastChange(approval.chatId);
+      return isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?');
+    },
+    onInvalid: setErrors,
+    // The list is read again by itself, and shows what is asked now.
+    onChanged,
+    onDecided: () => void inbox.refresh(),
+  });
+
+  return (
+    <QuestionCard
+      question={question}
+      schema={schema}
+      isShown
+      shown={JSON.stringify([question, schema, digest])}
+      hasChanged={hasChanged}
+      asker={askerOf(approval.path, agent)}
+      askedAt={approval.askedAt}
+      expiresAt={approval.expiresAt}
+      errors={errors}
+      delivery={delivery}
+      focusAfter={HEADING}
+      onAnswer={given => void answer(digest === undefined ? given : { ...given, digest })}
+    >
+      <Origin approval={approval} isHere={isHere} onOpen={onOpen} />
+    </QuestionCard>
+  );
+}
+
+/** When it was asked, and in which chat. */
+function Origin({
+  approval,
+  isHere,
+  onOpen,
+}: Pick<WaitingProps, 'approval' | 'isHere' | 'onOpen'>) {
+  const words = useWords();
+  const language = useContext(LanguageContext);
+  return (
+    <p className="flex items-center justify-between gap-2 text-sm text-soft">
+      {words.inbox.asked(timeOf(approval.askedAt, language))}
+      {isHere ? (
+        <span>{words.inbox.here}</span>
+      ) : (
+        <button
+          type="button"
+          className="button quiet small"
+          onClick={() => onOpen(approval.chatId)}
+        >
+          {words.inbox.open}
+          <ArrowRight aria-hidden="true" />
+        </button>
+      )}
+    </p>
   );
 }

@@ -73,7 +73,10 @@ export type Decision = {
 export interface Gate {
   id: string;
   call: string;
-  kind: { kind: 'approval'; question: string; within?: boolean } | { kind: 'client-call' };
+  kind:
+    | { kind: 'approval'; question: string; within?: boolean }
+    | { kind: 'question'; question: string; schema: Record<string, unknown> }
+    | { kind: 'client-call' };
   expires?: number;
   /** What an agent that asks wants back: it takes no other input than the one that it asks about. */
   token?: unknown;

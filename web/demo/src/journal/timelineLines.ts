@@ -74,7 +74,7 @@ function line(event: JournalEvent, actor: string, known: Known): Line | Line[] |
     case 'call-nested':
       return { kind: 'step', who: agent, what: words.nested(event.call.tool) };
     case 'gate-opened':
-      return event.gate.kind.kind === 'approval'
+      return event.gate.kind.kind !== 'client-call'
         ? { kind: 'asked', who: agent, what: words.gate, detail: event.gate.kind.question }
         : { kind: 'step', who: agent, what: words.client(tool(event.gate.call)) };
     case 'gate-closed': {

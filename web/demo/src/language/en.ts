@@ -188,6 +188,26 @@ export const en = {
     },
   },
 
+  question: {
+    announced: (question: string) =>
+      `An answer is needed: ${question} It waits in the conversation.`,
+    fields: 'What is asked for',
+    answer: 'Answer',
+    optional: 'optional',
+    choose: 'Choose…',
+    asJson: 'In JSON.',
+    send: 'Send answer',
+    decline: 'Decline',
+    declineNow: 'Decline it',
+    reason: 'Why not? The tool gets your reason.',
+    invalid: 'The answer was not taken: see what is wrong with it.',
+    bad: {
+      number: 'This has to be a number.',
+      integer: 'This has to be a whole number.',
+      json: 'This has to be JSON.',
+    },
+  },
+
   marks: {
     hidden: 'A character that is not to be seen',
     mixed: (scripts: string[]) => `mixed scripts: ${scripts.join(', ')}`,
@@ -202,6 +222,7 @@ export const en = {
     get_location: 'Find out where you are',
     change_bgm: (track: string) => `Play track ${track}`,
     book_flight: (place: string) => `Book a flight to ${place}`,
+    book_table: 'Book a table',
     set_mood: (place: string) => `Set the mood for ${place}`,
     write_report: (topic: string) => `Write a report about ${topic}`,
     other: (tool: string) => `Run ${tool}`,

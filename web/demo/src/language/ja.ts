@@ -171,6 +171,25 @@ export const ja: Words = {
     badge: { approved: '承認', denied: '却下', expired: '失効', failed: '失敗', unknown: '不明' },
   },
 
+  question: {
+    announced: question => `回答が必要です。${question} 会話の中で回答を待っています。`,
+    fields: '回答の内容',
+    answer: '回答',
+    optional: '任意',
+    choose: '選択…',
+    asJson: 'JSONで入力します。',
+    send: '回答を送信',
+    decline: '回答しない',
+    declineNow: '回答しない',
+    reason: '理由(ツールに伝わります)',
+    invalid: '回答は受け付けられませんでした。内容をご確認ください。',
+    bad: {
+      number: '数値が必要です。',
+      integer: '整数が必要です。',
+      json: 'JSONが必要です。',
+    },
+  },
+
   marks: {
     hidden: '目に見えない文字',
     mixed: scripts => `文字体系の混在: ${scripts.join('、')}`,
@@ -185,6 +204,7 @@ export const ja: Words = {
     get_location: '現在地を調べる',
     change_bgm: track => `トラック${track}を再生`,
     book_flight: place => `${place} へのフライトを予約`,
+    book_table: 'テーブルを予約する',
     set_mood: place => `${place} の雰囲気にする`,
     write_report: topic => `${topic} についてのレポートを書く`,
     other: tool => `${tool} を実行`,

@@ -34,6 +34,8 @@ interface Props {
   onAnswer: (answer: ApprovalAnswer) => void;
   /** Where the focus goes when the card goes with it. */
   focusAfter: string;
+  /** In the place of yes and no. */
+  form?: ReactNode;
   /** More to say below. */
   children?: ReactNode;
 }
@@ -93,14 +95,16 @@ export function ApprovalCard(props: Props) {
           {words.approval.changed}
         </p>
       )}
-      <ApprovalForm
-        input={input}
-        isShown={props.isShown}
-        shown={props.shown}
-        isEditable={props.isEditable}
-        delivery={props.delivery}
-        onAnswer={props.onAnswer}
-      />
+      {props.form ?? (
+        <ApprovalForm
+          input={input}
+          isShown={props.isShown}
+          shown={props.shown}
+          isEditable={props.isEditable}
+          delivery={props.delivery}
+          onAnswer={props.onAnswer}
+        />
+      )}
       {children}
     </div>
   );

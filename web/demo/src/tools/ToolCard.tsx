@@ -1,13 +1,15 @@
-import type { ApprovalAnswer } from '@adk-stream/client';
+import { type ApprovalAnswer, type QuestionAnswer, questionOf } from '@adk-stream/client';
 import {
   BookOpenText,
   CloudSun,
   LoaderCircle,
   type LucideIcon,
   MapPin,
+  MessageCircleQuestionMark,
   Music2,
   Plane,
   SwatchBook,
+  Utensils,
   WalletCards,
   Wrench,
 } from 'lucide-react';
@@ -25,6 +27,7 @@ import { exactOf } from './exactValue.ts';
 import { wordFor } from './FieldName.tsx';
 import { intent } from './intent.ts';
 import { OpenApproval } from './OpenApproval.tsx';
+import { OpenQuestion } from './OpenQuestion.tsx';
 import { isRecord, label, newFields, shown } from './output.ts';
 import { escaped } from './spoofing.ts';
 import { type ToolPart, toolName } from './toolParts.ts';
@@ -32,7 +35,10 @@ import { type CallContext, toolState, type Word } from './toolState.ts';
 
 interface Props extends CallContext {
   part: ToolPart;
-  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
+  onAnswer: (
+    approvalId: string,
+    answer: ApprovalAnswer | QuestionAnswer,
+  ) => Promise<string | undefined>;
 }
 
 const icons = new Map<string, LucideIcon>([
@@ -41,6 +47,8 @@ const icons = new Map<string, LucideIcon>([
   ['get_location', MapPin],
   ['change_bgm', Music2],
   ['book_flight', Plane],
+  ['book_table', Utensils],
+  ['ask_user', MessageCircleQuestionMark],
   ['set_mood', SwatchBook],
   ['write_report', BookOpenText],
 ]);
@@ -49,7 +57,7 @@ const icons = new Map<string, LucideIcon>([
 export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: Props) {
   const words = useWords();
   const language = useContext(LanguageContext);
-  const questions = useQuestions(part.toolCallId).filter(isApproval);
+  const questions = useQuestions(part.toolCallId).filter(isQuestion);
   const call = useCall(part.toolCallId);
   const result = useResult(part.toolCallId);
   const outcome = useOutcome(part.toolCallId);
@@ -58,6 +66,22 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: P
   const question = questions.find(({ gate }) => gate.id === asked?.id) ?? questions.at(-1);
   const given = call?.input ?? part.input;
   const { word, note } = toolState(part, context, { question, result, outcome }, words.tool);
+
+  const data = questionOf(part);
+  const { approvalId } = data ?? {};
+  if (data?.state === 'open' && approvalId !== undefined && word === 'running') {
+    if (question?.closed === undefined) {
+      return (
+        <OpenQuestion
+          key={approvalId}
+          asked={{ ...data, approvalId }}
+          askedAt={question?.askedAt}
+          onAnswer={onAnswer}
+          focusAfter={MESSAGE_FIELD}
+        />
+      );
+    }
+  }
 
   if (word === 'asked' && asked !== undefined) {
     return (
@@ -68,7 +92,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: P
         streamed={{
           tool,
           input: given,
-          question: questionOf(question) ?? described(asked),
+          question: wordsOf(question) ?? described(asked),
           askedAt: question?.askedAt,
           expiresAt: question?.gate.expires,
           isWithin: question?.gate.kind.kind === 'approval' && question.gate.kind.within === true,
@@ -89,7 +113,10 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: P
   const wasEdited = closed?.decision === 'approved' && closed.input !== undefined;
   // What ran, where that is not what was asked about.
   const ran = wasEdited ? closed.input : given;
-  const title = intent(tool, exactOf(ran), words.intent, language);
+  const title =
+    data === undefined
+      ? intent(tool, exactOf(ran), words.intent, language)
+      : escaped(data.question);
   return (
     // biome-ignore lint/a11y/useSemanticElements: it groups what belongs to a call, and no fields
     <div
@@ -120,7 +147,7 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: P
         {note !== undefined && <p className="text-sm text-soft wrap-anywhere">{escaped(note)}</p>}
         {wasEdited && (
           <p className="text-sm text-soft wrap-anywhere">
-            {words.tool.askedAbout(escaped(questionOf(question) ?? ''))}
+            {words.tool.askedAbout(escaped(wordsOf(question) ?? ''))}
           </p>
         )}
         {results.length > 0 && (
@@ -146,9 +173,9 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: P
   );
 });
 
-const isApproval = ({ gate }: Question) => gate.kind.kind === 'approval';
+const isQuestion = ({ gate }: Question) => gate.kind.kind !== 'client-call';
 
-function questionOf(question: Question | undefined): string | undefined {
+function wordsOf(question: Question | undefined): string | undefined {
   return question?.gate.kind.kind === 'approval' ? question.gate.kind.question : undefined;
 }
 

@@ -36,6 +36,8 @@ export function intent(
       return words.change_bgm(field('track'));
     case 'book_flight':
       return words.book_flight(field('destination'));
+    case 'book_table':
+      return words.book_table;
     case 'set_mood':
       return words.set_mood(field('location'));
     case 'write_report':

@@ -40,7 +40,7 @@ export interface Recorded {
 }
 
 /** What the server says of calls in words that the page knows. */
-const TIMED_OUT = 'Approval request timed out';
+const TIMED_OUT = ['Approval request timed out', 'Nobody answered in time.'];
 const UNKNOWN = 'The outcome is unknown';
 
 /** The state of a call, with a note. */
@@ -91,13 +91,13 @@ function reason(given: string | undefined, words: Words['tool']): string | undef
 
 /** To a page that comes back, a stream for every release can send an old denial only as an error. */
 function errored(errorText: string, outcome: Outcome | undefined, words: Words['tool']): ToolState {
-  if (errorText === TIMED_OUT) {
+  if (TIMED_OUT.includes(errorText)) {
     return { word: 'timed out', note: words.timedOut };
   }
   if (errorText.startsWith(UNKNOWN)) {
     return unknown(outcome, words);
   }
-  const denied = /^Denied(?:: (.*))?$/s.exec(errorText);
+  const denied = /^(?:Denied|Declined)(?:: (.*))?$/s.exec(errorText);
   return denied === null
     ? { word: 'failed', note: errorText }
     : { word: 'denied', note: reason(denied[1], words) };

@@ -3,6 +3,8 @@ import {
   type ApprovalAnswer,
   ApprovalChangedError,
   type ApprovalDecision,
+  type FieldError,
+  fieldErrorsOf,
 } from '@adk-stream/client';
 import { useEffect, useRef, useState } from 'react';
 import { useWords } from '../language/language.ts';
@@ -18,10 +20,12 @@ export interface Delivery {
   note?: string | undefined;
 }
 
-interface Options {
+interface Options<Answer> {
   approvalId: string;
   /** Resolves with something to say, where there is, or throws. */
-  onAnswer: (answer: ApprovalAnswer) => Promise<string | undefined>;
+  onAnswer: (answer: Answer) => Promise<string | undefined>;
+  /** The data that was given is not what is asked for; with nothing, it was sent again. */
+  onInvalid?: (errors: readonly FieldError[]) => void;
   /** Something else is asked by now. */
   onChanged: (approval: Approval | undefined) => void;
   /** It was decided, though the response was lost. */
@@ -37,7 +41,7 @@ const RETRY_MS = 1_000;
  * has no answer says nothing of one that may still be on its way; the person may give it again, since
  * one answer counts.
  */
-export function useDelivery(options: Options) {
+export function useDelivery<Answer = ApprovalAnswer>(options: Options<Answer>) {
   const words = useWords();
   const [delivery, setDelivery] = useState<Delivery>({ state: 'open' });
   const latest = useRef({ ...options, words });
@@ -74,10 +78,11 @@ export function useDelivery(options: Options) {
     }
   };
 
-  const answer = async (given: ApprovalAnswer) => {
+  const answer = async (given: Answer) => {
     attempt.current += 1;
     const own = attempt.current;
-    const { onAnswer, words } = latest.current;
+    const { onAnswer, onInvalid, words } = latest.current;
+    onInvalid?.([]);
     setDelivery({ state: 'sending', note: words.approval.sending });
     try {
       setDelivery({ state: 'decided', note: await onAnswer(given) });
@@ -86,6 +91,12 @@ export function useDelivery(options: Options) {
       if (error instanceof ApprovalChangedError) {
         onChanged(error.approval);
         setDelivery({ state: 'open' });
+        return;
+      }
+      const wrong = fieldErrorsOf(error);
+      if (wrong.length > 0) {
+        onInvalid?.(wrong);
+        setDelivery({ state: 'open', note: words.question.invalid });
         return;
       }
       const problem = problemOf(error);

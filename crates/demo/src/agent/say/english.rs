@@ -113,6 +113,7 @@ fn ability(tool: &str) -> Option<(&'static str, &'static str)> {
         "get_location" => ("find out where you are", "Where am I?"),
         "change_bgm" => ("change the music", "Play track 1"),
         "book_flight" => ("book a flight", "Book a flight to Oslo"),
+        "book_table" => ("book a table", "Book a table"),
         "set_mood" => ("set a mood", "Set the mood for Tokyo"),
         "write_report" => ("write a report", "Write a report about tea"),
         _ => return None,
@@ -135,6 +136,7 @@ fn summary(tool: &str, input: &Value) -> String {
         "get_location" => "find out where they are".to_owned(),
         "change_bgm" => format!("switch to {}", track(input)),
         "book_flight" => format!("book a flight to {}", field("destination")),
+        "book_table" => "book a table".to_owned(),
         "set_mood" => format!("set the mood of {}", field("location")),
         "write_report" => format!("have a report written about {}", field("topic")),
         tool => format!("call {tool}"),
@@ -153,6 +155,7 @@ fn subject(tool: &str, input: &Value) -> String {
         "get_location" => "access to your location".to_owned(),
         "change_bgm" => format!("the change to {}", track(input)),
         "book_flight" => with("the flight to", "destination"),
+        "book_table" => "the table".to_owned(),
         "set_mood" => with("the mood of", "location"),
         "write_report" => with("the report about", "topic"),
         tool => format!("the call of {tool}"),
@@ -287,6 +290,15 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
                 Some((paid, money)) => format!("{said} I paid {money}.{}", receipt(paid)),
                 None => said,
             }
+        }
+        "book_table" => {
+            let table = [text(output, "date"), text(output, "time")];
+            let [Some(date), Some(time)] = table else {
+                return with_facts("Your table is booked".to_owned());
+            };
+            let people = number(output, "people")
+                .map_or_else(String::new, |it| format!(" for {}", plain(it)));
+            ended(format!("Your table{people} is booked on {date} at {time}"))
         }
         "set_mood" => {
             let place = text(input, "location").unwrap_or_else(|| "that place".to_owned());

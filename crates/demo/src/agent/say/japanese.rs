@@ -111,6 +111,7 @@ fn ability(tool: &str) -> Option<(&'static str, &'static str)> {
         "get_location" => ("現在地", "現在地を教えて"),
         "change_bgm" => ("音楽", "トラック1に変更して"),
         "book_flight" => ("フライトの予約", "オスロへのフライトを予約して"),
+        "book_table" => ("テーブルの予約", "テーブルを予約して"),
         "set_mood" => ("雰囲気", "東京の雰囲気にして"),
         "write_report" => ("レポート", "お茶についてのレポートを書いて"),
         _ => return None,
@@ -131,6 +132,7 @@ fn summary(tool: &str, input: &Value) -> String {
         "get_location" => "現在地を調べる".to_owned(),
         "change_bgm" => format!("{}に変える", track(input)),
         "book_flight" => format!("{}へのフライトを予約する", place("destination")),
+        "book_table" => "テーブルを予約する".to_owned(),
         "set_mood" => format!("{}の雰囲気にする", place("location")),
         "write_report" => format!("{}についてのレポートを用意する", field("topic")),
         tool => format!("{tool}を呼ぶ"),
@@ -147,6 +149,7 @@ fn subject(tool: &str, input: &Value) -> String {
         "get_location" => Some("位置情報の利用".to_owned()),
         "change_bgm" => Some(format!("{}への変更", track(input))),
         "book_flight" => place("destination").map(|it| format!("{it}へのフライトの予約")),
+        "book_table" => Some("テーブルの予約".to_owned()),
         "set_mood" => place("location").map(|it| format!("{it}の雰囲気への切り替え")),
         "write_report" => named("topic").map(|it| format!("{it}についてのレポート")),
         _ => None,
@@ -276,6 +279,15 @@ fn done(settled: &Settled<'_>, output: &Value) -> String {
                 Some((paid, money)) => format!("{said}{money}を支払いました{}。", receipt(paid)),
                 None => said,
             }
+        }
+        "book_table" => {
+            let table = [text(output, "date"), text(output, "time")];
+            let [Some(date), Some(time)] = table else {
+                return with_facts("テーブルを予約しました".to_owned());
+            };
+            let people = number(output, "people").map(|it| format!("、{}名", plain(it)));
+            let people = people.unwrap_or_default();
+            format!("{date} {time}{people}でテーブルを予約しました。")
         }
         "set_mood" => {
             let said = format!("{}の雰囲気にしました", place("location"));
