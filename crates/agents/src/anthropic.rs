@@ -62,6 +62,6 @@ impl Agent for Anthropic {
         let redactor = self.http.redactor.clone();
         let is_first = is_first_step(&request.history);
         let reading = reading::MessageReading::new(names, redactor, is_first);
-        Box::pin(step::stream(self.http.clone(), body, reading))
+        Box::pin(step::stream(self.http.traced(request.trace), body, reading))
     }
 }

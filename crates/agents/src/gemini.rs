@@ -68,6 +68,6 @@ impl Agent for Gemini {
     fn step(&self, request: StepRequest) -> AgentStream {
         let body = request::body(&self.config, &request);
         let reading = StreamReading::new(self.http.redactor.clone());
-        Box::pin(step::stream(self.http.clone(), body, reading))
+        Box::pin(step::stream(self.http.traced(request.trace), body, reading))
     }
 }

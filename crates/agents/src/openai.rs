@@ -62,7 +62,7 @@ impl Agent for OpenAi {
         let names = ToolNames::new(&request);
         let is_first = is_first_step(&request.history);
         let redactor = self.http.redactor.clone();
-        let http = self.http.clone();
+        let http = self.http.traced(request.trace);
         match self.api {
             Api::Responses => {
                 let body = responses::body(&self.config, &names, &request);

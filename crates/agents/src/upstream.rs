@@ -19,7 +19,7 @@ mod run;
 mod said;
 mod step;
 
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use turn::agent::{HistoryItem, StepRequest};
 
@@ -27,6 +27,7 @@ pub(crate) use self::http::Upstream;
 pub(crate) use self::said::{CallState, ProposedCall, Said};
 pub(crate) use self::step::{SessionState, run_step};
 use crate::model::Failure;
+use crate::model::http::TRACE_PARENT;
 
 /// How an agent is spoken to.
 pub(crate) trait Protocol: Send + Sync + 'static {
@@ -71,10 +72,14 @@ const IDEMPOTENCY: &str = "idempotency-key";
 pub(crate) fn headers(request: &StepRequest) -> HeaderMap {
     let key = format!("{}-{}", request.turn, steps(request));
     let principal = encoded(request.principal.as_str());
-    let headers = [(PRINCIPAL, principal), (IDEMPOTENCY, encoded(&key))];
+    let headers = [
+        (HeaderName::from_static(PRINCIPAL), Some(principal)),
+        (HeaderName::from_static(IDEMPOTENCY), Some(encoded(&key))),
+        (TRACE_PARENT, request.trace.map(|trace| trace.to_string())),
+    ];
     let headers = headers.into_iter().filter_map(|(name, value)| {
-        let value = HeaderValue::from_str(&value).ok()?;
-        Some((reqwest::header::HeaderName::from_static(name), value))
+        let value = HeaderValue::from_str(&value?).ok()?;
+        Some((name, value))
     });
     headers.collect()
 }

@@ -78,5 +78,6 @@ pub(crate) fn step_request(
         session: None,
         own: Vec::new(),
         is_again: false,
+        trace: None,
     }
 }

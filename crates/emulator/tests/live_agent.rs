@@ -153,6 +153,7 @@ fn request(history: &[HistoryItem], session: Option<Value>) -> StepRequest {
         session,
         own: Vec::new(),
         is_again: false,
+        trace: None,
     }
 }
 

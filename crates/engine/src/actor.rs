@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tools::Fence;
 use tools::work::{Work, WorkReceiver, WorkSender};
 use turn::gate::Decision;
-use turn::{ChatId, Event, GateId, Principal};
+use turn::{ChatId, Event, GateId, Principal, TraceContext};
 
 use self::tasks::Tasks;
 use crate::command::{CommandKind, Deciding, Reply};
@@ -20,6 +20,7 @@ use crate::driver;
 use crate::driver::{Action, Driver, Input, Operation, QuestionState, Stored, ToolDoes};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::trace;
 use crate::windows::Windows;
 
 /// Idle timeout of an agent's conversation while a viewer is connected.
@@ -40,6 +41,7 @@ pub(crate) enum Message {
     Command {
         principal: Principal,
         kind: CommandKind,
+        trace: Option<TraceContext>,
         reply: ReplySender,
     },
     /// Something that nobody waits for.
@@ -57,10 +59,19 @@ enum Waiting {
     Nobody,
     Client {
         principal: Principal,
+        trace: Option<TraceContext>,
         reply: ReplySender,
     },
     Answer(oneshot::Sender<Decision>),
     Record(oneshot::Sender<()>),
+}
+
+/// A command, and who waits for its reply.
+struct Given {
+    principal: Principal,
+    kind: CommandKind,
+    trace: Option<TraceContext>,
+    reply: ReplySender,
 }
 
 /// Starts the task of a chat.
@@ -93,7 +104,7 @@ struct Actor {
     /// The gates that were opened here.
     gates: HashSet<GateId>,
     /// Commands that wait for the turn to come to rest.
-    postponed: Vec<(Principal, CommandKind, ReplySender)>,
+    postponed: Vec<Given>,
     /// Where the server leaves, and waits for what is at work: dropped when nothing is.
     leaving: Option<oneshot::Sender<()>>,
     /// Whether it counts among those that nothing happens to.
@@ -188,8 +199,17 @@ impl Actor {
             Message::Command {
                 principal,
                 kind,
+                trace,
                 reply,
-            } => self.command(principal, kind, reply).await,
+            } => {
+                let command = Given {
+                    principal,
+                    kind,
+                    trace,
+                    reply,
+                };
+                self.command(command).await;
+            }
             Message::Input(input) => self.drive(input, Waiting::Nobody).await,
             Message::Evict => self.is_evicted = true,
             Message::Leave { done } => {
@@ -199,25 +219,36 @@ impl Actor {
         }
     }
 
-    async fn command(&mut self, principal: Principal, kind: CommandKind, reply: ReplySender) {
+    async fn command(&mut self, command: Given) {
+        let Given {
+            principal,
+            kind,
+            trace,
+            reply,
+        } = command;
         // A chat that is used again counts as the most recently used when it rests.
         self.is_evicted = false;
         self.note_rest(false);
         let input = Input::Command {
             principal: principal.clone(),
             kind,
+            trace,
         };
-        let client = Waiting::Client { principal, reply };
+        let client = Waiting::Client {
+            principal,
+            trace,
+            reply,
+        };
         self.drive(input, client).await;
     }
 
     /// Gives commands again that waited for the turn to come to rest.
     async fn take_postponed(&mut self) {
         let count = self.postponed.len();
-        for (principal, kind, reply) in self.postponed.drain(..count).collect::<Vec<_>>() {
+        for command in self.postponed.drain(..count).collect::<Vec<_>>() {
             match self.driver.is_running() {
-                true => self.postponed.push((principal, kind, reply)),
-                false => self.command(principal, kind, reply).await,
+                true => self.postponed.push(command),
+                false => self.command(command).await,
             }
         }
     }
@@ -310,9 +341,21 @@ impl Actor {
                 let _ = reply.send(done);
                 Waiting::Nobody
             }
-            (Action::Postpone(kind), Waiting::Client { principal, reply }) => {
+            (
+                Action::Postpone(kind),
+                Waiting::Client {
+                    principal,
+                    trace,
+                    reply,
+                },
+            ) => {
                 match self.postponed.len() < POSTPONED {
-                    true => self.postponed.push((principal, kind, reply)),
+                    true => self.postponed.push(Given {
+                        principal,
+                        kind,
+                        trace,
+                        reply,
+                    }),
                     false => drop(reply.send(Err(EngineError::Conflict))),
                 }
                 Waiting::Nobody
@@ -410,7 +453,13 @@ impl Actor {
             Operation::Lease => Stored::Lease(journal.lease(&self.id).await?),
             Operation::Read => Stored::Entries(journal.read(&self.id, 0).await?),
             Operation::Append { expected, entry } => {
-                Stored::Appended(journal.append(&self.id, expected, entry).await?)
+                let append = journal.append(&self.id, expected, entry);
+                // Who observes the journal learns which request it is for.
+                let appended = match self.driver.trace() {
+                    Some(trace) => trace::scope(trace, append).await?,
+                    None => append.await?,
+                };
+                Stored::Appended(appended)
             }
             Operation::Compare { seq } => {
                 let seen = [(self.id.clone(), seq)];

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use turn::answer::Answer;
 use turn::event::End;
 use turn::gate::Decision;
-use turn::{CallId, ChatId, Principal, Status};
+use turn::{CallId, ChatId, Principal, Status, TraceContext};
 use view::ShownChat;
 use wire::{Message, Trigger};
 
@@ -27,6 +27,9 @@ pub struct Command {
     pub principal: Principal,
     /// What is to be done.
     pub kind: CommandKind,
+    /// Where the request belongs in a distributed trace, if it is traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// What a command wants done.

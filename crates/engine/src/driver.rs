@@ -45,7 +45,7 @@ use tools::Tools;
 pub use tools::work::{Ask, ToolDoes};
 use turn::call::Outcome;
 use turn::input::Ids;
-use turn::{At, CallId, Chat, ChatId, Status, Turn, TurnId};
+use turn::{At, CallId, Chat, ChatId, Status, TraceContext, Turn, TurnId};
 use view::{Closing, Line, ShownChat};
 
 pub use self::action::{Action, ToolRun};
@@ -161,9 +161,14 @@ impl Driver {
                 self.results.push_back((call, outcome));
                 self.begin(Task::OpenResults);
             }
-            Input::Command { principal, kind } => {
+            Input::Command {
+                principal,
+                kind,
+                trace,
+            } => {
                 let state = Box::new(CommandState::new(kind));
-                self.begin(Task::Command { principal, state });
+                let job = Job::new(Task::Command { principal, state });
+                self.begin_job(Job { trace, ..job });
             }
             Input::TimedOut { gate } => self.begin(Task::TimedOut { gate }),
             Input::Wake => self.begin(Task::Wake),
@@ -279,9 +284,18 @@ impl Driver {
     }
 
     fn begin(&mut self, task: Task) {
+        self.begin_job(Job::new(task));
+    }
+
+    fn begin_job(&mut self, job: Job) {
         debug_assert!(self.job.is_none(), "one thing after the other");
-        self.job = Some(Job::new(task));
+        self.job = Some(job);
         self.advance();
+    }
+
+    /// Where the request that is carried out belongs in a distributed trace, if it is traced.
+    pub fn trace(&self) -> Option<TraceContext> {
+        self.job.as_ref()?.trace
     }
 
     /// Goes on with what is to be done, until the store is needed or nothing is left.

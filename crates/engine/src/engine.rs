@@ -32,6 +32,7 @@ use crate::maintenance::RetryQueue;
 use crate::replica::{LeasedChats, Replica};
 use crate::resting::Resting;
 use crate::stream::{Dialect, WindowStream};
+use crate::trace;
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
@@ -297,6 +298,7 @@ impl Engine {
             chat: chat.clone(),
             principal: principal.clone(),
             kind,
+            trace: trace::current(),
         };
         self.run(command).await
     }
@@ -307,6 +309,7 @@ impl Engine {
         let message = ToActor::Command {
             principal: command.principal,
             kind: command.kind,
+            trace: command.trace,
             reply,
         };
         self.deliver(&command.chat, message).await?;

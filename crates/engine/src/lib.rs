@@ -35,6 +35,7 @@
 //! - [`replica`]: one of several servers; `follower`: what is read where the owner of a chat can't be
 //!   reached.
 //! - `stream`: a window as it is read; `log` is what all windows of a turn read from.
+//! - [`trace`]: where what a task does belongs in a distributed trace.
 //! - `load`: how much an engine has in hand.
 //! - `error`: why something can't be done.
 
@@ -57,6 +58,7 @@ mod maintenance;
 pub mod replica;
 mod resting;
 mod stream;
+pub mod trace;
 mod windows;
 
 pub use agents::AudioInput;

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use turn::Principal;
 
-use crate::request_context::{RequestContext, RequestId};
+use crate::request_context::{RequestContext, RequestId, current_trace_id};
 
 /// The target of its lines.
 macro_rules! access {
@@ -68,6 +68,7 @@ impl Drop for AccessLine {
                     principal,
                     chat,
                     message_id = message,
+                    trace_id = context.trace_id(),
                     $what
                 )
             };
@@ -89,6 +90,7 @@ pub(crate) fn frame_refused(id: &RequestId, socket: &RequestId, principal: &Prin
         code,
         principal,
         socket = socket.as_str(),
+        trace_id = current_trace_id(),
         "frame refused"
     );
 }

@@ -41,6 +41,7 @@ use crate::reads::Reads;
 use crate::request_context::{self, note_chat, note_message};
 use crate::shared_key::SharedKey;
 use crate::ticket::Secret;
+use crate::trace_sampler::TraceSampler;
 
 /// What the API serves.
 #[derive(Clone)]
@@ -71,6 +72,8 @@ pub struct Api {
     pub origins: Arc<Origins>,
     /// What is counted.
     pub metrics: Metrics,
+    /// Which requests are traced; nothing is, without it.
+    pub traces: Option<TraceSampler>,
     /// What tickets are signed with.
     pub secret: Secret,
     /// Which tickets were used.
@@ -103,6 +106,7 @@ impl Api {
             on_abort: OnAbort::default(),
             origins: Arc::default(),
             metrics: Metrics::new(),
+            traces: None,
             secret: Secret::fresh(),
             nonces: Arc::new(MemoryJournal::default()),
             cluster: None,
@@ -123,9 +127,9 @@ impl Api {
 
     /// Its routes. They may be nested under a path of an application's own router.
     pub fn router(self) -> Router {
-        let metrics = self.metrics.clone();
+        let observers = (self.metrics.clone(), self.traces);
         self.router_with(Router::new())
-            .layer(from_fn_with_state(metrics, request_context::apply))
+            .layer(from_fn_with_state(observers, request_context::apply))
     }
 
     /// Its routes, and others behind the same guard, with the same principal.

@@ -27,6 +27,7 @@ use wire::Chunk;
 
 use crate::api::Api;
 use crate::problem::Problem;
+use crate::request_context;
 
 #[cfg(feature = "cluster")]
 pub use self::http_peers::HttpPeers;
@@ -76,6 +77,9 @@ async fn carry_out(api: &Api, request: Request) -> Result<Response, Problem> {
     let body = body.map_err(|_| Problem::too_large(limit))?;
     let command: Command =
         serde_json::from_slice(&body).map_err(|error| Problem::bad_request(error.to_string()))?;
+    if let Some(trace) = command.trace {
+        request_context::note_trace(trace);
+    }
     let reply = match api.engine.run_here(command).await {
         Ok(Reply::Window(Some(window))) => return Ok(lines(window)),
         // One that leaves is not the owner for long.

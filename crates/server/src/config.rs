@@ -9,6 +9,7 @@ mod gemini;
 mod keys;
 mod metrics;
 mod models;
+mod otlp;
 mod quotas;
 mod settings;
 mod tls;
@@ -21,6 +22,7 @@ use agents::{Adk, AdkLive, AgUi, AiSdk, Anthropic, Gemini, GeminiLive, OpenAi};
 pub(crate) use self::cluster::Cluster;
 use self::keys::Switch;
 pub(crate) use self::metrics::MetricsAccess;
+pub(crate) use self::otlp::Otlp;
 pub(crate) use self::settings::Settings;
 use crate::agent_file::{AgentFile, FileAgent, Problem};
 use crate::agent_name::AgentName;
@@ -96,6 +98,8 @@ pub(crate) struct Config {
     pub(crate) headers: SecurityHeaders,
     /// Who may read the metrics, and where.
     pub(crate) metrics: MetricsAccess,
+    /// Where traces of turns go, if anywhere.
+    pub(crate) otlp: Option<Otlp>,
     /// What goes to stderr.
     pub(crate) log: LogFilter,
     /// In which format.
@@ -259,6 +263,7 @@ impl Config {
                 })?,
             ),
             metrics: metrics::of(&layers)?,
+            otlp: otlp::of(&layers)?,
             log: pick(&layers, "log", |layer| layer.log.as_deref())?,
             log_format: pick(&layers, "log-format", |layer| layer.log_format.as_deref())?,
             warnings: environment

@@ -100,7 +100,7 @@
 // - `tls`: the certificate of the listening socket; `compression`: of responses in JSON.
 // - `serve`: from the socket to the last connection.
 // - `signals`: SIGTERM and SIGINT as a queue.
-// - `metrics`: numbers for Prometheus.
+// - `metrics`: numbers for Prometheus; `telemetry`: traces of turns; `trace_sampler`: which are recorded.
 // - `readiness`: whether the store takes writes.
 // - `routes`: which path is answered by whom.
 // - `page`: the built page, embedded in the binary or in a folder; `page_folder`: which.
@@ -191,9 +191,12 @@ mod shares;
 mod signals;
 #[cfg(feature = "cli")]
 mod store_url;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod ticket;
 #[cfg(feature = "cli")]
 mod tls;
+mod trace_sampler;
 
 pub use {agents, engine, store, tools, turn, view, wire};
 
@@ -217,7 +220,10 @@ pub use origin::Origins;
 pub use quota::{QuotaLimits, Quotas};
 pub use runtime::runtime;
 pub use shared_key::SharedKey;
+#[cfg(feature = "otel")]
+pub use telemetry::{Contents, Telemetry, TelemetryConfig};
 pub use ticket::Secret;
+pub use trace_sampler::TraceSampler;
 
 // Fields of `Api` that nobody sets: a struct can be updated only where all its fields can be named.
 #[doc(hidden)]

@@ -69,6 +69,7 @@ struct Families {
     retries: Gauge,
     open_gates: Family<Label, Gauge>,
     oldest_gate: Gauge<f64, std::sync::atomic::AtomicU64>,
+    spans: Family<Label, Counter>,
 }
 
 /// From a tenth of a millisecond to ten seconds.
@@ -163,6 +164,10 @@ impl Metrics {
             "oldest_gate_age_seconds",
             "How long the oldest open gate of the whole store waits"
         );
+        let spans = add!(
+            "trace_spans",
+            "Spans of traced turns, by what became of them"
+        );
         let metrics = Self(Arc::new(Families {
             registry,
             turns_opened,
@@ -191,6 +196,7 @@ impl Metrics {
             retries,
             open_gates,
             oldest_gate,
+            spans,
         }));
         metrics.begin_at_zero();
         metrics
@@ -208,6 +214,7 @@ impl Metrics {
             (&all.gates_closed, "decision", observed_entry::DECISIONS),
             (&all.store_errors, "operation", observed_journal::OPERATIONS),
             (&all.http_requests, "status", &["2xx", "4xx", "5xx"]),
+            (&all.spans, "outcome", &["exported", "failed", "dropped"]),
         ];
         for (family, label, values) in families {
             for value in values {
@@ -296,6 +303,13 @@ impl Metrics {
     pub(crate) fn refused(&self, transport: &'static str, code: &'static str) {
         let labels = [("transport", transport), ("code", code)];
         self.0.refusals.get_or_create(&labels).inc();
+    }
+
+    /// Spans were exported, could not be, or did not fit into the queue.
+    #[cfg(feature = "otel")]
+    pub(crate) fn spans(&self, outcome: &'static str, count: u64) {
+        let labels = [("outcome", outcome)];
+        self.0.spans.get_or_create(&labels).inc_by(count);
     }
 
     /// A window is open for as long as what is returned is held.

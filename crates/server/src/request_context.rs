@@ -10,12 +10,14 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
+use engine::trace;
 use tokio::time::Instant;
-use turn::{ChatId, Principal};
+use turn::{ChatId, Principal, TraceContext};
 
 use crate::access_log::RefusalCode;
 use crate::metrics::Metrics;
 use crate::random_id::random_id;
+use crate::trace_sampler::TraceSampler;
 
 /// The header with the id.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -80,6 +82,9 @@ struct Known {
     principal: OnceLock<Principal>,
     chat: OnceLock<ChatId>,
     message: OnceLock<String>,
+    trace: Option<TraceContext>,
+    /// The trace of the request that another server forwards.
+    forwarded: OnceLock<TraceContext>,
 }
 
 tokio::task_local! {
@@ -87,7 +92,7 @@ tokio::task_local! {
 }
 
 impl RequestContext {
-    fn of(request: &Request) -> Self {
+    fn of(request: &Request, traces: Option<TraceSampler>) -> Self {
         let path = request.uri().path().chars().take(PATH);
         Self(Arc::new(Known {
             id: RequestId::of(request.headers()),
@@ -97,6 +102,8 @@ impl RequestContext {
             principal: OnceLock::new(),
             chat: OnceLock::new(),
             message: OnceLock::new(),
+            forwarded: OnceLock::new(),
+            trace: traces.map(|traces| traces.place(request.headers())),
         }))
     }
 
@@ -129,10 +136,25 @@ impl RequestContext {
         self.0.chat.get().map(ChatId::as_str)
     }
 
+    /// The id of the trace that the request belongs to, where requests are traced.
+    pub(crate) fn trace_id(&self) -> Option<String> {
+        let forwarded = self.0.forwarded.get().copied();
+        forwarded.or(self.0.trace).map(trace_id)
+    }
+
     /// The message that the turn streams, where a window was opened.
     pub(crate) fn message(&self) -> Option<&str> {
         self.0.message.get().map(String::as_str)
     }
+}
+
+/// The id of the trace that this task belongs to, as the log has it.
+pub(crate) fn current_trace_id() -> Option<String> {
+    trace::current().map(trace_id)
+}
+
+fn trace_id(trace: TraceContext) -> String {
+    format!("{:032x}", trace.trace)
 }
 
 /// Notes who sends the request that this task serves.
@@ -145,6 +167,11 @@ pub(crate) fn note_chat(chat: &ChatId) {
     let _ = CURRENT.try_with(|context| context.0.chat.set(chat.clone()));
 }
 
+/// Notes the trace of the request that another server forwards.
+pub(crate) fn note_trace(trace: TraceContext) {
+    let _ = CURRENT.try_with(|context| context.0.forwarded.set(trace));
+}
+
 /// Notes which turn's message the response streams.
 pub(crate) fn note_message(message: &str) {
     let _ = CURRENT.try_with(|context| context.0.message.set(message.to_owned()));
@@ -152,12 +179,16 @@ pub(crate) fn note_message(message: &str) {
 
 /// Gives a request its id, and the response too.
 pub(crate) async fn apply(
-    State(metrics): State<Metrics>,
+    State((metrics, traces)): State<(Metrics, Option<TraceSampler>)>,
     request: Request,
     next: Next,
 ) -> Response {
-    let context = RequestContext::of(&request);
-    let mut response = CURRENT.scope(context.clone(), next.run(request)).await;
+    let context = RequestContext::of(&request, traces);
+    let served = CURRENT.scope(context.clone(), next.run(request));
+    let mut response = match context.0.trace {
+        Some(trace) => trace::scope(trace, served).await,
+        None => served.await,
+    };
     // Every id is made of characters that a header may hold.
     if let Ok(id) = HeaderValue::from_str(context.id().as_str()) {
         response.headers_mut().insert(HEADER, id);

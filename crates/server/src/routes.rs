@@ -22,7 +22,7 @@ pub(crate) fn router(
     page: Page,
     headers: SecurityHeaders,
 ) -> Router {
-    let metrics = api.metrics.clone();
+    let observers = (api.metrics.clone(), api.traces);
     api.router_with(others)
         .route("/healthz", get(async || status("ok")))
         // As the legacy bridge has it.
@@ -36,7 +36,7 @@ pub(crate) fn router(
         .layer(map_response(move |response: Response| {
             std::future::ready(headers.apply(response))
         }))
-        .layer(from_fn_with_state(metrics, request_context::apply))
+        .layer(from_fn_with_state(observers, request_context::apply))
 }
 
 #[derive(Serialize)]

@@ -35,7 +35,10 @@ use crate::routes;
 use crate::runtime::runtime;
 use crate::signals;
 use crate::store_url::StoreUrl;
+#[cfg(feature = "otel")]
+use crate::telemetry::{Contents, Telemetry, TelemetryConfig};
 use crate::ticket::Secret;
+use crate::trace_sampler::TraceSampler;
 
 /// How long tools at work are waited for once the server has a signal to end, unless the operator
 /// sets another time. With the grace below, it ends before orchestrators that wait 30 seconds kill it.
@@ -98,7 +101,10 @@ async fn start(config: &Config) -> Result<(), Error> {
         Some(address) => Some(config.metrics.bind(address).await?),
         None => None,
     };
-    let (api, others, endpoint, readiness, servers) = assemble(config, address).await?;
+    let metrics = Metrics::new();
+    let telemetry = telemetry(config, &metrics)?;
+    let assembled = assemble(config, address, metrics, telemetry.as_ref()).await?;
+    let (api, others, endpoint, readiness, servers) = assembled;
     let api = Api {
         closing: is_closing,
         ..api
@@ -161,7 +167,51 @@ async fn start(config: &Config) -> Result<(), Error> {
     if tokio::time::timeout(GRACE, join_all(ends)).await.is_err() {
         warn!("MCP servers did not end in time");
     }
+    // Last: what ended until now has spans.
+    #[cfg(feature = "otel")]
+    if let Some(telemetry) = telemetry
+        && !telemetry.shut_down(GRACE).await
+    {
+        warn!("the collector did not take all spans in time");
+    }
     served
+}
+
+/// Starts to export traces, if they go anywhere.
+#[cfg(feature = "otel")]
+fn telemetry(config: &Config, metrics: &Metrics) -> Result<Option<Telemetry>, Error> {
+    let Some(otlp) = &config.otlp else {
+        return Ok(None);
+    };
+    let traces = TelemetryConfig {
+        endpoint: otlp.endpoint.clone(),
+        service_name: otlp.service_name.clone(),
+        headers: otlp.headers.clone(),
+        contents: match otlp.has_contents {
+            true => Contents::Exported,
+            false => Contents::Withheld,
+        },
+    };
+    let started = Telemetry::start(&traces, metrics);
+    started.map(Some).map_err(|problem| Error::Setting {
+        origin: otlp.origin.clone(),
+        problem,
+    })
+}
+
+/// Nothing is exported by a server that was built without it.
+#[cfg(not(feature = "otel"))]
+enum Telemetry {}
+
+#[cfg(not(feature = "otel"))]
+fn telemetry(config: &Config, _: &Metrics) -> Result<Option<Telemetry>, Error> {
+    match &config.otlp {
+        None => Ok(None),
+        Some(otlp) => Err(Error::Setting {
+            origin: otlp.origin.clone(),
+            problem: "this server was built without the feature otel".to_owned(),
+        }),
+    }
 }
 
 /// Logs which ADK it is before anybody says anything, if ADK is there by then. Nothing waits for it.
@@ -179,6 +229,8 @@ fn detect_version(remote: Option<&Remote>) {
 async fn assemble(
     config: &Config,
     address: SocketAddr,
+    metrics: Metrics,
+    telemetry: Option<&Telemetry>,
 ) -> Result<(Api, Router<Api>, Endpoint, Readiness, Vec<Server>), Error> {
     let location = match &config.store {
         StoreUrl::Memory => Location::Memory,
@@ -216,8 +268,18 @@ async fn assemble(
         }
         None => (Tools::default(), demo::no_tools()),
     };
-    let metrics = Metrics::new();
     let journal = metrics.observe(stores.journal);
+    let name = match &config.file_agent {
+        Some(file) => file.name.as_str(),
+        None => agent.name(),
+    };
+    let journal = match telemetry {
+        #[cfg(feature = "otel")]
+        Some(telemetry) => telemetry.observe(journal, &*agent, name),
+        #[cfg(not(feature = "otel"))]
+        Some(never) => match *never {},
+        None => journal,
+    };
     let mut engine = Engine::builder(journal, agent, tools)
         .approval_timeout(timeout)
         .client_timeout(config.client_timeout.or(None));
@@ -260,6 +322,10 @@ async fn assemble(
         agent_key: config.agent_key.clone(),
         nonces: stores.nonces,
         metrics,
+        traces: config
+            .otlp
+            .as_ref()
+            .map(|otlp| TraceSampler::new(otlp.ratio)),
         ..Api::new(engine)
     };
     let readiness = Readiness::new(stores.probe);

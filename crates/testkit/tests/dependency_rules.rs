@@ -327,7 +327,7 @@ fn the_product_can_be_built_without_the_demo() {
 }
 
 /// What each feature brings, which a build without any feature does not have.
-const BROUGHT: [(&str, &[&str]); 10] = [
+const BROUGHT: [(&str, &[&str]); 11] = [
     (
         "cli",
         &[
@@ -344,6 +344,7 @@ const BROUGHT: [(&str, &[&str]); 10] = [
     ("http", &["reqwest", "rustls"]),
     ("mcp", &["rmcp", "reqwest"]),
     ("openapi", &["serde-saphyr"]),
+    ("otel", &["opentelemetry-otlp", "prost"]),
     ("page", &["rust-embed"]),
     ("postgres", &["tokio-postgres"]),
     (

@@ -13,7 +13,7 @@ use turn::call::Outcome;
 use turn::gate::Decision;
 use turn::reason::TIMED_OUT;
 use turn::turn::{Recorded, RecordedGate};
-use turn::{CallId, ChatId, GateId, Principal};
+use turn::{CallId, ChatId, GateId, Principal, TraceContext};
 
 use crate::answer;
 use crate::fence::Fence;
@@ -35,6 +35,7 @@ pub struct Context {
     call: CallId,
     principal: Principal,
     fence: Fence,
+    trace: Option<TraceContext>,
     tools: Tools,
     work: WorkSender,
     recorded: Arc<Recorded>,
@@ -108,6 +109,7 @@ impl Context {
         };
         Self {
             fence,
+            trace: None,
             chat,
             run,
             call,
@@ -124,6 +126,19 @@ impl Context {
     pub fn with_fence(mut self, fence: Fence) -> Self {
         self.fence = fence;
         self
+    }
+
+    /// The same within a distributed trace: for who runs tools.
+    #[must_use]
+    pub fn with_trace(mut self, trace: Option<TraceContext>) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// The call's span, if the turn is traced: its text is the header `traceparent` for requests that the
+    /// tool makes.
+    pub fn trace(&self) -> Option<TraceContext> {
+        self.trace
     }
 
     /// The chat.

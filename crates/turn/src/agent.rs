@@ -10,6 +10,7 @@ use crate::event::Finish;
 use crate::gate::Decision;
 use crate::id::{ChatId, Principal, TurnId};
 use crate::message::Message;
+use crate::trace::TraceContext;
 
 /// What an agent says while a step runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -245,6 +246,8 @@ pub struct StepRequest {
     pub own: Vec<OwnCall>,
     /// Whether a server that is gone may have asked for this step already, just now.
     pub is_again: bool,
+    /// The step's span, if the turn is traced: for the headers of what the agent asks others.
+    pub trace: Option<TraceContext>,
 }
 
 /// The state of a call that the agent runs by itself, or that it asked about.

@@ -14,6 +14,7 @@ use crate::item::Item;
 use crate::page_tool::{PageTool, PageTools};
 use crate::path::Path;
 use crate::time::At;
+use crate::trace::TraceContext;
 use crate::turn::{Status, Turn};
 
 /// A chat, folded from its journal.
@@ -36,6 +37,8 @@ pub struct Chat {
     client_timeout: Option<Duration>,
     /// The first turn that may have said something since somebody took what was said.
     untaken: usize,
+    /// Where the turn that is opened next belongs in a distributed trace.
+    pub(crate) next_trace: Option<TraceContext>,
 }
 
 impl Chat {
@@ -49,6 +52,17 @@ impl Chat {
     /// Gives pages so long for a call that says nothing of it. What is asked already stays as it is.
     pub fn limit_client_calls(&mut self, timeout: Option<Duration>) {
         self.client_timeout = timeout;
+    }
+
+    /// Says where a turn that is opened by what comes next belongs in a distributed trace.
+    pub fn trace_next(&mut self, trace: Option<TraceContext>) {
+        self.next_trace = trace;
+    }
+
+    /// Below which span a turn belongs that the result of a call opens.
+    pub(crate) fn trace_of_call(&self, id: &CallId) -> Option<TraceContext> {
+        let (turn, _) = self.call(id)?;
+        turn.call_trace(id)
     }
 
     /// When a page need not run a call any more that it is asked for now.
@@ -87,11 +101,13 @@ impl Chat {
                     cause,
                     after,
                     page_tools,
+                    trace,
                 } => {
                     let (turn, message_id) = (turn.clone(), message_id.clone());
                     let mut opened = Turn::open(turn, message_id, cause.clone(), after.clone(), at);
                     let before = self.turns.last().map(|turn| &turn.page_tools);
                     opened.page_tools = PageTools::new(page_tools, before);
+                    opened.trace = *trace;
                     if self.turns.is_empty() {
                         // Most chats that are open have one turn, and a turn is large.
                         self.turns.reserve_exact(1);

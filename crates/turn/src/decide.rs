@@ -50,6 +50,7 @@ impl Chat {
                     cause: Cause::Message { message },
                     after,
                     page_tools,
+                    trace: self.next_trace.take(),
                 };
                 self.open(&mut output, opened);
             }
@@ -63,6 +64,7 @@ impl Chat {
                 }
                 let tool = made.tool.clone();
                 let after = self.current().map(|turn| turn.id().clone());
+                let trace = self.trace_of_call(&call);
                 let cause = Cause::Result {
                     call,
                     tool,
@@ -75,6 +77,7 @@ impl Chat {
                     after,
                     // No page sent anything: those of the turns before it hold.
                     page_tools: Vec::new(),
+                    trace,
                 };
                 self.open(&mut output, opened);
             }

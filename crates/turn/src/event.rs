@@ -12,6 +12,7 @@ use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::message::Message;
 use crate::page_tool::PageTool;
 use crate::time::At;
+use crate::trace::{self, TraceContext};
 
 /// One append to a chat's journal: all of its events, or none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,13 @@ pub enum Event {
         /// The tools that the page declared with the message, as far as the agent takes them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         page_tools: Vec<PageTool>,
+        /// Where it belongs in a distributed trace, if it is traced.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "trace::read_noted"
+        )]
+        trace: Option<TraceContext>,
     },
     /// The model ended a step.
     StepEnded {

@@ -37,7 +37,7 @@
 //! - `chat`: a journal, folded; [`turn`]: one turn of it; `path`: those that were not cut off.
 //! - [`input`]: what can happen to a chat, and what follows; `decide` says which.
 //! - [`policy`]: what a tool's policy decides about a call; `step_in_progress`: the step that is running.
-//! - [`metadata`]: provider metadata.
+//! - [`metadata`]: provider metadata; [`trace`]: where a turn belongs in a distributed trace.
 //! - [`item`]: what a turn has said and done, as typed items; [`reason`]: the sentences among it.
 //! - [`index`]: what a store keeps beside the entries.
 //! - [`answer`]: whose answer counts; [`refusal`]: why one does not; `failure`: why agents fail.
@@ -65,6 +65,7 @@ pub mod reason;
 pub mod refusal;
 mod step_in_progress;
 mod time;
+pub mod trace;
 pub mod turn;
 mod usage;
 
@@ -77,5 +78,6 @@ pub use input::{Effect, Input, Output};
 pub use message::Message;
 pub use page_tool::PageTool;
 pub use time::At;
+pub use trace::TraceContext;
 pub use turn::{Status, Turn};
 pub use usage::Usage;

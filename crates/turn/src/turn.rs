@@ -22,6 +22,7 @@ use crate::message::Message;
 use crate::page_tool::{PageTool, PageTools};
 use crate::step_in_progress::StepInProgress;
 use crate::time::At;
+use crate::trace::{SpanKey, TraceContext};
 
 /// The status of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,7 @@ pub struct Turn {
     after: Option<TurnId>,
     pub(crate) page_tools: PageTools,
     opened: At,
+    pub(crate) trace: Option<TraceContext>,
     pub(crate) steps: Vec<Step>,
     /// Calls in the order in which they were made.
     pub(crate) calls: Vec<CallState>,
@@ -93,6 +95,7 @@ impl Turn {
             after,
             page_tools: PageTools::default(),
             opened,
+            trace: None,
             steps: Vec::new(),
             calls: Vec::new(),
             index: HashMap::new(),
@@ -133,6 +136,22 @@ impl Turn {
     /// When it was opened.
     pub fn opened(&self) -> At {
         self.opened
+    }
+
+    /// Where it belongs in a distributed trace, if it is traced.
+    pub fn trace(&self) -> Option<TraceContext> {
+        self.trace
+    }
+
+    /// The span of the step that runs, or is about to.
+    pub fn step_trace(&self) -> Option<TraceContext> {
+        let step = SpanKey::Step(self.steps.len());
+        Some(self.trace?.below(&self.id, step))
+    }
+
+    /// The span of a call.
+    pub fn call_trace(&self, call: &CallId) -> Option<TraceContext> {
+        Some(self.trace?.below(&self.id, SpanKey::Call(call)))
     }
 
     pub(crate) fn push_item(&mut self, item: Item) {

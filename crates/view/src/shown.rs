@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use turn::agent::{AgentEvent, CompactEvent, HistoryItem};
 use turn::message::Part;
-use turn::{At, CallId, Chat, Entry, Input, Output, Turn, TurnId};
+use turn::{At, CallId, Chat, Entry, Input, Output, TraceContext, Turn, TurnId};
 use wire::Message;
 
 use crate::ai_sdk::{self, Line, Transcript, user_message};
@@ -44,6 +44,11 @@ impl ShownChat {
         };
         shown.follow();
         shown
+    }
+
+    /// Says where a turn that is opened by what comes next belongs in a distributed trace.
+    pub fn trace_next(&mut self, trace: Option<TraceContext>) {
+        self.chat.trace_next(trace);
     }
 
     /// Limits the time that pages have: see [`Chat::limit_client_calls`].

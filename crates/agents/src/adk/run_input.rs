@@ -362,6 +362,7 @@ mod tests {
             session: None,
             own: vec![asked("left", yes), asked("right", no)],
             is_again: false,
+            trace: None,
         };
         let input = RunInput::of(&request, &[], siblings).unwrap();
         let contents = input.before.into_iter().chain([input.message]);

@@ -9,6 +9,7 @@ use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
+use turn::TraceContext;
 use turn::agent::StepRequest;
 
 use super::agents::Agents;
@@ -20,6 +21,7 @@ use super::note;
 use super::stream::Run;
 use crate::error::Error;
 use crate::gemini::{Failure, base_url, chance, is_loopback};
+use crate::model::http::TRACE_PARENT;
 use crate::tls;
 
 /// How long a server may take to be connected to.
@@ -191,7 +193,13 @@ impl Server {
         }
         loop {
             let response = self
-                .send(Method::POST, &["run_sse"], Some(&body), time_limit)
+                .send_traced(
+                    Method::POST,
+                    &["run_sse"],
+                    Some(&body),
+                    time_limit,
+                    request.trace,
+                )
                 .await?;
             if response.status().as_u16() == 200 {
                 let kind = response.headers().get(CONTENT_TYPE);
@@ -246,6 +254,18 @@ impl Server {
         body: Option<&Value>,
         time_limit: Duration,
     ) -> Result<Response, Failure> {
+        self.send_traced(method, path, body, time_limit, None).await
+    }
+
+    /// The same from within a span.
+    async fn send_traced(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: Option<&Value>,
+        time_limit: Duration,
+        trace: Option<TraceContext>,
+    ) -> Result<Response, Failure> {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
@@ -255,6 +275,9 @@ impl Server {
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
             request = request.header(ACCEPT, "text/event-stream, application/json");
+            if let Some(trace) = trace {
+                request = request.header(TRACE_PARENT, trace.to_string());
+            }
             if let Some(body) = body {
                 request = request
                     .header(CONTENT_TYPE, "application/json")

@@ -179,6 +179,7 @@ mod tests {
             session: None,
             own: Vec::new(),
             is_again: true,
+            trace: None,
         }
     }
 

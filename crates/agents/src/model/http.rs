@@ -7,12 +7,16 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use tokio::time::{sleep, timeout};
+use turn::TraceContext;
 
 use super::failure::{Failure, Provider};
 use super::redactor::Redactor;
 use super::retry::{Retries, Timeouts, chance};
 use crate::error::Error;
 use crate::tls;
+
+/// The header of W3C Trace Context.
+pub(crate) const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// How much of an error is read.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -41,6 +45,8 @@ pub(crate) struct Http {
     retries: Retries,
     pub(crate) timeouts: Timeouts,
     refusal: fn(u16, &[u8], &Redactor) -> Failure,
+    /// The span that asks.
+    trace: Option<TraceContext>,
 }
 
 impl Http {
@@ -74,7 +80,16 @@ impl Http {
             retries: endpoint.retries,
             timeouts: endpoint.timeouts,
             refusal: endpoint.refusal,
+            trace: None,
         })
+    }
+
+    /// The same for a step, with its span.
+    pub(crate) fn traced(&self, trace: Option<TraceContext>) -> Self {
+        Self {
+            trace,
+            ..self.clone()
+        }
     }
 
     /// Asks until an answer begins, or asking again would not help: the answer, and its first bytes.
@@ -96,8 +111,11 @@ impl Http {
     }
 
     async fn ask_once(&self, body: Vec<u8>) -> Result<(Response, Vec<u8>), Failure> {
-        let request = self.client.post(Url::clone(&self.url)).body(body).send();
-        let mut response = match timeout(self.timeouts.first_byte, request).await {
+        let mut request = self.client.post(Url::clone(&self.url)).body(body);
+        if let Some(trace) = self.trace {
+            request = request.header(TRACE_PARENT, trace.to_string());
+        }
+        let mut response = match timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.unanswered(error)),
             Err(_) => return Err(self.provider.timed_out()),

@@ -126,6 +126,7 @@ mod tests {
             session: None,
             own: Vec::new(),
             is_again: false,
+            trace: None,
         })
     }
 

@@ -108,6 +108,7 @@ impl Behind {
             session: self.chat.session().cloned(),
             own: turn.own_calls(),
             is_again: turn.is_asked_again(),
+            trace: turn.step_trace(),
         };
         self.conversation.step(request)
     }

@@ -76,6 +76,7 @@ impl Dialogue {
             session: None,
             own: Vec::new(),
             is_again: false,
+            trace: None,
         }
     }
 

@@ -112,6 +112,7 @@ async fn step(agent: &dyn Agent, history: &[HistoryItem], calls: usize) -> (Vec<
         session: None,
         own: Vec::new(),
         is_again: false,
+        trace: None,
     });
     let (mut parts, mut made) = (Vec::new(), Vec::new());
     while let Some(event) = soon(poll_fn(|context| stream.as_mut().poll_next(context))).await {

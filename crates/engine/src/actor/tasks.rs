@@ -125,7 +125,8 @@ impl Tasks {
             self.work.clone(),
             due.recorded.clone(),
         )
-        .with_fence(due.fence.clone());
+        .with_fence(due.fence.clone())
+        .with_trace(due.trace);
         let task = tokio::spawn(self::run(due, context, function, self.work.clone()));
         self.tools.insert(call, (run, task.abort_handle()));
     }

@@ -6,7 +6,7 @@ use tools::Fence;
 use turn::agent::StepRequest;
 use turn::gate::Decision;
 use turn::turn::Recorded;
-use turn::{At, CallId, GateId, Principal, TurnId};
+use turn::{At, CallId, GateId, Principal, TraceContext, TurnId};
 use view::{Closing, Line};
 
 use super::operation::Operation;
@@ -105,4 +105,6 @@ pub struct ToolRun {
     pub fence: Fence,
     /// What earlier runs recorded and asked.
     pub recorded: Recorded,
+    /// The call's span, if the turn is traced.
+    pub trace: Option<TraceContext>,
 }

@@ -4,7 +4,7 @@ use store::StoreError;
 use tools::work::ToolDoes;
 use turn::agent::CompactEvent;
 use turn::call::Outcome;
-use turn::{CallId, GateId, Principal};
+use turn::{CallId, GateId, Principal, TraceContext};
 
 use super::operation::Stored;
 use crate::command::CommandKind;
@@ -18,6 +18,8 @@ pub enum Input {
         principal: Principal,
         /// What is to be done.
         kind: CommandKind,
+        /// Where the request belongs in a distributed trace, if it is traced.
+        trace: Option<TraceContext>,
     },
     /// A gate's time is up.
     TimedOut {

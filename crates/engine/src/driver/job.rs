@@ -1,7 +1,7 @@
 //! What a driver is in the middle of, and what it does next.
 
 use tools::work::ToolDoes;
-use turn::{At, CallId, GateId, Principal};
+use turn::{At, CallId, GateId, Principal, TraceContext};
 
 use super::commands::CommandState;
 use super::journal::Wait;
@@ -18,6 +18,8 @@ pub(super) struct Job {
     pub(super) has_conflicted: bool,
     /// Whether what was to be written last is written, and when, if there was anything to write.
     pub(super) wrote: Option<Option<At>>,
+    /// Where the request that asks for it belongs in a distributed trace.
+    pub(super) trace: Option<TraceContext>,
 }
 
 impl Job {
@@ -26,6 +28,7 @@ impl Job {
             task,
             has_conflicted: false,
             wrote: None,
+            trace: None,
         }
     }
 }

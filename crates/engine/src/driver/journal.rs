@@ -74,6 +74,7 @@ impl Driver {
             return false;
         };
         let actor = by.unwrap_or_else(|| chat.actor(&input));
+        chat.trace_next(self.job.as_ref().and_then(|job| job.trace));
         let output = chat.handle(input, at);
         if output.append.is_empty() {
             self.act(output.effects);
@@ -343,6 +344,7 @@ impl Driver {
             session: chat.session().cloned(),
             own: turn.own_calls(),
             is_again: turn.is_asked_again(),
+            trace: turn.step_trace(),
         };
         let run = self.running.call_model();
         let request = Box::new(request);
@@ -366,6 +368,7 @@ impl Driver {
             principal: speaker(chat),
             fence: fence(chat),
             recorded: turn.recorded(call),
+            trace: turn.call_trace(call),
         };
         // What an earlier run of it still says is not heard, so it had better say nothing.
         self.end_tool(call);

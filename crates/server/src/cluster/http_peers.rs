@@ -17,6 +17,7 @@ use wire::Chunk;
 use super::{HEADER, LINEAGE, PATH, WireReply, observe};
 use crate::request_context::{self, RequestContext};
 use crate::shared_key::SharedKey;
+use crate::trace_sampler;
 
 /// How long a server may take to answer a command, or to send more of a window. A silent window
 /// sends keepalives more often.
@@ -60,6 +61,9 @@ impl HttpPeers {
         let mut sent = sent.header("content-type", "application/json");
         if let Some(id) = RequestContext::current_id() {
             sent = sent.header(request_context::HEADER, id.as_str());
+        }
+        if let Some(trace) = command.trace.filter(|trace| trace.span.is_some()) {
+            sent = sent.header(trace_sampler::HEADER, trace.to_string());
         }
         if let Some(newest) = self.location.newest_lineage() {
             sent = sent.header(LINEAGE, newest);

@@ -284,6 +284,28 @@ pub(crate) struct Settings {
     #[serde(rename = "metrics-key", default, deserialize_with = "reference")]
     #[schemars(with = "Option<SecretRef>")]
     pub(crate) metrics_key: Secret,
+    /// Address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318, to trace turns [env: ADK_STREAM_OTLP_ENDPOINT] [default: none]
+    #[arg(long, value_name = "URL")]
+    #[serde(rename = "otlp-endpoint")]
+    pub(crate) otlp_endpoint: Option<String>,
+    /// The name of this service in traces [env: ADK_STREAM_OTLP_SERVICE_NAME] [default: adk-stream]
+    #[arg(long, value_name = "NAME")]
+    #[serde(rename = "otlp-service-name")]
+    pub(crate) otlp_service_name: Option<String>,
+    /// Which share of the traces that begin here is recorded, from 0 to 1; callers decide for theirs [env: ADK_STREAM_OTLP_SAMPLING] [default: 1]
+    #[arg(long, value_name = "RATIO")]
+    #[serde(rename = "otlp-sampling")]
+    pub(crate) otlp_sampling: Option<String>,
+    /// Headers for the collector, one a line. No flag, as for Gemini's key.
+    #[arg(skip)]
+    #[serde(rename = "otlp-headers", default, deserialize_with = "reference")]
+    #[schemars(with = "Option<SecretRef>")]
+    pub(crate) otlp_headers: Secret,
+    /// Export what was said too: messages, inputs and outputs of tools [env: ADK_STREAM_OTLP_CONTENTS] [default: false]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[serde(default, rename = "otlp-contents", deserialize_with = "switch")]
+    #[schemars(with = "Option<bool>")]
+    pub(crate) otlp_contents: Option<String>,
     /// Which lines are logged: a level, or levels by module, such as info,access=debug [env: ADK_STREAM_LOG] [default: info]
     #[arg(long, value_name = "LEVELS")]
     pub(crate) log: Option<String>,
@@ -395,6 +417,11 @@ impl Settings {
             max_body_bytes_per_second: environment.text("MAX_BODY_BYTES_PER_SECOND")?,
             metrics_listen: environment.text("METRICS_LISTEN")?,
             metrics_key: Secret(environment.text("METRICS_KEY")?),
+            otlp_endpoint: environment.text("OTLP_ENDPOINT")?,
+            otlp_service_name: environment.text("OTLP_SERVICE_NAME")?,
+            otlp_sampling: environment.text("OTLP_SAMPLING")?,
+            otlp_headers: Secret(environment.text("OTLP_HEADERS")?),
+            otlp_contents: environment.text("OTLP_CONTENTS")?,
             log: environment.text("LOG")?,
             log_format: environment.text("LOG_FORMAT")?,
             safety: environment.text("SAFETY")?,
@@ -441,6 +468,7 @@ impl Settings {
             ("agent-key", &mut self.agent_key),
             ("cluster-key", &mut self.cluster_key),
             ("metrics-key", &mut self.metrics_key),
+            ("otlp-headers", &mut self.otlp_headers),
         ];
         for (name, Secret(key)) in keys {
             let Some(reference) = key.as_deref().and_then(SecretRef::parse) else {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use engine::{Request, ViewerGuard};
+use engine::{Request, ViewerGuard, trace};
 use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -22,6 +22,7 @@ use super::{legacy, official, speech};
 use crate::access_log;
 use crate::api::Api;
 use crate::request_context::RequestId;
+use crate::trace_sampler::TraceSampler;
 
 /// One socket: who is at the other end, and what it has open.
 pub(super) struct Socket {
@@ -89,7 +90,13 @@ pub(super) async fn run(
                     if matches!(message, Message::Text(_) | Message::Binary(_)) {
                         last_message = last_input;
                     }
-                    if let Err(close) = state.receive(message).await {
+                    let trace = state.api.traces.map(TraceSampler::begin);
+                    let received = state.receive(message);
+                    let received = match trace {
+                        Some(trace) => trace::scope(trace, received).await,
+                        None => received.await,
+                    };
+                    if let Err(close) = received {
                         break close;
                     }
                 }

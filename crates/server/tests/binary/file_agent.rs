@@ -109,7 +109,7 @@ pub(crate) fn recording_gemini() -> (Arc<Mutex<Vec<Value>>>, SocketAddr) {
     (bodies, address)
 }
 
-fn generate(request: &Request) -> Option<String> {
+pub(crate) fn generate(request: &Request) -> Option<String> {
     if request.method() == "GET" {
         return answer(200, &json!({"name": "models/gemini-x"}));
     }

@@ -8,8 +8,9 @@
 //! - `socket`: a plain WebSocket client.
 //! - `start`, `routes`, `api`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
 //!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`,
-//!   `file_tools`, `file_crash`, `examples`, `log`, `metrics`, `doctor`, `compression`, `tls`, `healthcheck`:
+//!   `file_tools`, `file_crash`, `examples`, `log`, `metrics`, `traces`, `doctor`, `compression`, `tls`, `healthcheck`:
 //!   the behaviour.
+//! - `collector`: a collector of OpenTelemetry's.
 //! - `file_agent`: a model and a shop for agents of a file.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
@@ -17,6 +18,7 @@
 
 mod api;
 mod attack;
+mod collector;
 mod compression;
 mod connections;
 mod consent;
@@ -51,3 +53,4 @@ mod shutdown;
 mod socket;
 mod start;
 mod tls;
+mod traces;

@@ -39,6 +39,7 @@ impl World {
         let input = Input::Command {
             principal: ANN.into(),
             kind: delivery.order.command(),
+            trace: None,
         };
         self.travel(Happening::Arrive {
             server,

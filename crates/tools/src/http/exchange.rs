@@ -72,6 +72,7 @@ impl Exchange {
             input,
             call: &call,
             fence: Some(context.fence()),
+            trace: context.trace(),
         };
         // Before anything is recorded: it says the same again.
         self.request.prepare(values).map_err(ToolError::Failed)?;

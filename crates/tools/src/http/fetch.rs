@@ -28,8 +28,12 @@ async fn text(network: &Network, url: &str) -> Result<String, HttpError> {
     let request = Request::new("GET", url, Named::ByOperator)?;
     let client = Client::new(network, &request, Redirects::SameHost)?;
     let (input, call) = (&Map::new(), "");
-    let fence = None;
-    let values = Values { input, call, fence };
+    let values = Values {
+        input,
+        call,
+        fence: None,
+        trace: None,
+    };
     let prepared = request.prepare(values).map_err(HttpError)?;
     let failed = |error: reqwest::Error| {
         let refused = refused_address(&error);

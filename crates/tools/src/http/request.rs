@@ -13,6 +13,9 @@ use super::template::{Template, Values, encode, scalar};
 /// The header that says under which claim of its chat a call runs.
 const FENCE: HeaderName = HeaderName::from_static("adk-stream-fence");
 
+/// The header of W3C Trace Context.
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
+
 /// A request with parameters.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -277,6 +280,10 @@ impl Request {
             // A scope is the id of a turn, which every header can carry.
             let fence = HeaderValue::from_str(&fence.to_string()).ok();
             headers.extend(fence.map(|fence| (FENCE, fence)));
+        }
+        if let Some(trace) = values.trace {
+            let trace = HeaderValue::from_str(&trace.to_string()).ok();
+            headers.extend(trace.map(|trace| (TRACE_PARENT, trace)));
         }
         for (name, value) in &self.headers {
             let Some(text) = value.fill(values)? else {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
+use turn::TraceContext;
 
 use super::HttpError;
 use super::secret::Secret;
@@ -28,6 +29,8 @@ pub(crate) struct Values<'a> {
     pub(crate) call: &'a str,
     /// Under which claim of the chat the call runs; nothing before anything runs.
     pub(crate) fence: Option<&'a Fence>,
+    /// The call's span, if the turn is traced.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 impl Template {

@@ -43,7 +43,7 @@ pub(super) async fn run(
         return Err(ToolError::new("The input is not an object."));
     };
     let mut call = peer
-        .call(&tool.remote_name, arguments)
+        .call(&tool.remote_name, arguments, context.trace())
         .await
         .map_err(|why| {
             link.suspicion.notify_one();

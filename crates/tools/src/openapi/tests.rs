@@ -95,6 +95,7 @@ fn parameters_of_path_query_and_header_are_one_input() {
         input: input.as_object().unwrap(),
         call: "c",
         fence: None,
+        trace: None,
     };
     let prepared = get.request.prepare(values).unwrap();
     assert_eq!(
@@ -124,6 +125,7 @@ fn body_is_among_the_fields_and_3_0_is_read_as_json_schema() {
         input: input.as_object().unwrap(),
         call: "c",
         fence: None,
+        trace: None,
     };
     let prepared = cancel.request.prepare(values).unwrap();
     assert_eq!(prepared.body.unwrap(), br#"{"reason":null}"#);

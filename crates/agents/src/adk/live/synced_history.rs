@@ -190,6 +190,7 @@ mod tests {
             session: None,
             own: Vec::new(),
             is_again: false,
+            trace: None,
         };
         let InitialHistory { events, frames } = InitialHistory::of(&request, "root");
         let short = |event: &Value| {

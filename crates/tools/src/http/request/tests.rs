@@ -12,6 +12,7 @@ fn prepare(request: &Request, input: &Value) -> Result<Prepared, String> {
         input,
         call: "call-1",
         fence: None,
+        trace: None,
     })
 }
 

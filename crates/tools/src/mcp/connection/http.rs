@@ -15,7 +15,8 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, RequestParamsMeta,
+    ServerJsonRpcMessage,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::http_header::{
@@ -34,6 +35,9 @@ use crate::tls;
 
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The header of W3C Trace Context.
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// How much of the body of a refusal is read.
 const MAX_REFUSAL_BYTES: usize = 64 * 1024;
@@ -127,6 +131,9 @@ impl StreamableHttpClient for Client {
         post = post
             .header(ACCEPT, accept)
             .header(CONTENT_TYPE, JSON_MIME_TYPE);
+        if let Some(trace) = trace_parent(&message) {
+            post = post.header(TRACE_PARENT, trace);
+        }
         if let Some(session) = &session {
             post = post.header(HEADER_SESSION_ID, session.as_ref());
         }
@@ -284,6 +291,17 @@ fn unexpected(why: String) -> Error {
 
 fn json(message: ServerJsonRpcMessage, session: Option<String>) -> StreamableHttpPostResponse {
     StreamableHttpPostResponse::Json(message, session)
+}
+
+/// The span of the call that a message makes: proxies in between read headers, and no bodies.
+fn trace_parent(message: &ClientJsonRpcMessage) -> Option<String> {
+    let JsonRpcMessage::Request(request) = message else {
+        return None;
+    };
+    match &request.request {
+        ClientRequest::CallToolRequest(call) => call.params.traceparent().map(str::to_owned),
+        _ => None,
+    }
 }
 
 fn is_discovery(message: &ClientJsonRpcMessage) -> bool {

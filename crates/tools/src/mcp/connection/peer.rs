@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ErrorData, ListToolsRequest,
-    PaginatedRequestParams, RequestId, ServerResult,
+    PaginatedRequestParams, RequestId, RequestParamsMeta, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
+use turn::TraceContext;
 
 use super::handler::{Progress, Progresses};
 use super::{TOO_LARGE, UNREADABLE, short};
@@ -92,8 +93,12 @@ impl Peer {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
+        trace: Option<TraceContext>,
     ) -> Result<Call, String> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        if let Some(trace) = trace {
+            params.set_traceparent(&trace.to_string());
+        }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
         let handle = self.inner.send_cancellable_request(request, options).await;

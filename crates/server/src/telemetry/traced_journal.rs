@@ -1,0 +1,304 @@
+//! A journal whose entries become spans once they are stored.
+//!
+//! So a span is exported once, by the server that stored its end, also after a conflict or a takeover; and
+//! nothing is done for each delta.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::trace;
+use opentelemetry_sdk::trace::SpanData;
+use store::{
+    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal, Lease, Leases,
+    NewEntry, Reply, Tail, Usage,
+};
+use turn::{At, CallId, Chat, ChatId, Entry, Event, GateId, Principal, Status};
+
+use super::fact::{Contents, Fact};
+use super::queue::Queue;
+use super::turn_spans::{After, Stored, Traced, TurnSpans};
+
+/// How many open turns are followed at once. A turn beyond them has no more spans from this server.
+const FOLLOWED: usize = 65_536;
+
+/// A journal that is traced.
+pub(super) struct TracedJournal {
+    pub(super) journal: Arc<dyn Journal>,
+    pub(super) traced: Traced,
+    pub(super) contents: Contents,
+    pub(super) queue: Queue,
+    pub(super) turns: Turns,
+}
+
+/// The open turns that are recorded, each with the place in its journal up to which it is known.
+#[derive(Default)]
+pub(super) struct Turns(Mutex<HashMap<ChatId, (u64, TurnSpans)>>);
+
+impl Turns {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, (u64, TurnSpans)>> {
+        // Nothing that holds the lock can panic half-way through a change.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TracedJournal {
+    /// An entry is stored: what ended with it is exported.
+    fn stored(&self, chat: &ChatId, seq: u64, mut entry: Stored<'_>) {
+        let mut spans = Vec::new();
+        let mut turns = self.turns.lock();
+        // Of a turn that is given up for another one, the entry has the end before the other's opening.
+        let opened = entry
+            .facts
+            .iter()
+            .position(|fact| matches!(fact, Fact::Opened { .. }));
+        if let Some(place) = opened {
+            let mut rest = entry.facts.split_off(place);
+            if let Some((_, mut before)) = turns.remove(chat) {
+                let given_up = Stored {
+                    after: After::Over,
+                    ..entry
+                };
+                before.take(given_up, &mut spans);
+            }
+            let at = entry.at;
+            let Some(mut turn) = rest
+                .first_mut()
+                .and_then(|fact| TurnSpans::open(chat, at, fact))
+            else {
+                drop(turns);
+                return self.queue.push(spans);
+            };
+            tracing::debug!(target: "turn", %chat, turn = %turn.turn(),
+                trace_id = format!("{:032x}", turn.trace().trace), "turn is traced");
+            let (after, request, traced) = (entry.after, None, entry.traced);
+            let facts = rest;
+            let opening = Stored {
+                at,
+                facts,
+                after,
+                request,
+                traced,
+            };
+            turn.take(opening, &mut spans);
+            if after != After::Over {
+                insert(&mut turns, chat, seq, turn);
+            }
+        } else if let Some((known, turn)) = turns.get_mut(chat) {
+            let is_over = entry.after == After::Over;
+            *known = seq;
+            turn.take(entry, &mut spans);
+            if is_over {
+                turns.remove(chat);
+            }
+        }
+        drop(turns);
+        self.queue.push(spans);
+    }
+
+    /// A chat was read: its open turn, if it is recorded, is followed from here on.
+    fn was_read(&self, chat: &ChatId, entries: &[Entry]) {
+        let Some(last) = entries.last() else { return };
+        let is_known = |turns: &HashMap<_, (u64, _)>| {
+            let known: Option<&(u64, _)> = turns.get(chat);
+            known.is_some_and(|(seq, _)| *seq >= last.seq)
+        };
+        if !is_open_and_recorded(entries) || is_known(&self.turns.lock()) {
+            return;
+        }
+        let Some(mut turn) = self.replay(chat, entries) else {
+            return;
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_millis();
+        turn.resume(At(u64::try_from(now).unwrap_or_default()));
+        let mut turns = self.turns.lock();
+        if !is_known(&turns) {
+            insert(&mut turns, chat, last.seq, turn);
+        }
+    }
+
+    fn replay(&self, chat: &ChatId, entries: &[Entry]) -> Option<TurnSpans> {
+        let (mut folded, mut turn) = (Chat::default(), None::<TurnSpans>);
+        // Whoever stored them has exported them.
+        let mut exported: Vec<SpanData> = Vec::new();
+        for entry in entries {
+            folded.append(entry);
+            folded.take_items(|_, _| {});
+            let mut facts = self.contents.facts(&entry.events);
+            let opened = facts
+                .iter()
+                .position(|fact| matches!(fact, Fact::Opened { .. }));
+            if let Some(place) = opened {
+                facts.drain(..place);
+                turn = TurnSpans::open(chat, entry.at, &mut facts[0]);
+            }
+            let after = match folded.status() {
+                Some(Status::Running) => After::Running,
+                Some(Status::Parked) => After::Parked,
+                _ => After::Over,
+            };
+            let Some(turn) = &mut turn else { continue };
+            let stored = Stored {
+                at: entry.at,
+                facts,
+                after,
+                request: None,
+                traced: &self.traced,
+            };
+            turn.take(stored, &mut exported);
+            exported.clear();
+        }
+        turn
+    }
+}
+
+/// Whether the last turn is open and recorded: most that are read are not.
+fn is_open_and_recorded(entries: &[Entry]) -> bool {
+    for event in entries
+        .iter()
+        .rev()
+        .flat_map(|entry| entry.events.iter().rev())
+    {
+        match event {
+            Event::TurnEnded { .. } => return false,
+            Event::TurnOpened { trace, .. } => {
+                return trace.is_some_and(|trace| trace.is_sampled);
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn insert(turns: &mut HashMap<ChatId, (u64, TurnSpans)>, chat: &ChatId, seq: u64, turn: TurnSpans) {
+    if turns.len() < FOLLOWED || turns.contains_key(chat) {
+        turns.insert(chat.clone(), (seq, turn));
+    }
+}
+
+impl Journal for TracedJournal {
+    fn append<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        expected_seq: u64,
+        entry: NewEntry,
+    ) -> Reply<'a, Appended> {
+        let after = match &entry.open {
+            Some(open) if open.is_running => After::Running,
+            Some(_) => After::Parked,
+            None => After::Over,
+        };
+        let (at, facts) = (entry.at, self.contents.facts(&entry.events));
+        Box::pin(async move {
+            let stored = Stored {
+                at,
+                facts,
+                after,
+                // Where this is awaited: the engine scopes that.
+                request: trace::current(),
+                traced: &self.traced,
+            };
+            let appended = self.journal.append(chat, expected_seq, entry).await?;
+            match appended {
+                Appended::Ok { seq } => self.stored(chat, seq, stored),
+                // It is another server's, or is read again.
+                Appended::Conflict { .. } => drop(self.turns.lock().remove(chat)),
+            }
+            Ok(appended)
+        })
+    }
+
+    fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
+        Box::pin(async move {
+            let entries = self.journal.read(chat, after).await?;
+            if after == 0 {
+                self.was_read(chat, &entries);
+            }
+            Ok(entries)
+        })
+    }
+
+    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
+        self.turns.lock().remove(chat);
+        self.journal.delete(chat)
+    }
+
+    fn read_page<'a>(
+        &'a self,
+        chat: &'a ChatId,
+        after: u64,
+        bounds: Bounds,
+    ) -> Reply<'a, EntryPage> {
+        self.journal.read_page(chat, after, bounds)
+    }
+
+    fn tail(&self, chat: &ChatId, after: u64) -> Tail {
+        self.journal.tail(chat, after)
+    }
+
+    fn open_gates<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, GatePage> {
+        self.journal.open_gates(owner, after, limit)
+    }
+
+    fn usage<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        limit: usize,
+    ) -> Reply<'a, Usage> {
+        self.journal.usage(owner, chat, limit)
+    }
+
+    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
+        self.journal.gate(id)
+    }
+
+    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
+        self.journal.call(id)
+    }
+
+    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
+        self.journal.overdue_gates(by, limit)
+    }
+
+    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
+        self.journal.outdated(seen)
+    }
+
+    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
+        self.journal.owner(chat)
+    }
+}
+
+impl Leases for TracedJournal {
+    fn time(&self) -> Reply<'_, At> {
+        self.journal.time()
+    }
+
+    fn hold<'a>(
+        &'a self,
+        owner: &'a Holder,
+        chats: &'a [(ChatId, u64)],
+        lease: Duration,
+    ) -> Reply<'a, Vec<ChatId>> {
+        self.journal.hold(owner, chats, lease)
+    }
+
+    fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
+        self.journal.lease(chat)
+    }
+
+    fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
+        self.journal.release(owner, chats)
+    }
+
+    fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
+        self.journal.orphaned(limit)
+    }
+}
