@@ -120,7 +120,7 @@ class Client:
 
 
 class Payers:
-    """People who come one after the other, at so many a second."""
+    """People who come one after the other, at a steady rate."""
 
     def __init__(self, servers, numbers, rate: float) -> None:
         self.servers, self.numbers, self.rate = servers, numbers, rate
