@@ -36,7 +36,17 @@ APT_TEST := \
   'nginx:/usr/sbin/nginx:the tests of deploy/' \
   'haproxy:/usr/sbin/haproxy:the tests of deploy/' \
   'openssl:openssl:the tests of deploy/' \
-  'systemd:systemd-analyze:checking the systemd unit'
+  'systemd:systemd-analyze:checking the systemd unit' \
+  $(APT_HA)
+
+# Their services are not needed, whether the packages start them or not.
+APT_HA = \
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of failovers' \
+  'patroni:patroni:the tests of failovers' \
+  'etcd-server:etcd:the tests of failovers' \
+  'haproxy:/usr/sbin/haproxy:the tests of failovers' \
+  'iproute2:/*bin/ip:the tests of failovers' \
+  'util-linux:unshare:the tests of failovers'
 
 APT_BENCH := $(APT_RUN) \
   'python3:python3:pydantic-ai, which is measured too' \
@@ -67,7 +77,7 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	$(call say,Serving the demo; stop it with Ctrl-C)
 	@exec scripts/serve
 
-SUITES := check test-rust test-mcp test-emulator test-models test-agui test-adk test-adk-versions test-client test-page test-conformance test-docs test-deploy test-packages fuzz
+SUITES := check test-rust test-mcp test-emulator test-models test-agui test-adk test-adk-versions test-client test-page test-conformance test-docs test-deploy test-ha test-packages fuzz
 
 .PHONY: test
 test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
@@ -197,6 +207,17 @@ test-docs: built-for-python $(EXAMPLE_PACKAGES) $(ADK_TYPESCRIPT) ## every comma
 test-deploy: built-for-python ## the files in deploy/: real proxies in front of the server, and linters
 	$(call say,Tests of deploy/)
 	python=$$(scripts/python-env deploy) && "$$python" -m pytest python/deploy
+
+.PHONY: test-ha
+test-ha: built-for-python ## PostgreSQL with Patroni: the primary's machine is killed and comes back, and nothing is lost
+	$(call say,Killing the primary of PostgreSQL)
+	python=$$(scripts/python-env ha) && scripts/in-namespace "$$python" -m pytest python/ha --short
+
+.PHONY: ha
+ha: built-for-python ## every fault of PostgreSQL with Patroni, directly and through HAProxy, 200 (N) payments each
+	@scripts/apt-ensure $(APT_HA)
+	$(call say,Failing PostgreSQL over)
+	python=$$(scripts/python-env ha) && scripts/in-namespace "$$python" -m pytest python/ha --payments $(or $(N),200)
 
 .PHONY: test-packages
 test-packages: $(PAGE) ## crates, npm package, wheel and sdist, each installed into an empty project and used

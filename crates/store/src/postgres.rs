@@ -23,6 +23,7 @@ mod outage;
 mod pool;
 mod read;
 mod schema;
+mod search;
 mod session;
 mod tls;
 mod url;

@@ -25,6 +25,9 @@ const COUNT: &str = "SELECT count(*) FROM adk_stream.entry";
 const KILL: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE application_name = 'adk-stream'";
 
+/// How many sessions a server has seen.
+const SESSIONS: &str = "SELECT sessions FROM pg_stat_database WHERE datname = 'chats'";
+
 /// One database at several servers, in this order.
 fn at(clusters: &[&Cluster], time_limit: Duration) -> PostgresUrl {
     let hosts: Vec<_> = clusters
@@ -97,6 +100,51 @@ async fn silent_host_keeps_nobody_from_the_one_that_answers() {
         tokio::task::block_in_place(|| answering.sql("chats", KILL));
     }
     assert_eq!(marks(&*stores.journal).await, [0, 1, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn standby_is_asked_by_one_though_many_wait_for_a_primary() {
+    let primary = Cluster::start();
+    primary.database("chats");
+    let standby = tokio::task::block_in_place(|| primary.standby());
+    let time_limit = Duration::from_secs(2);
+    let hosts = [&primary, &standby].map(|cluster| format!("127.0.0.1:{}", cluster.port()));
+    let url = format!(
+        "postgres://postgres@{}/chats?pool_max_conns=20",
+        hosts.join(",")
+    );
+    let url: PostgresUrl = url.parse().unwrap();
+    let stores = opened(&url.with_time_limit(time_limit)).await;
+    append(&*stores.journal, 0).await;
+    let sessions = || {
+        standby
+            .sql("chats", SESSIONS)
+            .trim()
+            .parse::<u128>()
+            .unwrap()
+    };
+    let before = tokio::task::block_in_place(sessions);
+    let begun = Instant::now();
+    let _frozen = tokio::task::block_in_place(|| primary.pause());
+    let reading = (0..64).map(|_| {
+        let journal = Arc::clone(&stores.journal);
+        tokio::spawn(async move { journal.read(&chat(), 0).await })
+    });
+    for read in reading.collect::<Vec<_>>() {
+        let read = read.await.unwrap();
+        assert!(
+            matches!(read, Err(StoreError::Unavailable { .. })),
+            "{read:?}"
+        );
+    }
+    let asked = tokio::task::block_in_place(sessions) - before;
+    // Four times a second, and each search once more at its start.
+    let allowed = begun.elapsed().as_millis() / 250 + 10;
+    assert!(asked > 0);
+    assert!(
+        asked <= allowed,
+        "{asked} sessions, at most {allowed} expected"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -53,6 +53,14 @@ impl Address {
         &self,
         notify: impl Fn(Notification) + Clone + Send + 'static,
     ) -> Result<Session, StoreError> {
+        self.url.search.run(self.find_primary(notify)).await
+    }
+
+    /// Asks all hosts, and takes the first that is a primary.
+    async fn find_primary(
+        &self,
+        notify: impl Fn(Notification) + Clone + Send + 'static,
+    ) -> Result<Session, StoreError> {
         let is_first = self.url.servers.newest().is_none();
         let attempt = |host: usize, delay: Duration| {
             let notify = notify.clone();

@@ -9,6 +9,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use super::lineage::{KnownServers, Lineage};
+use super::search::PrimarySearch;
 use crate::error::StoreError;
 
 /// How many connections one store has at most by default: one that writes, one that listens,
@@ -44,6 +45,8 @@ pub struct PostgresUrl {
     pub(super) time_limit: Duration,
     /// What was seen of its servers. Clones share it.
     pub(super) servers: KnownServers,
+    /// Who looks for the primary. Clones share it.
+    pub(super) search: PrimarySearch,
 }
 
 impl PostgresUrl {
@@ -158,6 +161,7 @@ impl FromStr for PostgresUrl {
             connections: CONNECTIONS,
             time_limit: TIME_LIMIT,
             servers: KnownServers::default(),
+            search: PrimarySearch::default(),
         };
         // User name and password are not inspected.
         let start = text.find('@').unwrap_or(0);

@@ -1,0 +1,111 @@
+"""A cluster and three servers for each way to the database, and the table at the end."""
+
+import itertools
+import math
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+
+import table
+from cluster import Cluster, cluster
+from faults import FAULTS
+from launcher import ROOT
+from machine import begin_network
+from servers import servers
+
+WAYS = ["direct", "haproxy"]
+LOGS = ROOT / "target/ha"
+
+
+@dataclass
+class Form:
+    """How much is done."""
+
+    payments: int
+    # New ones in a second.
+    rate: float
+    # How many are waited for before a fault, and after it.
+    few: int
+    longest_gap: float
+
+
+# The short form does not judge times: it also runs where others use the machine.
+SHORT = Form(payments=12, rate=1, few=3, longest_gap=math.inf)
+
+
+@dataclass
+class Site:
+    """A cluster, and the servers on it."""
+
+    way: str
+    cluster: Cluster
+    servers: list[tuple[str, int]]
+    people: Iterator[int]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--short", action="store_true", help="one fault, a dozen payments")
+    parser.addoption("--payments", type=int, default=200, help="during each fault, at least")
+    parser.addoption("--longest-gap", type=float, default=15, help="between payments, in seconds")
+
+
+def pytest_generate_tests(metafunc):
+    if "site" in metafunc.fixturenames:
+        ways = WAYS[:1] if metafunc.config.getoption("--short") else WAYS
+        metafunc.parametrize("site", ways, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--short"):
+        chosen = [item for item in items if f"[{FAULTS[0].name}" in item.name]
+        chosen = chosen or [item for item in items if FAULTS[0].name in item.name]
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
+
+
+def pytest_configure():
+    # A test that is ended cleans up like one that is interrupted.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def network():
+    begin_network()
+
+
+@pytest.fixture(scope="session")
+def form(request):
+    option = request.config.getoption
+    if option("--short"):
+        return SHORT
+    return Form(option("--payments"), rate=6, few=20, longest_gap=option("--longest-gap"))
+
+
+@pytest.fixture(scope="session")
+def site(request, network):
+    logs = LOGS / request.param
+    logs.mkdir(parents=True, exist_ok=True)
+    for old in logs.iterdir():
+        old.unlink()
+    with ExitStack() as running:
+        database = running.enter_context(cluster(logs))
+        addresses = running.enter_context(servers(request.param, logs))
+        yield Site(request.param, database, addresses, itertools.count())
+
+
+ROWS: list[table.Row] = []
+
+
+@pytest.fixture(scope="session")
+def rows():
+    return ROWS
+
+
+def pytest_terminal_summary(terminalreporter):
+    if ROWS:
+        terminalreporter.write_line("")
+        terminalreporter.write_line(table.rendered(ROWS))
+    terminalreporter.write_line(f"The logs are in {LOGS.relative_to(ROOT)}.")
