@@ -27,8 +27,12 @@ export type Capability =
   | 'asking-tool'
   /** A tool that asks or waits in the middle of its work outlives its server. */
   | 'tool-outlives-server'
-  /** The agent says by a code why it fails, and when to try again. */
+  /** All calls that a message asks for reach the server, at once or one after the other. */
+  | 'several-calls'
+  /** The agent says by a code why it fails. */
   | 'named-failure'
+  /** An agent that is asked too often says when to try again. */
+  | 'retry-time'
   /** A client can ask for the stream of a turn that runs. */
   | 'resume'
   /** A client can name the profile of the SDK that it is spoken to in. */
@@ -59,6 +63,11 @@ const atOnce: Reasons = {
 };
 
 const oneCallAtATime = 'it makes one call at a time';
+
+/** A live model, by whichever server. */
+const noRetryTime: Reasons = {
+  'retry-time': "Gemini's live wire has no place for it, and so ADK's has none",
+};
 
 const inTurn: Reasons = {
   'parallel-questions': oneCallAtATime,
@@ -99,6 +108,7 @@ const adk: Reasons = {
 const adkLive: Reasons = {
   ...anyAdk,
   ...socket,
+  ...noRetryTime,
   'page-tool-beside-question':
     'the tool at ADK asks the page, whose client sends the output at once; the question is then asked again',
   'question-outlives-server':
@@ -128,7 +138,14 @@ const aiSdk: Reasons = {
 const joinsCalls =
   'by the Messages API, LiteLLM 1.103.7 joins the inputs of calls that are made at once into one text';
 
+/** A model that is asked through LiteLLM. */
+const behindLitellm: Reasons = {
+  'retry-time': 'LiteLLM 1.103.7 drops the time with which Gemini refuses a request',
+};
+
 const anthropic: Reasons = {
+  ...behindLitellm,
+  'several-calls': joinsCalls,
   'parallel-questions': joinsCalls,
   'sequential-questions': joinsCalls,
   'partial-answers': joinsCalls,
@@ -209,20 +226,20 @@ export const cells = {
   'gemini-live': {
     transport: 'socket',
     agent: 'gemini-live',
-    cannot: { ...inTurn, ...socket },
+    cannot: { ...inTurn, ...socket, ...noRetryTime },
     without: [...agentsOnly, 'race'],
   },
   openai: {
     transport: 'sse',
     agent: 'openai',
-    cannot: atOnce,
+    cannot: { ...atOnce, ...behindLitellm },
     without: [...agentsOnly, 'race'],
     shortRun: [...modelBasics, 'payments', 'mixed-step'],
   },
   responses: {
     transport: 'sse',
     agent: 'responses',
-    cannot: atOnce,
+    cannot: { ...atOnce, ...behindLitellm },
     without: [...agentsOnly, 'race'],
     shortRun: [...modelBasics, 'payments', 'mixed-step'],
   },

@@ -84,7 +84,14 @@ impl HistoryBuilder {
         for part in &content.parts {
             match &part.data {
                 Data::FunctionResponse(response) => self.response(response),
-                Data::Text(text) => said.push(message::Part::text(text)),
+                Data::Text(text) => match said.last_mut() {
+                    // Some clients send messages that follow each other as one content.
+                    Some(message::Part::Text { text: lines, .. }) => {
+                        lines.push('\n');
+                        lines.push_str(text);
+                    }
+                    _ => said.push(message::Part::text(text)),
+                },
                 Data::InlineData(blob) => said.extend(file(
                     blob.mime_type.as_deref(),
                     format!(
@@ -292,6 +299,16 @@ mod tests {
         assert!(
             matches!(last, HistoryItem::Result { call, .. } if call.provider_id.as_deref() == Some("1"))
         );
+    }
+
+    #[test]
+    fn messages_in_one_content_are_lines() {
+        let texts = json!([{"text": "fail with rate limit"}, {"text": "How is Oslo?"}]);
+        let history = history_of(json!([{"role": "user", "parts": texts}]));
+        let [HistoryItem::Message(message)] = history.as_slice() else {
+            panic!("{history:?}");
+        };
+        assert_eq!(message.text(), "fail with rate limit\nHow is Oslo?");
     }
 
     #[test]

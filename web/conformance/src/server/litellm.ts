@@ -93,7 +93,35 @@ export class Litellm {
       },
       listening: /running on (http:\S+)/,
     });
-    return new Litellm(folder, running, emulators);
+    const litellm = new Litellm(folder, running, emulators);
+    await litellm.#warmUp();
+    return litellm;
+  }
+
+  /**
+   * Asks it once by each API: it loads what an API needs with the first request, which takes longer on a busy
+   * machine than a test waits for a window.
+   */
+  async #warmUp(): Promise<void> {
+    const { url } = this.place;
+    const model = modelOf(this.place, 0).name;
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const requests = {
+      'chat/completions': { messages },
+      responses: { input: messages },
+      messages: { messages, max_tokens: 1000 },
+    };
+    for (const [path, body] of Object.entries(requests)) {
+      const response = await fetch(`${url}/v1/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer a-key' },
+        body: JSON.stringify({ model, stream: true, ...body }),
+      });
+      const text = await response.text();
+      if (!response.ok) {
+        throw new Error(`LiteLLM answers /v1/${path} with ${response.status}: ${text}`);
+      }
+    }
   }
 
   async stop(): Promise<void> {

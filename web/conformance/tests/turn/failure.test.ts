@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { chunksOf } from '../../src/event-stream.ts';
 import { majors } from '../../src/sdk.ts';
-import { flow } from './flow.ts';
-import { agent, serve } from './served.ts';
+import { can, flow } from './flow.ts';
+import { serve } from './served.ts';
 import { expectLastWord, expectServed, expectSound } from './sound.ts';
 
 const served = serve();
@@ -16,8 +16,7 @@ flow('named-failure').each(majors)('the chat shows the error, on version %s', as
   const chat = await tab.api.chat(tab.id);
   expect(chat?.status).toBe('failed');
   expect(chat?.error?.code).toBe('rate_limited');
-  // Gemini's live wire has no place for it, and so ADK's has none.
-  if (!['gemini-live', 'adk-live'].includes(agent)) {
+  if (can('retry-time')) {
     expect(chat?.error?.retryAfterMs).toBeGreaterThan(0);
   }
 });

@@ -66,7 +66,7 @@ flow('late-result').each(majors)(
   },
 );
 
-flow('late-result').each(majors)(
+flow('late-result', 'several-calls').each(majors)(
   'it waits for a turn that is parked, on version %s',
   async major => {
     const tab = served.open(major);

@@ -91,7 +91,7 @@ test.each(majors)(
   },
 );
 
-test.each(majors)(
+flow('several-calls').each(majors)(
   'one question times out beside one that was answered, on version %s',
   async major => {
     const tab = served.open(major);
