@@ -57,7 +57,9 @@ def unknown(span: Span, root: Path = ROOT) -> str | None:
             return None if known else f"npm has no script {script}"
     for word in words:
         folder, slash, _ = word.partition("/")
-        if slash and folder in FOLDERS and not PLACEHOLDER.search(word):
+        # What is installed or built is not there in every clone.
+        is_made = re.search(r"/(node_modules|dist|target)(/|$)", word)
+        if slash and folder in FOLDERS and not is_made and not PLACEHOLDER.search(word):
             # With a place inside of the file, or where its tests end.
             path = re.split(r"[:#]", word.rstrip(".,;)"))[0]
             if not (root / path).exists() and not (root / f"{path}.rs").exists():
