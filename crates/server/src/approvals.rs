@@ -66,7 +66,6 @@ fn approval_and_decision(found: &Approval) -> Value {
 fn approval(open: &OpenGate) -> Value {
     let kind = &open.gate.kind;
     let mut approval = json!({
-        "kind": Asks::of(open).name(),
         "approvalId": open.gate.id,
         "chatId": open.chat,
         "toolCallId": open.call.id,
@@ -79,6 +78,7 @@ fn approval(open: &OpenGate) -> Value {
         "digest": open.gate.digest(&open.call),
     });
     if let Some(schema) = kind.schema() {
+        approval["kind"] = "question".into();
         approval["schema"] = schema.clone();
     }
     if let Some(expires) = open.gate.expires {
@@ -154,13 +154,6 @@ impl Asks {
         match open.gate.kind.schema() {
             Some(_) => Self::Data,
             None => Self::Approval,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Approval => "approval",
-            Self::Data => "question",
         }
     }
 }

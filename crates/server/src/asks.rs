@@ -43,6 +43,7 @@ struct Asked {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 enum Whom {
     Approval { question: String },
+    Question { question: String, schema: Value },
     ClientCall { tool: String, input: Value },
 }
 
@@ -65,6 +66,11 @@ pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Resp
     let timeout = asked.timeout_ms.map(Duration::from_millis);
     let ask = match asked.ask {
         Whom::Approval { question } => Ask::Approval { question, timeout },
+        Whom::Question { question, schema } => Ask::Data {
+            question,
+            schema,
+            timeout,
+        },
         Whom::ClientCall { tool, input } => Ask::Page {
             tool,
             input,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::schema::{self, Schema};
 
-/// How many errors of one answer are told.
+/// How many errors of one answer are reported.
 const MAX_ERRORS: usize = 32;
 
 /// What is wrong with one field of an answer.
@@ -117,7 +117,9 @@ mod tests {
 
     fn paths(answer: Value) -> Vec<String> {
         let errors = check_answer(&table(), &answer).unwrap_err();
-        errors.into_iter().map(|error| error.path).collect()
+        let mut paths: Vec<_> = errors.into_iter().map(|error| error.path).collect();
+        paths.sort();
+        paths
     }
 
     #[test]

@@ -279,6 +279,13 @@ impl Context {
         Ok(output)
     }
 
+    /// Whether an earlier run has recorded a step of this name.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn is_recorded(&self, name: &str) -> bool {
+        let mut records = self.recorded.records.iter();
+        records.any(|(known, _)| known == name)
+    }
+
     /// Shows how far the work has come: an output that is not final.
     pub async fn progress(&self, output: impl Serialize) {
         if let Ok(output) = serde_json::to_value(output) {

@@ -16,6 +16,7 @@ from adk_stream import (
     Refused,
     TimedOut,
     approve,
+    ask,
     on_page,
 )
 from conftest import Context
@@ -45,6 +46,30 @@ async def test_a_page_is_asked_for_its_tool_and_its_output_comes_back(fake, cont
     (ask,) = fake.asked
     assert ask.body["ask"] == {"clientCall": {"tool": "change_bgm", "input": {"track": 2}}}
     assert ask.body["timeoutMs"] is None
+
+
+async def test_a_person_is_asked_for_data_and_it_comes_back(fake, context):
+    fake.says({"decision": "output", "output": {"people": 4}})
+    schema = {"type": "object", "properties": {"people": {"type": "integer"}}}
+    assert await ask(context, "For how many?", schema, timeout=30) == {"people": 4}
+    (asked,) = fake.asked
+    assert asked.body["ask"] == {"question": {"question": "For how many?", "schema": schema}}
+    assert asked.body["timeoutMs"] == 30_000
+
+
+@pytest.mark.parametrize(
+    ("decision", "error"),
+    [
+        ({"decision": "denied", "reason": "not now"}, Denied),
+        ({"decision": "timed-out"}, TimedOut),
+        ({"decision": "cancelled"}, Cancelled),
+        ({"decision": "approved"}, Refused),
+    ],
+)
+async def test_what_is_no_data_is_an_exception(fake, context, decision, error):
+    fake.says(decision)
+    with pytest.raises(error):
+        await ask(context, "For how many?", {"type": "integer"})
 
 
 async def test_the_example_of_the_documents(fake, context):

@@ -5,8 +5,8 @@ import { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 
 /** A question that is open. */
 export type Approval = {
-  /** `question` asks for data that fits `schema`; older servers ask for a yes or a no only. */
-  kind?: 'approval' | 'question';
+  /** Asks for data that fits `schema`; without it, for a yes or a no. */
+  kind?: 'question';
   schema?: Record<string, unknown>;
   approvalId: string;
   chatId: string;

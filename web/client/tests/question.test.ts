@@ -39,7 +39,7 @@ test('a question is found among the calls, static or dynamic', () => {
   }
 });
 
-test('what became of it is told', () => {
+test('a closed question says what became of it', () => {
   const answered = { ...part, state: 'output-available', output: { people: 4 } };
   expect(questionOf(answered)).toMatchObject({ state: 'answered', answer: { people: 4 } });
   const closed = { ...part, state: 'output-error', errorText: 'Declined' };

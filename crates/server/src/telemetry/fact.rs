@@ -76,6 +76,8 @@ pub(super) enum AskedOf {
     Person,
     /// A person, while it runs.
     PersonWithin,
+    /// A person, for data.
+    PersonForData,
     /// A page.
     Page,
 }
@@ -144,6 +146,7 @@ impl Contents {
                 kind: match gate.kind {
                     GateKind::Approval { .. } => AskedOf::Person,
                     GateKind::ToolApproval { .. } => AskedOf::PersonWithin,
+                    GateKind::Question { .. } => AskedOf::PersonForData,
                     GateKind::ClientCall => AskedOf::Page,
                 },
             },

@@ -65,6 +65,8 @@ pub(super) const INVOKE_AGENT: &str = "invoke_agent";
 pub(super) const EXECUTE_TOOL: &str = "execute_tool";
 /// An approval.
 pub(super) const AWAIT_APPROVAL: &str = "await_approval";
+/// A question that asks for data.
+pub(super) const AWAIT_ANSWER: &str = "await_answer";
 /// A client call.
 pub(super) const AWAIT_CLIENT: &str = "await_client";
 

@@ -368,6 +368,7 @@ impl TurnSpans {
     ) {
         let (operation, kind) = match open.kind {
             AskedOf::Person | AskedOf::PersonWithin => (names::AWAIT_APPROVAL, "approval"),
+            AskedOf::PersonForData => (names::AWAIT_ANSWER, "question"),
             AskedOf::Page => (names::AWAIT_CLIENT, "client_call"),
         };
         let parent = match open.kind {

@@ -7,14 +7,20 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::catalog::{RemoteTool, shorten};
-use super::connection::{CallFailure, Event, Progress};
+use super::connection::{Call, CallFailure, Elicitation, Elicited, Event, Progress};
 use super::link::Link;
 use super::output::output;
-use crate::context::Context;
+use crate::context::{Context, Refused};
 use crate::tool::ToolError;
 
 /// How much of a message beside progress is shown.
 const MAX_PROGRESS_BYTES: usize = 1024;
+
+/// How much of what a server asks a person is shown.
+const MAX_QUESTION_BYTES: usize = 4096;
+
+/// The record of a call whose server has asked a person.
+const ELICITED: &str = "mcp elicitation";
 
 /// How much of what a server says of a refusal is passed on.
 const MAX_REFUSAL_BYTES: usize = 2048;
@@ -26,8 +32,12 @@ pub(super) async fn run(
     context: Context,
     input: Value,
 ) -> Result<Value, ToolError> {
+    // The server that waited for the answer of a person is gone with the process that asked.
+    if context.is_recorded(ELICITED) && !tool.is_idempotent {
+        return Err(ToolError::Unknown);
+    }
     let limit = link.config.call_timeout;
-    let deadline = Instant::now() + limit;
+    let mut deadline = Instant::now() + limit;
     // The tool may have another schema than when the call was approved.
     let checked = tool.check_input(&input);
     checked.map_err(|why| ToolError::new(format!("{} has changed: {why}", tool.name)))?;
@@ -61,6 +71,15 @@ pub(super) async fn run(
                     let _ = timeout_at(deadline, context.progress(preliminary(&progress))).await;
                 }
             }
+            Ok(Event::Elicitation(asked)) => {
+                let began = Instant::now();
+                let answer = elicit(&link, &context, &mut call, asked).await;
+                // The time that the person took is not the server's.
+                deadline += began.elapsed();
+                if let Some(answer) = answer {
+                    break answer;
+                }
+            }
             Err(_) => {
                 call.cancel("timeout");
                 break Err(CallFailure::Lost(format!(
@@ -84,6 +103,53 @@ pub(super) async fn run(
         Err(CallFailure::Lost(why)) => {
             link.suspicion.notify_one();
             Err(lost(&link, &tool, &context, &why))
+        }
+    }
+}
+
+/// Asks the person whose call it is for what the server wants to know. Gives the answer of the call, if
+/// that comes first.
+async fn elicit(
+    link: &Link,
+    context: &Context,
+    call: &mut Call,
+    asked: Elicitation,
+) -> Option<Result<Value, CallFailure>> {
+    let Elicitation {
+        message,
+        schema,
+        answer,
+    } = asked;
+    let mut asking = std::pin::pin!(async {
+        // Before anybody is asked: see `run`.
+        if context.once(ELICITED, async { Ok(true) }).await.is_err() {
+            return Elicited::Cancelled;
+        }
+        // Who asks is the server, and nobody else.
+        let message = shorten(&message, MAX_QUESTION_BYTES);
+        let question = format!("The MCP server {} asks: {message}", link.config.name);
+        let timeout = link.config.approval_timeout;
+        match context.ask_within(question, schema, timeout).await {
+            Ok(answer) => Elicited::Accepted(answer),
+            Err(Refused::Denied { .. }) => Elicited::Declined,
+            Err(refused) => {
+                tracing::debug!(server = %link.config.name, why = %refused, "MCP elicitation cancelled");
+                Elicited::Cancelled
+            }
+        }
+    });
+    loop {
+        tokio::select! {
+            elicited = &mut asking => {
+                // A server that is gone has no use for it.
+                let _ = answer.send(elicited);
+                return None;
+            }
+            event = call.next() => {
+                if let Event::Answer(answer) = event {
+                    return Some(answer);
+                }
+            }
         }
     }
 }

@@ -18,13 +18,13 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
-use self::handler::{Handler, Progresses};
+use self::handler::{Handler, OpenCalls};
 use self::peer::Sent;
 use super::catalog::shorten;
 use super::config::{ConfigError, Limits, ServerConfig, Transport};
 
-pub(super) use self::handler::Progress;
-pub(super) use self::peer::{CallFailure, Event, Peer};
+pub(super) use self::handler::{Elicitation, Elicited, Progress};
+pub(super) use self::peer::{Call, CallFailure, Event, Peer};
 pub(super) use self::session::{About, Session, SessionEvent};
 
 /// Of an answer that was dropped since it is too large. It is never sent.
@@ -117,11 +117,11 @@ impl Connector {
             },
         };
         let sent = Arc::new(Sent::default());
-        let progresses = Arc::new(Progresses::default());
+        let open_calls = Arc::new(OpenCalls::default());
         let list_changed = Arc::new(Notify::new());
         let handler = Handler {
             server: self.name.clone(),
-            progresses: progresses.clone(),
+            open_calls: open_calls.clone(),
             list_changed: list_changed.clone(),
             roots: self.roots.clone(),
         };
@@ -147,7 +147,7 @@ impl Connector {
                 return Ok(Session::new(
                     service,
                     sent,
-                    progresses,
+                    open_calls,
                     list_changed,
                     process,
                 ));

@@ -3,6 +3,7 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod elicitation;
 mod fixture;
 mod http;
 mod real;

@@ -82,6 +82,7 @@ def tools():
         tool("garbage"),
         tool("shapeless"),
         tool("ask"),
+        tool("elicit"),
         tool("change"),
         tool("pid"),
         tool("environment"),
@@ -131,12 +132,12 @@ def flood(kind):
             )
 
 
-def ask(method, params):
+def ask(method, params, timeout=5):
     identity = f"ask-{method}"
     asked = answers[identity] = queue.SimpleQueue()
     send({"id": identity, "method": method, "params": params})
     try:
-        reply = asked.get(timeout=5)
+        reply = asked.get(timeout=timeout)
     except queue.Empty:
         reply = {}
     if "error" in reply:
@@ -222,12 +223,29 @@ def call(identity, name, arguments, meta):
                     ask(
                         "elicitation/create",
                         {
+                            "mode": "url",
                             "message": "Who?",
-                            "requestedSchema": {"type": "object", "properties": {}},
+                            "url": "https://example.com",
+                            "elicitationId": "e",
                         },
                     ),
                     ask("other/method", {}),
                 ]
+            )
+        )
+    elif name == "elicit":
+        answer = text(
+            ask(
+                "elicitation/create",
+                {
+                    "message": "For how many?",
+                    "requestedSchema": {
+                        "type": "object",
+                        "properties": {"people": {"type": "integer", "minimum": 1}},
+                        "required": ["people"],
+                    },
+                },
+                timeout=60,
             )
         )
     elif name == "change":

@@ -23,6 +23,25 @@ async def approve(tool_context: ToolContext, question: str, timeout: float | Non
         raise _refusal(decision)
 
 
+async def ask(
+    tool_context: ToolContext,
+    question: str,
+    schema: Mapping[str, Any],
+    timeout: float | None = None,
+) -> Any:
+    """Asks a person for data that fits a JSON Schema, and returns it.
+
+    adk-stream validates the answer before it is taken, so what is returned fits.
+
+    Raises `Denied` if the person declines, and what `approve` raises.
+    """
+    asked = {"question": question, "schema": dict(schema)}
+    decision = await _ask(tool_context, {"question": asked}, timeout)
+    if decision["decision"] != "output":
+        raise _refusal(decision)
+    return decision.get("output")
+
+
 async def on_page(
     tool_context: ToolContext,
     tool: str,

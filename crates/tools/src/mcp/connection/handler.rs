@@ -7,16 +7,19 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
-    ElicitRequestParams, ElicitResult, ElicitationAction, ErrorCode, ErrorData, Implementation,
-    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, Root,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
+    ErrorData, FormElicitationCapability, Implementation, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    Root,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
-use tokio::sync::{Notify, watch};
+use serde_json::Value;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::short;
 
@@ -28,20 +31,77 @@ pub(in crate::mcp) struct Progress {
     pub(in crate::mcp) message: Option<String>,
 }
 
-/// Who wants to know how far a call has come. Only the latest word of each is kept.
-#[derive(Default)]
-pub(super) struct Progresses(Mutex<HashMap<ProgressToken, watch::Sender<Option<Progress>>>>);
+/// What a server asks a person for in the middle of a call.
+#[derive(Debug)]
+pub(in crate::mcp) struct Elicitation {
+    pub(in crate::mcp) message: String,
+    /// What the answer has to be.
+    pub(in crate::mcp) schema: Value,
+    /// Where the answer goes. If it is dropped, the request is cancelled.
+    pub(in crate::mcp) answer: oneshot::Sender<Elicited>,
+}
 
-impl Progresses {
-    fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, watch::Sender<Option<Progress>>>> {
+/// What became of it.
+#[derive(Debug)]
+pub(in crate::mcp) enum Elicited {
+    Accepted(Value),
+    Declined,
+    Cancelled,
+}
+
+/// The calls that have no answer yet.
+#[derive(Default)]
+pub(super) struct OpenCalls(Mutex<HashMap<ProgressToken, OpenCall>>);
+
+/// Who wants to know what comes of a call before its answer.
+struct OpenCall {
+    /// How far it has come. Only the latest word is kept.
+    progress: watch::Sender<Option<Progress>>,
+    /// What its server asks for, one after the other.
+    elicitations: mpsc::Sender<Elicitation>,
+}
+
+/// What comes of a call before its answer.
+pub(super) struct Meanwhile {
+    pub(super) progress: watch::Receiver<Option<Progress>>,
+    pub(super) elicitations: mpsc::Receiver<Elicitation>,
+}
+
+impl OpenCalls {
+    fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, OpenCall>> {
         // Nothing that holds the lock can panic half-way through a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn watch(&self, token: &ProgressToken) -> watch::Receiver<Option<Progress>> {
-        let (sender, receiver) = watch::channel(None);
-        self.calls().insert(token.clone(), sender);
-        receiver
+    pub(super) fn watch(&self, token: &ProgressToken) -> Meanwhile {
+        let (sender, progress) = watch::channel(None);
+        let (asks, elicitations) = mpsc::channel(1);
+        let call = OpenCall {
+            progress: sender,
+            elicitations: asks,
+        };
+        self.calls().insert(token.clone(), call);
+        Meanwhile {
+            progress,
+            elicitations,
+        }
+    }
+
+    /// The one call that is open. With several, nobody can say whose person is asked.
+    async fn only(&self) -> Option<mpsc::Sender<Elicitation>> {
+        for _ in 0..REGISTRATION_LOOKS {
+            {
+                let calls = self.calls();
+                let mut open = calls.values();
+                match (open.next(), open.next()) {
+                    (Some(call), None) => return Some(call.elicitations.clone()),
+                    (Some(_), Some(_)) => return None,
+                    (None, _) => {}
+                }
+            }
+            tokio::time::sleep(REGISTRATION_PAUSE).await;
+        }
+        None
     }
 
     pub(super) fn forget(&self, token: &ProgressToken) {
@@ -49,11 +109,15 @@ impl Progresses {
     }
 }
 
-/// Takes what a server says by itself, and refuses what it asks. Nothing here waits: a server that floods
-/// would otherwise fill the memory with what waits.
+/// How long a server may be faster than the note of the call that it was sent.
+const REGISTRATION_LOOKS: usize = 10;
+const REGISTRATION_PAUSE: Duration = Duration::from_millis(20);
+
+/// Takes what a server says by itself, and refuses what it asks, but for data of the person whose call
+/// runs. Nothing else waits here: a server that floods would otherwise fill the memory with what waits.
 pub(super) struct Handler {
     pub(super) server: String,
-    pub(super) progresses: Arc<Progresses>,
+    pub(super) open_calls: Arc<OpenCalls>,
     pub(super) list_changed: Arc<Notify>,
     pub(super) roots: Vec<String>,
 }
@@ -93,11 +157,43 @@ impl ClientHandler for Handler {
 
     async fn create_elicitation(
         &self,
-        _: ElicitRequestParams,
+        params: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        tracing::debug!(server = %self.server, "MCP elicitation declined");
-        Ok(ElicitResult::new(ElicitationAction::Decline))
+        let declined = |why: &str| {
+            tracing::debug!(server = %self.server, why, "MCP elicitation declined");
+            Ok(ElicitResult::new(ElicitationAction::Decline))
+        };
+        let (message, schema) = match params {
+            ElicitRequestParams::FormElicitationParams {
+                message,
+                requested_schema,
+                ..
+            } => (message, requested_schema),
+            _ => return declined("nobody is sent to a URL"),
+        };
+        let Ok(schema) = serde_json::to_value(schema) else {
+            return declined("its schema can't be read");
+        };
+        let Some(call) = self.open_calls.only().await else {
+            return declined("it is not about the one call that is open");
+        };
+        let (answer, elicited) = oneshot::channel();
+        let asked = Elicitation {
+            message,
+            schema,
+            answer,
+        };
+        if call.try_send(asked).is_err() {
+            return declined("the call asks for something else already");
+        }
+        Ok(match elicited.await {
+            Ok(Elicited::Accepted(content)) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(content)
+            }
+            Ok(Elicited::Declined) => ElicitResult::new(ElicitationAction::Decline),
+            Ok(Elicited::Cancelled) | Err(_) => ElicitResult::new(ElicitationAction::Cancel),
+        })
     }
 
     async fn on_progress(
@@ -105,8 +201,8 @@ impl ClientHandler for Handler {
         params: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        if let Some(call) = self.progresses.calls().get(&params.progress_token) {
-            call.send_replace(Some(Progress {
+        if let Some(call) = self.open_calls.calls().get(&params.progress_token) {
+            call.progress.send_replace(Some(Progress {
                 progress: params.progress,
                 total: params.total,
                 message: params.message,
@@ -134,6 +230,8 @@ impl ClientHandler for Handler {
         if !self.roots.is_empty() {
             capabilities.roots = Some(Default::default());
         }
+        let form = FormElicitationCapability::default();
+        capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
         let us = Implementation::new("adk-stream", env!("CARGO_PKG_VERSION"));
         let mut info = ClientConfig::new(capabilities, us);
         info.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use turn::TraceContext;
 
-use super::handler::{Progress, Progresses};
+use super::handler::{Elicitation, Meanwhile, OpenCalls, Progress};
 use super::{TOO_LARGE, UNREADABLE, short};
 
 /// How many pages of a list are read.
@@ -56,7 +56,7 @@ impl Sent {
 pub(in crate::mcp) struct Peer {
     pub(super) inner: rmcp::service::Peer<RoleClient>,
     pub(super) sent: Arc<Sent>,
-    pub(super) progresses: Arc<Progresses>,
+    pub(super) open_calls: Arc<OpenCalls>,
 }
 
 impl Peer {
@@ -103,11 +103,11 @@ impl Peer {
         let options = PeerRequestOptions::no_options();
         let handle = self.inner.send_cancellable_request(request, options).await;
         let handle = handle.map_err(|error| short(&error.to_string()))?;
-        let progress = self.progresses.watch(&handle.progress_token);
+        let meanwhile = self.open_calls.watch(&handle.progress_token);
         Ok(Call {
             peer: self.clone(),
             handle: Some(handle),
-            progress,
+            meanwhile,
         })
     }
 }
@@ -116,13 +116,15 @@ impl Peer {
 pub(in crate::mcp) struct Call {
     peer: Peer,
     handle: Option<RequestHandle<RoleClient>>,
-    progress: watch::Receiver<Option<Progress>>,
+    meanwhile: Meanwhile,
 }
 
 /// What comes of a call.
 pub(in crate::mcp) enum Event {
     Answer(Result<Value, CallFailure>),
     Progress(Progress),
+    /// The server asks the person whose call it is for data.
+    Elicitation(Elicitation),
 }
 
 impl Call {
@@ -140,13 +142,14 @@ impl Call {
                 let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                 Event::Answer(answer.map_or_else(|error| Err(failure(error, was_sent)), result))
             }
-            Some(progress) = changed(&mut self.progress) => Event::Progress(progress),
+            Some(asked) = self.meanwhile.elicitations.recv() => Event::Elicitation(asked),
+            Some(progress) = changed(&mut self.meanwhile.progress) => Event::Progress(progress),
         }
     }
 
     fn finish(&mut self) -> Option<RequestHandle<RoleClient>> {
         let handle = self.handle.take()?;
-        self.peer.progresses.forget(&handle.progress_token);
+        self.peer.open_calls.forget(&handle.progress_token);
         Some(handle)
     }
 

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinError;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::handler::{Handler, Progresses};
+use super::handler::{Handler, OpenCalls};
 use super::peer::{Peer, Sent};
 use super::process::Process;
 use super::{Failure, short};
@@ -56,14 +56,14 @@ impl Session {
     pub(super) fn new(
         service: RunningService<RoleClient, Handler>,
         sent: Arc<Sent>,
-        progresses: Arc<Progresses>,
+        open_calls: Arc<OpenCalls>,
         notified: Arc<Notify>,
         process: Option<Arc<Process>>,
     ) -> Self {
         let peer = Peer {
             inner: service.peer().clone(),
             sent,
-            progresses,
+            open_calls,
         };
         let info = peer.inner.peer_info();
         let wants_subscription = info.is_some_and(|info| {
