@@ -33,7 +33,7 @@ class Form:
 
 
 # The short form does not judge times: it also runs where others use the machine.
-SHORT = Form(payments=12, rate=1, few=3, longest_gap=math.inf)
+SHORT = Form(payments=12, rate=0.5, few=2, longest_gap=math.inf)
 
 
 @dataclass
@@ -81,7 +81,7 @@ def form(request):
     option = request.config.getoption
     if option("--short"):
         return SHORT
-    return Form(option("--payments"), rate=6, few=20, longest_gap=option("--longest-gap"))
+    return Form(option("--payments"), rate=4, few=15, longest_gap=option("--longest-gap"))
 
 
 @pytest.fixture(scope="session")

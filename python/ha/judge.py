@@ -3,7 +3,7 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from payments import Client, Payment
+from payers import Client, Payment
 
 
 def judge(servers, cluster, payments: list[Payment]) -> Counter:

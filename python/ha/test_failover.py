@@ -9,7 +9,7 @@ import pytest
 from cluster import until
 from faults import FAULTS, wait_until_over
 from judge import judge
-from payments import Payers
+from payers import Payers
 from table import Row
 
 
