@@ -61,6 +61,9 @@ def test_nothing_is_paid_twice(served, emulator, ledger, pytestconfig):
             assert ledger.paid(name) == 1
     print(f"{kills} kills, {AT_WORK} tools at work at each: {dict(found)}")
     assert set(found) <= {("unknown", "server-stopped", 1), ("output", None, 1)}, found
+    # Nor by a server that has taken over since.
+    paid = Counter(entry["to"] for entry in ledger.entries())
+    assert len(paid) == kills * AT_WORK and set(paid.values()) == {1}, paid
 
 
 @flow("ADK restarts")
