@@ -25,6 +25,8 @@ pub enum EngineError {
     InvalidOutput(String),
     /// A tool that the page declares is one that the agent takes by its name, and is not declared right.
     InvalidPageTool(String),
+    /// The chat was deleted, and no other is opened under its id.
+    ChatDeleted,
     /// A chat can't be opened under this id.
     InvalidChatId(&'static str),
     /// The agent does not understand speech.
@@ -49,6 +51,7 @@ impl EngineError {
             Self::UnknownChat => Code::UnknownChat,
             Self::UnknownApproval => Code::UnknownApproval,
             Self::UnknownCall => Code::UnknownCall,
+            Self::ChatDeleted => Code::ChatDeleted,
             Self::InvalidInput(_) => Code::InvalidInput,
             Self::InvalidOutput(_) => Code::InvalidOutput,
             Self::InvalidPageTool(_) => Code::InvalidPageTool,
@@ -67,6 +70,7 @@ impl EngineError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     AudioUnsupported,
+    ChatDeleted,
     InvalidChatId,
     InvalidInput,
     InvalidOutput,
@@ -82,8 +86,9 @@ enum Code {
 
 impl Code {
     /// Every code with its name.
-    const NAMES: [(Self, &'static str); 12] = [
+    const NAMES: [(Self, &'static str); 13] = [
         (Self::AudioUnsupported, "audio_unsupported"),
+        (Self::ChatDeleted, "chat_deleted"),
         (Self::InvalidChatId, "invalid_chat_id"),
         (Self::InvalidInput, "invalid_input"),
         (Self::InvalidOutput, "invalid_output"),
@@ -113,6 +118,7 @@ impl fmt::Display for EngineError {
             Self::UnknownChat => out.write_str("There is no such chat."),
             Self::UnknownApproval => out.write_str("There is no such approval."),
             Self::UnknownCall => out.write_str("There is no such call."),
+            Self::ChatDeleted => out.write_str("This chat was deleted."),
             Self::Refused(refusal) => out.write_str(&refusal.message),
             Self::InvalidInput(why) => {
                 write!(out, "The input is not one that the tool takes: {why}")
@@ -138,7 +144,10 @@ impl std::error::Error for EngineError {}
 
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
-        Self::Store(error)
+        match error {
+            StoreError::ChatDeleted { .. } => Self::ChatDeleted,
+            error => Self::Store(error),
+        }
     }
 }
 
@@ -192,6 +201,7 @@ impl<'de> Deserialize<'de> for EngineError {
             Some(Code::InvalidPageTool) => Self::InvalidPageTool(message),
             Some(Code::InvalidChatId) => Self::InvalidChatId("another server refuses it"),
             Some(Code::AudioUnsupported) => Self::AudioUnsupported,
+            Some(Code::ChatDeleted) => Self::ChatDeleted,
             Some(Code::ShuttingDown) => Self::Closed,
             // The other server's store is its own affair.
             Some(Code::OwnerUnreachable | Code::StoreMoved | Code::StoreUnavailable) => {

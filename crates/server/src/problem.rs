@@ -223,6 +223,7 @@ impl From<EngineError> for Problem {
             | EngineError::InvalidOutput(_)
             | EngineError::InvalidPageTool(_)
             | EngineError::InvalidChatId(_) => StatusCode::BAD_REQUEST,
+            EngineError::ChatDeleted => StatusCode::GONE,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self::new(status, error.code(), message(&error))
