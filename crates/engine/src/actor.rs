@@ -466,7 +466,9 @@ impl Actor {
                 Stored::Outdated(!journal.outdated(&seen).await?.is_empty())
             }
             Operation::Delete => {
-                journal.delete(&self.id).await?;
+                journal
+                    .delete_for_good(&self.id, shared.clock.now())
+                    .await?;
                 Stored::Done
             }
             Operation::Hold { epoch } => {

@@ -3,6 +3,7 @@
 mod actors;
 mod agent_side;
 mod approvals;
+mod chat_list;
 mod viewers;
 
 use std::collections::HashMap;
@@ -237,13 +238,6 @@ impl Engine {
     /// Who answers.
     pub fn agent_name(&self) -> &str {
         &self.shared.agent_name
-    }
-
-    /// Forgets a chat.
-    pub async fn forget(&self, principal: &Principal, chat: &ChatId) -> Result<(), EngineError> {
-        self.ask(principal, chat, CommandKind::Forget)
-            .await
-            .map(drop)
     }
 
     /// How much a principal has open, each kind counted no further than a limit, and whether this

@@ -28,6 +28,8 @@ pub enum EngineError {
     InvalidAnswer(Vec<FieldError>),
     /// A tool that the page declares is one that the agent takes by its name, and is not declared right.
     InvalidPageTool(String),
+    /// The chat was deleted, and no other is opened under its id.
+    ChatDeleted,
     /// A chat can't be opened under this id.
     InvalidChatId(&'static str),
     /// The agent does not understand speech.
@@ -52,6 +54,7 @@ impl EngineError {
             Self::UnknownChat => Code::UnknownChat,
             Self::UnknownApproval => Code::UnknownApproval,
             Self::UnknownCall => Code::UnknownCall,
+            Self::ChatDeleted => Code::ChatDeleted,
             Self::InvalidInput(_) => Code::InvalidInput,
             Self::InvalidOutput(_) => Code::InvalidOutput,
             Self::InvalidAnswer(_) => Code::InvalidAnswer,
@@ -72,6 +75,7 @@ impl EngineError {
 enum Code {
     AudioUnsupported,
     InvalidAnswer,
+    ChatDeleted,
     InvalidChatId,
     InvalidInput,
     InvalidOutput,
@@ -87,9 +91,10 @@ enum Code {
 
 impl Code {
     /// Every code with its name.
-    const NAMES: [(Self, &'static str); 13] = [
+    const NAMES: [(Self, &'static str); 14] = [
         (Self::AudioUnsupported, "audio_unsupported"),
         (Self::InvalidAnswer, "invalid_answer"),
+        (Self::ChatDeleted, "chat_deleted"),
         (Self::InvalidChatId, "invalid_chat_id"),
         (Self::InvalidInput, "invalid_input"),
         (Self::InvalidOutput, "invalid_output"),
@@ -119,6 +124,7 @@ impl fmt::Display for EngineError {
             Self::UnknownChat => out.write_str("There is no such chat."),
             Self::UnknownApproval => out.write_str("There is no such approval."),
             Self::UnknownCall => out.write_str("There is no such call."),
+            Self::ChatDeleted => out.write_str("This chat was deleted."),
             Self::Refused(refusal) => out.write_str(&refusal.message),
             Self::InvalidInput(why) => {
                 write!(out, "The input is not one that the tool takes: {why}")
@@ -152,7 +158,10 @@ impl std::error::Error for EngineError {}
 
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
-        Self::Store(error)
+        match error {
+            StoreError::ChatDeleted { .. } => Self::ChatDeleted,
+            error => Self::Store(error),
+        }
     }
 }
 
@@ -213,6 +222,7 @@ impl<'de> Deserialize<'de> for EngineError {
             Some(Code::InvalidPageTool) => Self::InvalidPageTool(message),
             Some(Code::InvalidChatId) => Self::InvalidChatId("another server refuses it"),
             Some(Code::AudioUnsupported) => Self::AudioUnsupported,
+            Some(Code::ChatDeleted) => Self::ChatDeleted,
             Some(Code::ShuttingDown) => Self::Closed,
             // The other server's store is its own affair.
             Some(Code::OwnerUnreachable | Code::StoreMoved | Code::StoreUnavailable) => {

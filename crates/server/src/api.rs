@@ -9,7 +9,7 @@ use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{get, patch, post};
 use engine::{Dialect, Engine};
 use serde_json::{Value, json};
 use store::memory::MemoryJournal;
@@ -17,17 +17,19 @@ use store::{Location, Nonces};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use turn::event::End;
-use turn::{CallId, ChatId, Principal, Status};
+use turn::{CallId, ChatId, Principal};
 use wire::{ChatRequest, DecodeError, Limits, OutputReply, Profile};
 
 use crate::approvals;
 use crate::asks;
 use crate::body::{Bodies, read};
 use crate::caller::{Caller, admit};
+use crate::chats;
 use crate::cluster;
 use crate::connection::{self, ConnectionLimits};
 use crate::cors;
 use crate::event_stream;
+use crate::events::{self, EventHub};
 use crate::guard::{self, Guard};
 use crate::history;
 use crate::identity::{AnyIdentity, Identity, KeyIdentity};
@@ -64,6 +66,8 @@ pub struct Api {
     pub frames: Frames,
     /// Whose turn it is to be given what may be large.
     pub reads: Reads,
+    /// What streams of events are fed with.
+    pub events: EventHub,
     /// How sockets are kept.
     pub sockets: SocketLimits,
     /// What an `abort` frame does to the turn.
@@ -93,6 +97,7 @@ impl Api {
     /// An API over an engine, for this machine only.
     pub fn new(engine: Engine) -> Self {
         Self {
+            events: EventHub::new(engine.clone()),
             engine,
             identity: KeyIdentity::default().into(),
             insecure: false,
@@ -139,7 +144,12 @@ impl Api {
         Router::new()
             .route("/api/chat", post(send))
             .route("/stream", post(send_of_legacy_page))
-            .route("/api/chat/{id}", get(view).delete(forget))
+            .route("/api/chats", get(chats::list))
+            .route(
+                "/api/chats/{id}",
+                patch(chats::update).delete(chats::delete),
+            )
+            .route("/api/chat/{id}", get(view).delete(chats::delete))
             .route("/api/chat/{id}/stream", get(resume))
             .route("/api/chat/{id}/stop", post(stop))
             .route("/api/chat/{id}/journal", get(history::journal))
@@ -148,6 +158,7 @@ impl Api {
             .route("/api/chat/live", get(live::open))
             .route("/live", get(live::open))
             .route("/api/ticket", post(live::issue))
+            .route("/api/events", get(events::stream))
             .route("/api/approvals", get(approvals::list))
             .route(
                 "/api/approvals/{id}",
@@ -323,13 +334,7 @@ async fn view(
 ) -> Result<Response, Problem> {
     let _turn = reads.turn(&principal).await?;
     let view = engine.view(&principal, &ChatId::from(id.as_str())).await?;
-    let status = match view.status {
-        Status::Running => "running",
-        Status::Parked => "parked",
-        Status::Finished => "finished",
-        Status::Failed => "failed",
-        Status::Stopped => "stopped",
-    };
+    let status = chats::status(view.status);
     let mut body = json!({"id": id, "status": status, "messages": view.messages, "seq": view.seq});
     if let Some(End::Failed {
         code,
@@ -343,15 +348,6 @@ async fn view(
         }
     }
     Ok(fresh(body))
-}
-
-async fn forget(
-    State(engine): State<Engine>,
-    Caller(principal): Caller,
-    Path(id): Path<String>,
-) -> Result<StatusCode, Problem> {
-    engine.forget(&principal, &ChatId::from(id)).await?;
-    Ok(StatusCode::NO_CONTENT)
 }
 
 /// The result of a page's call, from anywhere.

@@ -19,7 +19,7 @@ use crate::origin::Origins;
 use crate::problem::Problem;
 
 /// The methods of the routes.
-const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PATCH, DELETE");
 
 /// What a page may read besides the headers that every page may.
 const EXPOSED: HeaderValue =

@@ -117,6 +117,7 @@ mod approvals;
 mod asks;
 mod body;
 mod caller;
+mod chats;
 #[cfg(feature = "cli")]
 mod check;
 #[cfg(feature = "cli")]
@@ -142,6 +143,7 @@ mod environment;
 #[cfg(feature = "cli")]
 mod error;
 mod event_stream;
+mod events;
 #[cfg(feature = "cli")]
 mod gemini_settings;
 mod guard;
@@ -210,6 +212,7 @@ pub use connection::{ConnectionLimits, serve};
 pub use environment::Environment;
 #[cfg(feature = "cli")]
 pub use error::Error;
+pub use events::EventHub;
 pub use identity::{AnyIdentity, Identity, KeyIdentity, Unidentified};
 pub use keys::Keys;
 #[cfg(feature = "cli")]

@@ -3,7 +3,7 @@
 use axum::http::Uri;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use store::GatePlace;
+use store::{ChatPlace, GatePlace};
 use turn::At;
 
 use crate::problem::Problem;
@@ -12,6 +12,33 @@ use crate::problem::Problem;
 pub(crate) fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let mut pairs = uri.query().unwrap_or_default().split('&');
     pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// A parameter of the query, with its escapes resolved.
+pub(crate) fn text(uri: &Uri, name: &str) -> Result<Option<String>, Problem> {
+    let Some(raw) = parameter(uri, name) else {
+        return Ok(None);
+    };
+    let text = unescape(raw).and_then(|bytes| String::from_utf8(bytes).ok());
+    let problem = || Problem::bad_request(format!("{name}: not escaped as a query is"));
+    text.map(Some).ok_or_else(problem)
+}
+
+fn unescape(raw: &str) -> Option<Vec<u8>> {
+    let mut bytes = raw.bytes();
+    let mut text = Vec::with_capacity(raw.len());
+    while let Some(byte) = bytes.next() {
+        text.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digits = [bytes.next()?, bytes.next()?].map(char::from);
+                let [high, low] = digits.map(|digit| digit.to_digit(16));
+                u8::try_from(high? * 16 + low?).ok()?
+            }
+            byte => byte,
+        });
+    }
+    Some(text)
 }
 
 /// How many items a page may hold: `?limit=N`.
@@ -29,11 +56,32 @@ pub(crate) fn cursor(uri: &Uri) -> Result<Option<GatePlace>, Problem> {
     let Some(cursor) = parameter(uri, "cursor") else {
         return Ok(None);
     };
-    let place = decode(cursor);
-    let place = place.ok_or_else(|| {
-        Problem::bad_request("cursor: expected the nextCursor of an earlier page")
-    })?;
-    Ok(Some(place))
+    decode(cursor).map(Some).ok_or_else(unknown_cursor)
+}
+
+/// Where a page of chats begins: `?cursor=CURSOR`.
+pub(crate) fn chat_cursor(uri: &Uri) -> Result<Option<ChatPlace>, Problem> {
+    let Some(cursor) = parameter(uri, "cursor") else {
+        return Ok(None);
+    };
+    let decode = || {
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        let (active, chat) = text.split_once('.')?;
+        Some(ChatPlace {
+            active: At(active.parse().ok()?),
+            chat: chat.into(),
+        })
+    };
+    decode().map(Some).ok_or_else(unknown_cursor)
+}
+
+fn unknown_cursor() -> Problem {
+    Problem::bad_request("cursor: expected the nextCursor of an earlier page")
+}
+
+/// A cursor of the list of chats. Its content is opaque.
+pub(crate) fn encode_chat(place: &ChatPlace) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}.{}", place.active.0, place.chat))
 }
 
 /// A cursor as a client sends it back. Its content is opaque.
@@ -64,6 +112,28 @@ mod tests {
         let uri: Uri = uri.parse().unwrap();
         assert_eq!(cursor(&uri).unwrap(), Some(place));
         assert_eq!(limit(&uri, 50, 200).unwrap(), 9);
+    }
+
+    #[test]
+    fn words_of_a_query_are_unescaped() {
+        let words = |query: &str| {
+            let uri: Uri = format!("/api/chats?{query}").parse().unwrap();
+            text(&uri, "q")
+        };
+        let found = words("q=%E6%BC%A2+a%2bb").unwrap();
+        assert_eq!(found.as_deref(), Some("漢 a+b"));
+        assert_eq!(words("limit=1").unwrap(), None);
+        for nonsense in ["q=%", "q=%4", "q=%zz", "q=%ff"] {
+            assert!(words(nonsense).is_err(), "{nonsense}");
+        }
+        let place = ChatPlace {
+            active: At(7),
+            chat: "チャット 1.5".into(),
+        };
+        let uri = format!("/api/chats?cursor={}", encode_chat(&place));
+        assert_eq!(chat_cursor(&uri.parse().unwrap()).unwrap(), Some(place));
+        let nonsense: Uri = "/api/chats?cursor=MTIz".parse().unwrap();
+        assert!(chat_cursor(&nonsense).is_err());
     }
 
     #[test]

@@ -228,6 +228,7 @@ impl From<EngineError> for Problem {
             | EngineError::InvalidAnswer(_)
             | EngineError::InvalidPageTool(_)
             | EngineError::InvalidChatId(_) => StatusCode::BAD_REQUEST,
+            EngineError::ChatDeleted => StatusCode::GONE,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         let mut problem = Self::new(status, error.code(), message(&error));

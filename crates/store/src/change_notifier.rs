@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use turn::ChatId;
+
+use crate::change_feed::{ChangeFeed, ChatChange, QUEUE};
 
 /// Notifies those who wait for the next entry of a chat.
 #[derive(Debug, Default)]
@@ -17,7 +19,16 @@ pub struct ChangeNotifier {
 #[derive(Debug, Default)]
 struct Chats {
     senders: HashMap<ChatId, watch::Sender<bool>>,
+    /// For those who listen for all chats. Made for the first of them.
+    feed: Option<broadcast::Sender<ChatChange>>,
     is_closed: bool,
+}
+
+impl Chats {
+    fn feed(&mut self, change: ChatChange) {
+        // Nobody may listen any more; the next who does makes it again.
+        self.feed.take_if(|feed| feed.send(change).is_err());
+    }
 }
 
 impl ChangeNotifier {
@@ -39,26 +50,57 @@ impl ChangeNotifier {
         }
     }
 
+    /// Listens for all chats, from now on.
+    pub fn listen_to_all(&self) -> ChangeFeed {
+        let mut chats = self.lock();
+        let receiver = if chats.is_closed {
+            broadcast::channel(1).1
+        } else {
+            let feed = chats
+                .feed
+                .get_or_insert_with(|| broadcast::channel(QUEUE).0);
+            feed.subscribe()
+        };
+        ChangeFeed::new(receiver)
+    }
+
     /// The chat's journal grew.
     pub fn notify(&self, chat: &ChatId) {
-        if let Some(sender) = self.lock().senders.get(chat) {
+        let mut chats = self.lock();
+        if let Some(sender) = chats.senders.get(chat) {
             sender.send_modify(|_| {});
         }
+        chats.feed(ChatChange::Chat(chat.clone()));
     }
 
     /// Any journal may have grown.
     pub fn notify_all(&self) {
-        for sender in self.lock().senders.values() {
+        let mut chats = self.lock();
+        for sender in chats.senders.values() {
             sender.send_modify(|_| {});
         }
+        chats.feed(ChatChange::Any);
+    }
+
+    /// What a list shows of the chat changed, and its journal did not.
+    pub fn relabelled(&self, chat: &ChatId) {
+        self.lock().feed(ChatChange::Chat(chat.clone()));
+    }
+
+    /// Changes were lost. Tails find out by themselves.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn feed_all(&self) {
+        self.lock().feed(ChatChange::Any);
     }
 
     /// The chat is no more. What comes under its id after this is another chat, so this must come
     /// before that can be read.
     pub fn end(&self, chat: &ChatId) {
-        if let Some(sender) = self.lock().senders.remove(chat) {
+        let mut chats = self.lock();
+        if let Some(sender) = chats.senders.remove(chat) {
             sender.send_replace(true);
         }
+        chats.feed(ChatChange::Chat(chat.clone()));
     }
 
     /// No more notifications will come.
@@ -66,6 +108,7 @@ impl ChangeNotifier {
         let mut chats = self.lock();
         chats.is_closed = true;
         chats.senders.clear();
+        chats.feed = None;
     }
 
     /// The chats that have listeners.
@@ -75,7 +118,9 @@ impl ChangeNotifier {
 
     /// Whether there are listeners.
     pub fn has_listeners(&self) -> bool {
-        !self.lock().senders.is_empty()
+        let chats = self.lock();
+        let feed = chats.feed.as_ref();
+        !chats.senders.is_empty() || feed.is_some_and(|feed| feed.receiver_count() > 0)
     }
 
     /// A panic elsewhere leaves the map whole: every change to it is one step.
@@ -142,6 +187,32 @@ impl Drop for Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn listener_to_all_gets_every_chat_or_that_some_were_missed() {
+        let notifier = Arc::new(ChangeNotifier::default());
+        let chat = ChatId::from("a");
+        notifier.notify(&chat);
+        let mut feed = notifier.listen_to_all();
+        assert!(notifier.has_listeners());
+        notifier.notify(&chat);
+        notifier.notify_all();
+        notifier.end(&chat);
+        let changed = Some(ChatChange::Chat(chat.clone()));
+        assert_eq!(feed.next().await, changed);
+        assert_eq!(feed.next().await, Some(ChatChange::Any));
+        assert_eq!(feed.next().await, changed);
+        for _ in 0..=QUEUE {
+            notifier.relabelled(&chat);
+        }
+        assert_eq!(feed.next().await, Some(ChatChange::Any));
+        assert_eq!(feed.next().await, changed);
+        drop(feed);
+        notifier.notify(&chat);
+        assert!(!notifier.has_listeners());
+        notifier.close();
+        assert_eq!(notifier.listen_to_all().next().await, None);
+    }
 
     #[tokio::test]
     async fn a_ring_between_two_waits_is_not_lost() {

@@ -95,6 +95,11 @@ pub enum StoreError {
         /// The chat.
         chat: ChatId,
     },
+    /// The chat was deleted for good, and can't be opened again.
+    ChatDeleted {
+        /// The chat.
+        chat: ChatId,
+    },
     /// An id that has to be unique is in use in another chat.
     Taken {
         /// The id of a gate or a call.
@@ -166,6 +171,7 @@ impl fmt::Display for StoreError {
             StoreError::OwnerMissing { chat } => {
                 write!(f, "the first entry of chat {chat} does not open it")
             }
+            StoreError::ChatDeleted { chat } => write!(f, "chat {chat} was deleted"),
             StoreError::Taken { id } => write!(f, "the id {id} is in use in another chat"),
             StoreError::Malformed { what, problem } => write!(f, "{what}: {problem}"),
             StoreError::Closed => write!(f, "the store is closed"),

@@ -6,6 +6,7 @@ use turn::call::Call;
 use turn::gate::{Decision, Gate};
 use turn::{Actor, At, CallId, ChatId, Entry, Event, GateId, OpenTurn, Principal, TurnId};
 
+use crate::chat_list::ChatList;
 use crate::error::StoreError;
 use crate::lease::Leases;
 use crate::tail::Tail;
@@ -20,7 +21,7 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Sen
 ///
 /// An error means that nothing is known to be stored. The next append decides: if the entry was
 /// stored after all, it conflicts.
-pub trait Journal: Leases {
+pub trait Journal: Leases + ChatList {
     /// Appends one entry behind the last one that the caller has seen, all of it or nothing, and
     /// returns when it is durable.
     ///
@@ -89,7 +90,8 @@ pub trait Journal: Leases {
     /// Whose chat it is.
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>>;
 
-    /// Deletes a chat and all that is derived from it, and returns whether there was one. Its tails end.
+    /// Deletes a chat and all that is derived from it, and returns whether there was one. Its tails
+    /// end. Another may be opened under its id; [`ChatList::delete_for_good`] prevents that.
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool>;
 }
 

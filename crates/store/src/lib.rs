@@ -37,6 +37,7 @@
 //! # Layout
 //!
 //! - [`journal`]: what a store can do; [`lease`]: who runs what.
+//! - [`chat_list`]: the chats of an owner, named, archived and deleted; [`change_feed`]: which change.
 //! - [`nonce`]: what may be used once; [`probe`]: whether a store can be written to; [`backlog`]: how
 //!   much waits in it.
 //! - [`tail`]: a journal as it grows; [`change_notifier`]: how a tail learns that it did.
@@ -46,7 +47,9 @@
 //! - `conformance`: the suite that every store passes, behind the feature of that name.
 
 pub mod backlog;
+pub mod change_feed;
 pub mod change_notifier;
+pub mod chat_list;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -70,6 +73,10 @@ pub mod sqlite;
 pub mod tail;
 
 pub use backlog::{Backlog, OpenGates};
+pub use change_feed::{ChangeFeed, ChatChange};
+pub use chat_list::{
+    ChatList, ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange,
+};
 pub use error::StoreError;
 pub use inspection::{Inspection, Schema, inspect};
 pub use journal::{

@@ -1,5 +1,6 @@
 //! Journals in this process, for as long as it lives: for tests and for trying things out.
 
+mod chat_list;
 mod lease;
 
 use std::collections::hash_map::Entry::Vacant;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turn::call::Call;
 use turn::index::{self, Change};
-use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal};
+use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal, Status, title};
 
 use crate::backlog::{Backlog, OpenGates};
 use crate::change_notifier::ChangeNotifier;
@@ -40,6 +41,10 @@ struct State {
     open: HashMap<Principal, BTreeMap<GatePlace, GateId>>,
     calls: HashMap<CallId, (ChatId, Call)>,
     leases: HashMap<ChatId, Lease>,
+    /// What owners call their chats, and which of them they archived.
+    labels: HashMap<ChatId, Label>,
+    /// The owners of chats that were deleted for good.
+    tombstones: HashMap<ChatId, Principal>,
     /// What was used once, and until when that matters.
     nonces: HashMap<String, At>,
     /// How many gates were ever opened: the order of those asked in the same millisecond.
@@ -50,8 +55,20 @@ struct State {
 struct Chat {
     entries: Vec<Entry>,
     owner: Principal,
+    opened: At,
     updated: At,
+    /// When its last turn was opened.
+    active: At,
     open: Option<OpenTurn>,
+    ended: Option<Status>,
+    title: Option<String>,
+}
+
+/// What an owner has said of a chat.
+#[derive(Debug, Default)]
+struct Label {
+    title: Option<String>,
+    is_archived: bool,
 }
 
 #[derive(Debug)]
@@ -81,18 +98,32 @@ impl State {
         };
         let changes = index::changes(&entry.events);
         self.refuse_taken(id, &changes)?;
+        if self.tombstones.contains_key(id) {
+            return Err(StoreError::ChatDeleted { chat: id.clone() });
+        }
 
         let chat = self.chats.entry(id.clone()).or_insert_with(|| Chat {
             entries: Vec::new(),
             owner: owner.clone(),
+            opened: entry.at,
             updated: entry.at,
+            active: entry.at,
             open: None,
+            ended: None,
+            title: None,
         });
         chat.updated = entry.at;
         chat.open = entry.open.take();
         for change in changes {
             match change {
                 Change::ChatOpened { .. } => {}
+                Change::TurnOpened { message } => {
+                    chat.active = entry.at;
+                    if chat.title.is_none() {
+                        chat.title = message.and_then(title::of_message);
+                    }
+                }
+                Change::TurnEnded { status } => chat.ended = Some(status),
                 Change::CallMade { call } => {
                     let made = || (id.clone(), call.clone());
                     self.calls.entry(call.id.clone()).or_insert_with(made);
@@ -278,6 +309,7 @@ impl State {
         });
         self.calls.retain(|_, (of, _)| of != chat);
         self.leases.remove(chat);
+        self.labels.remove(chat);
         self.chats.remove(chat).is_some()
     }
 }

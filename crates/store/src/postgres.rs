@@ -12,6 +12,7 @@
 
 mod address;
 mod append;
+mod chat_list;
 mod database;
 mod failure;
 mod flush;
@@ -37,7 +38,9 @@ use std::time::Duration;
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use crate::backlog::{Backlog, OpenGates};
+use crate::change_feed::ChangeFeed;
 use crate::change_notifier::ChangeNotifier;
+use crate::chat_list::{ChatList, ChatPage, ChatQuery, LabelChange, ListedChat};
 use crate::error::StoreError;
 use crate::inspection::{Inspection, Schema};
 use crate::journal::{
@@ -234,7 +237,61 @@ impl Journal for PostgresStore {
     }
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
-        Box::pin(self.writer.delete(chat.clone()))
+        Box::pin(self.writer.delete(chat.clone(), None))
+    }
+}
+
+impl ChatList for PostgresStore {
+    fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
+        let read = move |session: Arc<Session>| async move {
+            chat_list::chats(&session, owner, query).await
+        };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
+        let read =
+            move |session: Arc<Session>| async move { chat_list::listed(&session, chats).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
+        let read =
+            move |session: Arc<Session>| async move { chat_list::deleted(&session, chats).await };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
+        let read = move |session: Arc<Session>| async move {
+            chat_list::open_approvals(&session, chats).await
+        };
+        Box::pin(self.pool.run(read))
+    }
+
+    fn relabel<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        change: &'a LabelChange,
+    ) -> Reply<'a, Option<ListedChat>> {
+        let write = move |session: Arc<Session>| async move {
+            chat_list::relabel(&session, owner, chat, change).await
+        };
+        Box::pin(async move {
+            let listed = self.pool.run(write).await?;
+            if listed.is_some() {
+                self.notifier.relabelled(chat);
+            }
+            Ok(listed)
+        })
+    }
+
+    fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
+        Box::pin(self.writer.delete(chat.clone(), Some(at)))
+    }
+
+    fn changes(&self) -> ChangeFeed {
+        self.notifier.listen_to_all()
     }
 }
 

@@ -6,6 +6,7 @@
 //! another process deleted does not end them.
 
 mod append;
+mod chat_list;
 mod connection;
 mod failure;
 mod files;
@@ -27,7 +28,9 @@ use rusqlite::Connection;
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use crate::backlog::{Backlog, OpenGates};
+use crate::change_feed::ChangeFeed;
 use crate::change_notifier::ChangeNotifier;
+use crate::chat_list::{ChatList, ChatPage, ChatQuery, LabelChange, ListedChat};
 use crate::clock::machine_time;
 use crate::error::StoreError;
 use crate::inspection::{Inspection, Schema};
@@ -215,6 +218,59 @@ impl Journal for SqliteStore {
         let chat = chat.clone();
         let run = move |connection: &mut _| append::delete(connection, &chat);
         Box::pin(self.writer.write(run))
+    }
+}
+
+impl ChatList for SqliteStore {
+    fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
+        let (owner, query) = (owner.clone(), query.clone());
+        let read = move |connection: &_| chat_list::chats(connection, &owner, &query);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
+        let chats = chats.to_vec();
+        let read = move |connection: &_| chat_list::listed(connection, &chats);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
+        let chats = chats.to_vec();
+        let read = move |connection: &_| chat_list::deleted(connection, &chats);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
+        let chats = chats.to_vec();
+        let read = move |connection: &_| chat_list::open_approvals(connection, &chats);
+        Box::pin(self.readers.read(read))
+    }
+
+    fn relabel<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        change: &'a LabelChange,
+    ) -> Reply<'a, Option<ListedChat>> {
+        let (owner, chat, change) = (owner.clone(), chat.clone(), change.clone());
+        let run = move |connection: &mut WriteConnection| {
+            chat_list::relabel(connection, &owner, &chat, &change)
+        };
+        Box::pin(self.writer.write(run))
+    }
+
+    fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
+        let chat = chat.clone();
+        let run = move |connection: &mut WriteConnection| {
+            chat_list::delete_for_good(connection, &chat, at)
+        };
+        Box::pin(self.writer.write(run))
+    }
+
+    fn changes(&self) -> ChangeFeed {
+        let feed = self.notifier.listen_to_all();
+        self.writer.listen();
+        feed
     }
 }
 

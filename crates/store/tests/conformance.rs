@@ -11,8 +11,9 @@ mod conformance;
 
 // What the suite knows as its crate.
 use adk_stream_store::{
-    Appended, Bounds, Closed, GatePage, GateRecord, Holder, Journal, Location, NewEntry, OpenGate,
-    StoreError, Stores, Tail, Usage, open,
+    Appended, Bounds, ChatChange, ChatPage, ChatQuery, Closed, GatePage, GateRecord, Holder,
+    Journal, LabelChange, Location, NewEntry, OpenGate, StoreError, Stores, Tail, TitleChange,
+    Usage, open,
 };
 
 mod memory {

@@ -8,9 +8,10 @@
 use crate::agent::Part;
 use crate::call::Call;
 use crate::chat::Chat;
-use crate::event::Event;
+use crate::event::{Cause, End, Event};
 use crate::gate::{Decision, Gate};
 use crate::id::{GateId, Principal, TurnId};
+use crate::message::Message;
 use crate::turn::Status;
 
 /// A turn that has not ended.
@@ -44,6 +45,17 @@ pub enum Change<'a> {
     ChatOpened {
         /// Whose it is.
         owner: &'a Principal,
+    },
+    /// The chat has a new turn.
+    TurnOpened {
+        /// The user message that it answers, if it answers one: [`crate::title::of_message`] is the
+        /// chat's title, if it has none.
+        message: Option<&'a Message>,
+    },
+    /// The current turn is over.
+    TurnEnded {
+        /// How: finished, failed or stopped.
+        status: Status,
     },
     /// The call is in this chat.
     CallMade {
@@ -83,14 +95,26 @@ pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
             Event::GateClosed { gate, decision, .. } => {
                 changes.push(Change::GateClosed { gate, decision });
             }
-            // What becomes of turns and of calls is in the open turn.
-            Event::TurnOpened { .. }
-            | Event::CallStarted { .. }
+            Event::TurnOpened { cause, .. } => {
+                let message = match cause {
+                    Cause::Message { message } => Some(message),
+                    Cause::Result { .. } => None,
+                };
+                changes.push(Change::TurnOpened { message });
+            }
+            Event::TurnEnded { end, .. } => changes.push(Change::TurnEnded {
+                status: match end {
+                    End::Finished => Status::Finished,
+                    End::Failed { .. } => Status::Failed,
+                    End::Stopped => Status::Stopped,
+                },
+            }),
+            // What becomes of calls is in the open turn.
+            Event::CallStarted { .. }
             | Event::CallRecorded { .. }
             | Event::CallSettled { .. }
             | Event::TurnClaimed { .. }
-            | Event::SessionNoted { .. }
-            | Event::TurnEnded { .. } => {}
+            | Event::SessionNoted { .. } => {}
         }
     }
     changes
@@ -178,7 +202,7 @@ mod tests {
     fn every_change_comes_in_the_order_of_the_events() {
         let events = events();
         let changes = changes(&events);
-        assert_eq!(changes.len(), 5);
+        assert_eq!(changes.len(), 7);
         assert_eq!(
             changes[0],
             Change::ChatOpened {
@@ -190,14 +214,20 @@ mod tests {
             _ => None,
         });
         assert_eq!(calls.collect::<Vec<_>>(), ["c1", "c2"]);
-        assert!(matches!(changes[3], Change::GateOpened { gate, .. } if gate.id == "g1".into()));
+        assert!(matches!(
+            changes[1],
+            Change::TurnOpened { message: Some(_) }
+        ));
+        assert!(matches!(changes[4], Change::GateOpened { gate, .. } if gate.id == "g1".into()));
         assert_eq!(
-            changes[4],
+            changes[5],
             Change::GateClosed {
                 gate: &"g1".into(),
                 decision: &Decision::TimedOut
             }
         );
+        let status = Status::Finished;
+        assert_eq!(changes[6], Change::TurnEnded { status });
     }
 
     #[test]

@@ -39,7 +39,7 @@
 //! - [`policy`]: what a tool's policy decides about a call; `step_in_progress`: the step that is running.
 //! - [`metadata`]: provider metadata; [`trace`]: where a turn belongs in a distributed trace.
 //! - [`item`]: what a turn has said and done, as typed items; [`reason`]: the sentences among it.
-//! - [`index`]: what a store keeps beside the entries.
+//! - [`index`]: what a store keeps beside the entries; [`title`]: what it calls a chat.
 //! - [`answer`]: whose answer counts; [`refusal`]: why one does not; `failure`: why agents fail.
 
 mod actor;
@@ -65,6 +65,7 @@ pub mod reason;
 pub mod refusal;
 mod step_in_progress;
 mod time;
+pub mod title;
 pub mod trace;
 pub mod turn;
 mod usage;

@@ -1,4 +1,5 @@
-//! The bodies by which an approval is answered, and a page's call is settled, without a window.
+//! The bodies by which an approval is answered, a page's call is settled, and a chat is named, without a
+//! window.
 //!
 //! They decide what runs, so they are read strictly: an object, each key once, nothing unknown.
 
@@ -85,6 +86,28 @@ impl ApprovalReply {
             return Err(Path::Root.key(key).error(Problem::RoundedNumber(number)));
         }
         Ok(Self { given, digest })
+    }
+}
+
+/// The body of `PATCH /api/chats/{id}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatUpdate {
+    /// What the chat is called from now on.
+    pub title: Option<String>,
+    /// Whether it is archived from now on.
+    pub archived: Option<bool>,
+}
+
+impl ChatUpdate {
+    /// Decodes a body.
+    pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(limits.json(bytes)?, Path::Root, Nulls::Absent)?;
+        let update = Self {
+            title: fields.take("title")?,
+            archived: fields.take("archived")?,
+        };
+        fields.nothing_left()?;
+        Ok(update)
     }
 }
 

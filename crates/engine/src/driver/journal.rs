@@ -159,6 +159,11 @@ impl Driver {
                     return self.fail(EngineError::Conflict);
                 }
             }
+            // What came late for a chat that was deleted is over, and not worth another try.
+            (Wait::Append { .. }, Err(error @ StoreError::ChatDeleted { .. })) => {
+                self.evict(None);
+                return self.fail(error.into());
+            }
             (Wait::Append { .. }, Err(error)) => {
                 let failed = "The journal can't be reached.";
                 self.evict(Some(Closing::failed("store_unavailable", failed)));

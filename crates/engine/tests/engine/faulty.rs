@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use store::{
-    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal, Lease, Leases,
-    NewEntry, Reply, StoreError, Tail, Usage,
+    Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
+    GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat, NewEntry, Reply,
+    StoreError, Tail, Usage,
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
@@ -117,6 +118,41 @@ impl Journal for Faulty {
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         self.inner.delete(chat)
+    }
+}
+
+impl ChatList for Faulty {
+    fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
+        self.inner.chats(owner, query)
+    }
+
+    fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
+        self.inner.listed(chats)
+    }
+
+    fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
+        self.inner.deleted(chats)
+    }
+
+    fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
+        self.inner.open_approvals(chats)
+    }
+
+    fn relabel<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        change: &'a LabelChange,
+    ) -> Reply<'a, Option<ListedChat>> {
+        self.inner.relabel(owner, chat, change)
+    }
+
+    fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
+        self.inner.delete_for_good(chat, at)
+    }
+
+    fn changes(&self) -> ChangeFeed {
+        self.inner.changes()
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use store::{
-    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal, Lease, Leases,
-    NewEntry, Reply, StoreError, Tail, Usage,
+    Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
+    GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat, NewEntry, Reply,
+    StoreError, Tail, Usage,
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
@@ -14,7 +15,7 @@ use super::{Held, Metrics};
 
 /// The operations, as labels name them.
 pub(super) const OPERATIONS: &[&str] = &[
-    "append", "read", "list", "look_up", "lease", "maintain", "delete",
+    "append", "read", "list", "look_up", "lease", "maintain", "relabel", "delete",
 ];
 
 /// A journal that is observed.
@@ -152,6 +153,41 @@ impl Journal for ObservedJournal {
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
         self.timed("delete", self.journal.delete(chat))
+    }
+}
+
+impl ChatList for ObservedJournal {
+    fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
+        self.timed("list", self.journal.chats(owner, query))
+    }
+
+    fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
+        self.timed("look_up", self.journal.listed(chats))
+    }
+
+    fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
+        self.timed("look_up", self.journal.deleted(chats))
+    }
+
+    fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
+        self.timed("look_up", self.journal.open_approvals(chats))
+    }
+
+    fn relabel<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        change: &'a LabelChange,
+    ) -> Reply<'a, Option<ListedChat>> {
+        self.timed("relabel", self.journal.relabel(owner, chat, change))
+    }
+
+    fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
+        self.timed("delete", self.journal.delete_for_good(chat, at))
+    }
+
+    fn changes(&self) -> ChangeFeed {
+        self.journal.changes()
     }
 }
 

@@ -6,7 +6,7 @@
 //! - `process`: starts the binary, and ends it when the test ends.
 //! - `request`: one HTTP request over a plain socket.
 //! - `socket`: a plain WebSocket client.
-//! - `start`, `routes`, `api`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
+//! - `start`, `routes`, `api`, `chats`, `events`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
 //!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`,
 //!   `file_tools`, `file_crash`, `examples`, `log`, `metrics`, `traces`, `doctor`, `compression`, `tls`, `healthcheck`:
 //!   the behaviour.
@@ -18,6 +18,7 @@
 
 mod api;
 mod attack;
+mod chats;
 mod collector;
 mod compression;
 mod connections;
@@ -26,6 +27,7 @@ mod crash;
 mod disk;
 mod doctor;
 mod emulated;
+mod events;
 mod examples;
 mod file_agent;
 mod file_crash;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::postgres::execute;
 
+use crate::events::Events;
 use crate::process::{Server, adk_stream, repetitions};
 
 struct Cluster {
@@ -138,6 +139,32 @@ fn ticket_of_one_server_opens_one_socket_at_one_of_them() {
     }
     assert_eq!(a.try_connect(&issue(), &[]).err(), None);
     assert_eq!(b.get("/readyz").status, 200);
+}
+
+#[test]
+fn what_changes_at_one_server_is_sent_by_another_and_a_deleted_chat_stays_deleted_at_all() {
+    let cluster = Cluster::new();
+    let [a, b] = [(); 2].map(|()| cluster.server());
+    let mut events = Events::open(&b, &[]);
+    events.event("reset");
+    say(&a, "c1", "Send $20 to Sam");
+    assert_eq!(events.event("approval-opened").1["chatId"], "c1");
+    while events.event("chat").1["status"] != "parked" {}
+    let json = [("content-type", "application/json")];
+    let renamed = a.send("PATCH", "/api/chats/c1", &json, r#"{"title":"Sam"}"#);
+    assert_eq!(renamed.status, 200, "{}", renamed.text());
+    while events.event("chat").1["title"] != "Sam" {}
+    assert_eq!(b.get("/api/chats").json()["chats"][0]["title"], "Sam");
+    // The chat is the first server's: it is the one that stops the turn and deletes it.
+    assert_eq!(b.request("DELETE", "/api/chats/c1", &[]).status, 204);
+    assert_eq!(events.event("chat-deleted").1["id"], "c1");
+    let message = json!({"id": "u2", "role": "user", "parts": [{"type": "text", "text": "Hello"}]});
+    let late = json!({"id": "c1", "messages": [message]}).to_string();
+    for server in [&a, &b] {
+        let late = server.post("/api/chat", &[], &late);
+        assert_eq!(late.status, 410, "{}", late.text());
+        assert_eq!(server.get("/api/chats").json(), json!({"chats": []}));
+    }
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn page_of_a_named_site_may_read_answers_and_others_may_not() {
     for (header, value) in [
         ("access-control-allow-origin", "https://app.example"),
         ("access-control-allow-credentials", "true"),
-        ("access-control-allow-methods", "GET, POST, DELETE"),
+        ("access-control-allow-methods", "GET, POST, PATCH, DELETE"),
         ("access-control-allow-headers", "content-type,x-mine"),
     ] {
         assert_eq!(named.header(header), Some(value));

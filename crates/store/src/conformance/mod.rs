@@ -16,6 +16,7 @@
 
 pub mod append;
 pub mod chat;
+pub mod chat_list;
 pub mod gate;
 pub mod lease;
 pub mod limits;
@@ -57,6 +58,11 @@ macro_rules! conformance {
             chat::a_deleted_chat_is_forgotten_wholly
             chat::an_owner_stays_the_owner
             chat::what_was_never_stored_is_not_found
+            chat_list::a_list_shows_how_each_chat_is
+            chat_list::a_list_is_read_page_by_page_newest_first
+            chat_list::an_owner_renames_and_archives_a_chat
+            chat_list::a_chat_that_is_deleted_for_good_stays_deleted
+            chat_list::changes_of_all_chats_are_followed
             lease::a_lease_is_found_until_it_is_given_back
             lease::a_lease_goes_to_the_higher_epoch
             lease::a_lease_stays_with_its_owner_until_it_expires

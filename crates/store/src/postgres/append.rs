@@ -6,8 +6,9 @@
 use std::collections::{HashMap, HashSet};
 
 use turn::index::{self, Change};
-use turn::{ChatId, Event, OpenTurn, Principal, TurnId};
+use turn::{ChatId, Event, OpenTurn, Principal, TurnId, title};
 
+use crate::chat_list::ended;
 use crate::error::StoreError;
 use crate::journal::{Appended, NewEntry};
 use crate::json::encode;
@@ -26,9 +27,15 @@ pub(super) struct Append {
     marks: Vec<Mark>,
 }
 
-/// What an append leaves in the indexes of calls and gates, in the order of its events.
+/// What an append leaves in the indexes, in the order of its events.
 #[derive(Debug)]
 enum Mark {
+    TurnOpened {
+        title: Option<String>,
+    },
+    TurnEnded {
+        ended: &'static str,
+    },
     CallMade {
         id: String,
         call: String,
@@ -56,6 +63,12 @@ impl Append {
         for change in index::changes(&entry.events) {
             marks.push(match change {
                 Change::ChatOpened { .. } => continue,
+                Change::TurnOpened { message } => Mark::TurnOpened {
+                    title: message.and_then(title::of_message),
+                },
+                Change::TurnEnded { status } => Mark::TurnEnded {
+                    ended: ended(status),
+                },
                 Change::CallMade { call } => Mark::CallMade {
                     id: call.id.to_string(),
                     call: encode("a call", call)?,
@@ -89,6 +102,8 @@ impl Append {
     /// PostgreSQL has no text with a NUL in it. In JSON there is none, since there it is escaped.
     fn refuse_nul(&self) -> Result<(), StoreError> {
         let ids = self.marks.iter().flat_map(|mark| match mark {
+            // A title has no control characters.
+            Mark::TurnOpened { .. } | Mark::TurnEnded { .. } => [""; 3],
             Mark::CallMade { id, .. } | Mark::GateClosed { id, .. } => [id.as_str(), "", ""],
             Mark::GateOpened { id, turn, call, .. } => [id.as_str(), turn.as_str(), call.as_str()],
         });
@@ -113,6 +128,11 @@ impl Append {
         &self.entry.events
     }
 
+    /// Whether it is to open its chat.
+    pub(super) fn opens(&self) -> bool {
+        self.expected_seq == 0
+    }
+
     /// The ids of its calls and of its gates, which must not be those of another chat.
     pub(super) fn unique_ids(&self) -> (Vec<&str>, Vec<&str>) {
         let (mut calls, mut gates) = (Vec::new(), Vec::new());
@@ -120,7 +140,7 @@ impl Append {
             match mark {
                 Mark::CallMade { id, .. } => calls.push(id.as_str()),
                 Mark::GateOpened { id, .. } => gates.push(id.as_str()),
-                Mark::GateClosed { .. } => {}
+                Mark::GateClosed { .. } | Mark::TurnOpened { .. } | Mark::TurnEnded { .. } => {}
             }
         }
         (calls, gates)
@@ -161,6 +181,9 @@ pub(super) struct Chats<'a> {
     pub(super) seq: Vec<i64>,
     pub(super) turn: Vec<Option<String>>,
     pub(super) running: Vec<bool>,
+    pub(super) active: Vec<Option<i64>>,
+    pub(super) ended: Vec<Option<&'static str>>,
+    pub(super) title: Vec<Option<&'a str>>,
 }
 
 #[derive(Debug, Default)]
@@ -206,13 +229,20 @@ pub(super) struct Closings<'a> {
 /// The outcome of an append, if the transaction is committed.
 pub(super) type Answer = Result<Appended, StoreError>;
 
+/// What is known of the chats of a group.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Where their journals are.
+    pub(super) places: HashMap<String, Place>,
+    /// Those that were deleted for good.
+    pub(super) deleted: HashSet<String>,
+}
+
 /// Takes appends one after the other, given where the journals are that there are.
-pub(super) fn work_out<'a>(
-    appends: &[&'a Append],
-    places: HashMap<String, Place>,
-) -> (Vec<Answer>, Batch<'a>) {
+pub(super) fn work_out<'a>(appends: &[&'a Append], known: Known) -> (Vec<Answer>, Batch<'a>) {
     let mut group = Group {
-        places,
+        places: known.places,
+        deleted: known.deleted,
         touched: Vec::new(),
         seen: HashSet::new(),
         batch: Batch::default(),
@@ -223,6 +253,7 @@ pub(super) fn work_out<'a>(
 
 struct Group<'a> {
     places: HashMap<String, Place>,
+    deleted: HashSet<String>,
     /// The chats that grow, in the order in which they do, with the time of their first entry here.
     touched: Vec<Touched<'a>>,
     /// Calls, gates and closings that the group has: the first counts.
@@ -235,6 +266,11 @@ struct Touched<'a> {
     is_new: bool,
     opened: i64,
     updated: i64,
+    /// When its last turn was opened, if that is here.
+    active: Option<i64>,
+    ended: Option<&'static str>,
+    /// The first title here.
+    title: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -261,6 +297,11 @@ impl<'a> Group<'a> {
                 let owner = append.owner().ok_or_else(|| StoreError::OwnerMissing {
                     chat: append.chat.clone(),
                 })?;
+                if self.deleted.contains(chat) {
+                    return Err(StoreError::ChatDeleted {
+                        chat: append.chat.clone(),
+                    });
+                }
                 self.places.entry(chat.to_owned()).or_insert(Place {
                     owner: owner.to_string(),
                     seq: 0,
@@ -286,15 +327,35 @@ impl<'a> Group<'a> {
                 is_new,
                 opened: at,
                 updated: at,
+                active: None,
+                ended: None,
+                title: None,
             });
-        } else if let Some(touched) = self.touched.iter_mut().find(|other| other.chat == chat) {
+        } else if let Some(touched) = self.touched(chat) {
             touched.updated = at;
         }
+    }
+
+    fn touched(&mut self, chat: &str) -> Option<&mut Touched<'a>> {
+        // Nearly always the last.
+        let mut touched = self.touched.iter_mut().rev();
+        touched.find(|touched| touched.chat == chat)
     }
 
     fn mark(&mut self, append: &'a Append, mark: &'a Mark, owner: &str) {
         let chat = append.chat.as_str();
         match mark {
+            Mark::TurnOpened { title } => {
+                if let Some(touched) = self.touched(chat) {
+                    touched.active = Some(from_at(append.entry.at));
+                    touched.title = touched.title.or(title.as_deref());
+                }
+            }
+            Mark::TurnEnded { ended } => {
+                if let Some(touched) = self.touched(chat) {
+                    touched.ended = Some(*ended);
+                }
+            }
             Mark::CallMade { id, call } => {
                 if self.seen.insert((Seen::Call, chat, id)) {
                     let calls = &mut self.batch.calls;
@@ -356,6 +417,9 @@ impl<'a> Group<'a> {
             let open = place.open.as_ref();
             chats.turn.push(open.map(|open| open.id.to_string()));
             chats.running.push(open.is_some_and(|open| open.is_running));
+            chats.active.push(touched.active);
+            chats.ended.push(touched.ended);
+            chats.title.push(touched.title);
         }
         self.batch
     }

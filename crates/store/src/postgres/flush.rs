@@ -12,14 +12,14 @@ use std::time::Duration;
 use futures_util::future::{FutureExt, join_all};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Statement};
-use turn::ChatId;
+use turn::{At, ChatId};
 
-use super::append::{Answer, Append, Batch, Chats, Closings, Place, work_out};
+use super::append::{Answer, Append, Batch, Chats, Closings, Known, Place, work_out};
 use super::failure::{is_unavailable, silent};
 use super::read::{column, text};
 use super::session::{Parameters, Session};
 use crate::error::StoreError;
-use crate::number::to_count;
+use crate::number::{from_at, to_count};
 
 /// The channel of notifications that journals grew.
 pub(super) const CHANNEL: &str = "adk_stream";
@@ -46,14 +46,23 @@ pub(super) enum Failure {
 const LOCK: &str = "SELECT id, owner, seq FROM chat WHERE id = ANY ($1)
     ORDER BY id FOR NO KEY UPDATE";
 
-const OPEN: &str = "INSERT INTO chat (id, owner, opened, updated, seq, turn, running)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
-      $6::text[], $7::boolean[]) AS new (id) ORDER BY new.id";
+// After the lock: a server that deleted a chat meanwhile has left its tombstone by then.
+const BURIED: &str = "SELECT chat FROM tombstone WHERE chat = ANY ($1)";
 
+const OPEN: &str =
+    "INSERT INTO chat (id, owner, opened, updated, seq, turn, running, active, ended,
+      title)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+      $6::text[], $7::boolean[], $8::bigint[], $9::text[], $10::text[]) AS new (id)
+    ORDER BY new.id";
+
+// The time of the last turn is in an index, which is left alone where it stays the same.
 const GROW: &str = "UPDATE chat SET updated = new.updated, seq = new.seq, turn = new.turn,
-      running = new.running
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::boolean[])
-      AS new (id, updated, seq, turn, running)
+      running = new.running, active = coalesce(new.active, chat.active),
+      ended = coalesce(new.ended, chat.ended), title = coalesce(chat.title, new.title)
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::boolean[], $6::bigint[],
+        $7::text[], $8::text[])
+      AS new (id, updated, seq, turn, running, active, ended, title)
     WHERE chat.id = new.id";
 
 const ENTER: &str = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
@@ -86,11 +95,15 @@ const NOTIFY: &str = "SELECT pg_notify($1, $2)";
 const TAKEN: &str = "SELECT id FROM call WHERE id = ANY ($1) AND chat <> $3
     UNION ALL SELECT id FROM gate WHERE id = ANY ($2) AND chat <> $3 LIMIT 1";
 
+const LOCK_TO_FORGET: &str = "SELECT FROM chat WHERE id = $1 FOR UPDATE";
+
+const BURY: &str = "INSERT INTO tombstone (chat, owner, at)
+    SELECT id, owner, $2 FROM chat WHERE id = $1 ON CONFLICT DO NOTHING";
+
 /// Deletes in this order, so that what another server appends meanwhile is waited for and seen.
-const FORGET: [&str; 3] = [
-    "SELECT FROM chat WHERE id = $1 FOR UPDATE",
+const FORGET: [&str; 2] = [
     "DELETE FROM entry WHERE chat = $1",
-    // Its gates, calls and lease go with it, by their foreign keys.
+    // Its gates, calls, lease and label go with it, by their foreign keys.
     "DELETE FROM chat WHERE id = $1",
 ];
 
@@ -107,7 +120,19 @@ pub(super) struct Flusher {
 impl Flusher {
     /// Prepares a connection, so that nothing need be prepared in the middle of a transaction.
     pub(super) async fn new(session: Session, time_limit: Duration) -> Result<Self, StoreError> {
-        let first = [LOCK, OPEN, GROW, ENTER, CALL, GATE, CLOSE, NOTIFY];
+        let first = [
+            LOCK,
+            BURIED,
+            OPEN,
+            GROW,
+            ENTER,
+            CALL,
+            GATE,
+            CLOSE,
+            NOTIFY,
+            LOCK_TO_FORGET,
+            BURY,
+        ];
         let all = first.into_iter().chain(FORGET);
         for prepared in join_all(all.map(|sql| session.prepare(sql))).await {
             prepared?;
@@ -136,10 +161,10 @@ impl Flusher {
     /// Appends, all in one transaction; if it fails, none.
     pub(super) async fn append(&self, appends: &[&Append]) -> Result<Vec<Answer>, Failure> {
         let looking = self.session.within(self.time_limit, self.lock(appends));
-        let places = looking
+        let known = looking
             .await
             .unwrap_or_else(|error| Err(Failure::Lost(error)))?;
-        let (answers, batch) = work_out(appends, places);
+        let (answers, batch) = work_out(appends, known);
         let writing = self.session.within(self.time_limit, self.write(&batch));
         let written = writing.await;
         let written = written.unwrap_or_else(|error| Err(Failure::Unknown(error)));
@@ -157,19 +182,30 @@ impl Flusher {
 
     /// Begins, and locks the chats in the order of their ids, so that no two servers each hold what
     /// the other needs.
-    async fn lock(&self, appends: &[&Append]) -> Result<HashMap<String, Place>, Failure> {
+    async fn lock(&self, appends: &[&Append]) -> Result<Known, Failure> {
         let mut ids: Vec<_> = appends.iter().map(|append| append.chat.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
         let client = self.session.client();
         let lock = self.statement(LOCK).await?;
-        let parameters: Parameters<'_> = &[&ids];
-        let (begun, rows) = tokio::join!(
+        let opening = appends.iter().filter(|append| append.opens());
+        let opening: Vec<_> = opening.map(|append| append.chat.as_str()).collect();
+        let buried = self.statement(BURIED).await?;
+        let (parameters, names): (Parameters<'_>, Parameters<'_>) = (&[&ids], &[&opening]);
+        let looking = async {
+            match opening.is_empty() {
+                true => Ok(Vec::new()),
+                false => client.query(&buried, names).await,
+            }
+        };
+        let (begun, rows, buried) = tokio::join!(
             client.batch_execute("BEGIN"),
             client.query(&lock, parameters),
+            looking,
         );
-        let rows = match begun.and(rows) {
-            Ok(rows) => rows,
+        let found = begun.and(rows).and_then(|rows| Ok((rows, buried?)));
+        let (rows, buried) = match found {
+            Ok(found) => found,
             Err(error) => return Err(self.roll_back(error.into()).await),
         };
         let mut places = HashMap::new();
@@ -186,7 +222,14 @@ impl Flusher {
                 Err(error) => return Err(self.roll_back(error).await),
             }
         }
-        Ok(places)
+        let deleted: Result<_, _> = buried
+            .iter()
+            .map(|row| Ok(text(row, 0)?.to_owned()))
+            .collect();
+        match deleted {
+            Ok(deleted) => Ok(Known { places, deleted }),
+            Err(error) => Err(self.roll_back(error).await),
+        }
     }
 
     /// Ends a transaction in which nothing was written, and returns the outcome.
@@ -319,14 +362,18 @@ impl Flusher {
         taken.unwrap_or(error)
     }
 
-    /// Forgets a chat, and returns whether there was one.
-    pub(super) async fn delete(&self, chat: &ChatId) -> Result<bool, Failure> {
+    /// Forgets a chat, and returns whether there was one. With a time, it leaves a tombstone.
+    pub(super) async fn delete(
+        &self,
+        chat: &ChatId,
+        tombstone: Option<At>,
+    ) -> Result<bool, Failure> {
         if chat.as_str().contains('\0') {
             return Ok(false);
         }
         let deleting = self
             .session
-            .within(self.time_limit, self.forget(chat))
+            .within(self.time_limit, self.forget(chat, tombstone))
             .await;
         let was_there = deleting.unwrap_or_else(|error| Err(Failure::Unknown(error)))?;
         if was_there {
@@ -335,14 +382,23 @@ impl Flusher {
         Ok(was_there)
     }
 
-    async fn forget(&self, chat: &ChatId) -> Result<bool, Failure> {
+    async fn forget(&self, chat: &ChatId, tombstone: Option<At>) -> Result<bool, Failure> {
         let client = self.session.client();
-        let mut sent: Vec<Sent<'_>> = vec![Box::pin(async move {
-            client.batch_execute("BEGIN").await.map(|()| 0)
-        })];
+        let id = chat.as_str();
+        let lock = self.statement(LOCK_TO_FORGET).await?;
+        let mut sent: Vec<Sent<'_>> = vec![
+            Box::pin(async move { client.batch_execute("BEGIN").await.map(|()| 0) }),
+            Box::pin(async move { client.execute(&lock, &[&id]).await }),
+        ];
+        if let Some(at) = tombstone {
+            let bury = self.statement(BURY).await?;
+            sent.push(Box::pin(async move {
+                let parameters: Parameters<'_> = &[&id, &from_at(at)];
+                client.execute(&bury, parameters).await
+            }));
+        }
         for sql in FORGET {
             let statement = self.statement(sql).await?;
-            let id = chat.as_str();
             sent.push(Box::pin(
                 async move { client.execute(&statement, &[&id]).await },
             ));
@@ -381,6 +437,9 @@ fn open<'a>(client: &'a Client, statement: Statement, chats: &'a Chats<'_>) -> S
             &chats.seq,
             &chats.turn,
             &chats.running,
+            &chats.active,
+            &chats.ended,
+            &chats.title,
         ];
         client.execute(&statement, parameters).await
     })
@@ -394,6 +453,9 @@ fn grow<'a>(client: &'a Client, statement: Statement, chats: &'a Chats<'_>) -> S
             &chats.seq,
             &chats.turn,
             &chats.running,
+            &chats.active,
+            &chats.ended,
+            &chats.title,
         ];
         client.execute(&statement, parameters).await
     })

@@ -78,7 +78,12 @@ impl Listening {
     async fn listen(&mut self) -> Result<(), StoreError> {
         // What finds no room is lost, and found by the next look.
         let (sender, mut hints) = mpsc::channel(QUEUED);
-        let notify = move |notification| drop(sender.try_send(notification));
+        let notifier = Arc::clone(&self.notifier);
+        let notify = move |notification| {
+            if sender.try_send(notification).is_err() {
+                notifier.feed_all();
+            }
+        };
         let session = self.address.connect_listening(notify).await?;
         let listen = format!("LISTEN {CHANNEL}");
         let listening = session.client().batch_execute(&listen);
@@ -111,8 +116,13 @@ impl Listening {
                 chats.iter().for_each(|chat| self.notifier.notify(chat));
                 true
             }
-            // Too many for a notification, which then is `*`; or a notification of another program.
-            Err(_) => hint.payload() != ALL,
+            // Too many for a notification, which then is `*`.
+            Err(_) if hint.payload() == ALL => {
+                self.notifier.feed_all();
+                false
+            }
+            // A notification of another program.
+            Err(_) => true,
         }
     }
 

@@ -3,6 +3,7 @@
 use turn::{Chat, ChatId};
 
 use super::address::Address;
+use super::chat_list;
 use super::failure::{silent, while_opening};
 use super::read;
 use super::session::{Parameters, SCHEMA, Session};
@@ -13,15 +14,19 @@ use crate::inspection::Schema;
 ///
 /// Servers of the version before continue while a new one migrates, so a migration adds, and takes away
 /// only what the version before did not use any more.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/0001_journal.sql"),
     include_str!("schema/0002_unused.sql"),
     include_str!("schema/0003_limits.sql"),
     include_str!("schema/0004_open_turn.sql"),
+    include_str!("schema/0005_chat_list.sql"),
 ];
 
 /// Before this one, which turn of a chat is open was worked out otherwise.
 const OPEN_TURNS: usize = 4;
+
+/// Before this one, there was no list of chats.
+const CHAT_LIST: usize = 5;
 
 /// The lock for migrations: "adks".
 const LOCK: i64 = 0x6164_6b73;
@@ -90,6 +95,9 @@ async fn migrate_locked(session: &Session, address: &Address) -> Result<(), Stor
     }
     if (1..OPEN_TURNS).contains(&current) {
         renew_open_turns(session).await?;
+    }
+    if (1..CHAT_LIST).contains(&current) {
+        chat_list::rebuild(session).await?;
     }
     let set = format!("UPDATE {SCHEMA}.version SET number = {}", MIGRATIONS.len());
     client.batch_execute(&set).await.map_err(failed)

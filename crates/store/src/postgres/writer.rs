@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
-use turn::ChatId;
+use turn::{At, ChatId};
 
 use super::address::Address;
 use super::append::Append;
@@ -44,6 +44,7 @@ enum Job {
     Append(Box<Waiting>),
     Delete {
         chat: ChatId,
+        tombstone: Option<At>,
         reply: oneshot::Sender<Result<bool, StoreError>>,
     },
 }
@@ -83,10 +84,19 @@ impl Writer {
         self.ask(Job::Append(Box::new(waiting)), answer).await
     }
 
-    /// Forgets a chat.
-    pub(super) async fn delete(&self, chat: ChatId) -> Result<bool, StoreError> {
+    /// Forgets a chat. With a time, it leaves a tombstone.
+    pub(super) async fn delete(
+        &self,
+        chat: ChatId,
+        tombstone: Option<At>,
+    ) -> Result<bool, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.ask(Job::Delete { chat, reply }, answer).await
+        let job = Job::Delete {
+            chat,
+            tombstone,
+            reply,
+        };
+        self.ask(job, answer).await
     }
 
     async fn ask<T>(
@@ -140,8 +150,12 @@ impl Work {
                     self.append(group).await;
                 }
                 // Tails are notified before the next chat under that id can be opened here.
-                Job::Delete { chat, reply } => {
-                    let deleted = self.delete(&chat).await;
+                Job::Delete {
+                    chat,
+                    tombstone,
+                    reply,
+                } => {
+                    let deleted = self.delete(&chat, tombstone).await;
                     if deleted == Ok(true) {
                         self.notifier.end(&chat);
                     }
@@ -179,8 +193,8 @@ impl Work {
             .await
     }
 
-    async fn delete(&mut self, chat: &ChatId) -> Result<bool, StoreError> {
-        self.attempt(move |flusher| async move { flusher.delete(chat).await })
+    async fn delete(&mut self, chat: &ChatId, tombstone: Option<At>) -> Result<bool, StoreError> {
+        self.attempt(move |flusher| async move { flusher.delete(chat, tombstone).await })
             .await
     }
 

@@ -95,6 +95,8 @@ pub(super) fn delete(
     // Its gates and calls go with it, by their foreign keys.
     let sql = "DELETE FROM chat WHERE id = ?1";
     connection.prepare_cached(sql)?.execute([chat.as_str()])?;
+    let sql = "DELETE FROM label WHERE chat = ?1";
+    connection.prepare_cached(sql)?.execute([chat.as_str()])?;
     let sql = "DELETE FROM entry WHERE chat = ?1";
     let was_there = connection.prepare_cached(sql)?.execute([chat.as_str()])? > 0;
     Ok(Written {

@@ -4,6 +4,7 @@ use rusqlite::{Connection, params};
 use turn::index::{self, Change};
 use turn::{Actor, At, Chat, ChatId, Event, OpenTurn};
 
+use super::chat_list;
 use super::read;
 use super::write_connection::Head;
 use crate::error::StoreError;
@@ -35,6 +36,9 @@ pub(super) fn apply(
     for change in index::changes(source.events) {
         match change {
             Change::ChatOpened { .. } => {}
+            change @ (Change::TurnOpened { .. } | Change::TurnEnded { .. }) => {
+                chat_list::note(connection, chat, source.at, &change)?;
+            }
             Change::CallMade { call } => {
                 let sql = "INSERT INTO call (id, chat, call) VALUES (?1, ?2, ?3)
                            ON CONFLICT DO NOTHING";
@@ -148,6 +152,7 @@ fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<Head, Store
         let chat = source.chat.clone();
         return Err(StoreError::OwnerMissing { chat });
     };
+    chat_list::refuse_deleted(connection, source.chat)?;
     let sql = "INSERT INTO chat (id, owner, opened, updated, turn, running)
                VALUES (?1, ?2, ?3, ?3, ?4, ?5)";
     let (turn, running) = columns(source.open);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::chat_list;
 use super::failure::while_opening;
 use super::index;
 use crate::error::StoreError;
@@ -23,11 +24,12 @@ struct Migration {
 enum Rebuild {
     Nothing,
     OpenTurns,
+    ChatList,
     Indexes,
 }
 
 /// In order: a file of version N has had the first N. Never change one, add one.
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration {
         sql: include_str!("schema/0001_journal.sql"),
         rebuild: Rebuild::Nothing,
@@ -55,6 +57,10 @@ const MIGRATIONS: [Migration; 7] = [
     Migration {
         sql: include_str!("schema/0007_open_turn.sql"),
         rebuild: Rebuild::OpenTurns,
+    },
+    Migration {
+        sql: include_str!("schema/0008_chat_list.sql"),
+        rebuild: Rebuild::ChatList,
     },
 ];
 
@@ -109,8 +115,13 @@ fn migrate_to(connection: &mut Connection, path: &Path, target: usize) -> Result
     let needs = |what| steps.iter().any(|step| step.rebuild == what);
     if needs(Rebuild::Indexes) {
         index::rebuild(&transaction)?;
-    } else if needs(Rebuild::OpenTurns) {
-        index::renew_open_turns(&transaction)?;
+    } else {
+        if needs(Rebuild::OpenTurns) {
+            index::renew_open_turns(&transaction)?;
+        }
+        if needs(Rebuild::ChatList) {
+            chat_list::rebuild(&transaction)?;
+        }
     }
     if !steps.is_empty() {
         let set = |name, value| transaction.pragma_update(None, name, value).map_err(failed);
@@ -125,10 +136,11 @@ mod tests {
     use std::path::PathBuf;
 
     use tempfile::TempDir;
-    use turn::{At, ChatId, GateId};
+    use turn::{At, ChatId, GateId, Status};
 
     use super::super::{connection, lease, read};
     use super::*;
+    use crate::chat_list::ChatQuery;
 
     /// What a program of each version would have written into a file of that version, as it was: do
     /// not change one. Each is run after those before it.
@@ -201,6 +213,11 @@ mod tests {
         INSERT INTO probe (id, at) VALUES (1, 8);
         "#,
         "",
+        r#"
+        UPDATE chat SET active = 5;
+        INSERT INTO label (chat, title, archived) VALUES ('c', 'Rent', 1);
+        INSERT INTO tombstone (chat, owner, at) VALUES ('gone', 'ann', 8);
+        "#,
     ];
 
     /// A file as a program with this many migrations would have left it.
@@ -245,6 +262,18 @@ mod tests {
             assert_eq!(running, Ok(vec!["c".into()]), "from {from}");
             let held = lease::lease(&connection, &"c".into()).unwrap();
             assert_eq!(held.map(|lease| lease.epoch), (from > 3).then_some(2));
+            let query = ChatQuery {
+                limit: 9,
+                ..ChatQuery::default()
+            };
+            let list = chat_list::chats(&connection, &"ann".into(), &query);
+            let list = list.unwrap().chats;
+            assert_eq!(
+                (list.len(), list[0].active, list[0].open_gates),
+                (1, At(5), 1)
+            );
+            assert_eq!(list[0].status, Status::Running);
+            assert_eq!(list[0].is_archived, from > 7);
             // The demo's tables stay as they are.
             let sql = "SELECT count(*) FROM sqlite_schema WHERE name IN ('wallet', 'payment')";
             let tables: i64 = connection.query_row(sql, (), |row| row.get(0)).unwrap();
@@ -275,7 +304,7 @@ mod tests {
         let newer = Connection::open(&path).unwrap();
         newer.pragma_update(None, "user_version", 99).unwrap();
         let refused = connection::open_writer(&path).unwrap_err();
-        let (found, known) = (99, 7);
+        let (found, known) = (99, 8);
         let place = path.display().to_string();
         let expected = StoreError::TooNew {
             place,

@@ -77,6 +77,8 @@ pub(super) enum Notification {
     Grew(ChatId),
     /// A chat was deleted.
     Deleted(ChatId),
+    /// A list shows a chat otherwise.
+    Relabelled(ChatId),
 }
 
 enum Message {
@@ -200,6 +202,7 @@ where
                 Notification::Nothing => {}
                 Notification::Grew(chat) => notifier.notify(&chat),
                 Notification::Deleted(chat) => notifier.end(&chat),
+                Notification::Relabelled(chat) => notifier.relabelled(&chat),
             }
             written.value
         });

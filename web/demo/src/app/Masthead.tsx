@@ -1,4 +1,4 @@
-import { Inbox, NotebookText, Plus } from 'lucide-react';
+import { Inbox, MessagesSquare, NotebookText, Plus } from 'lucide-react';
 import { type ReactNode, useContext } from 'react';
 import { LanguageContext, useWords } from '../language/language.ts';
 import type { Wallet } from '../server/api.ts';
@@ -37,6 +37,15 @@ export function Masthead({ wallet, waiting, panel, onPanel, onNewChat, children 
           </output>
         </span>
       )}
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={words.panel.chats}
+        aria-pressed={panel === 'chats'}
+        onClick={() => onPanel('chats')}
+      >
+        <MessagesSquare aria-hidden="true" />
+      </button>
       <button
         type="button"
         className="icon-button"

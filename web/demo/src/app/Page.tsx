@@ -2,12 +2,14 @@ import { useApprovals } from '@adk-stream/client/react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { MESSAGE_FIELD } from '../chat/messageField.ts';
 import { StoredChat } from '../chat/StoredChat.tsx';
+import { ChatList } from '../chats/ChatList.tsx';
 import { Inbox } from '../inbox/Inbox.tsx';
 import { Journal, JournalContext } from '../journal/journal.ts';
 import { Timeline } from '../journal/Timeline.tsx';
 import { dictionary, LanguageContext, language } from '../language/language.ts';
 import { fetchWithKey, type Info, readInfo } from '../server/api.ts';
 import { subscribeToChanges } from '../server/changes.ts';
+import { subscribeToEvents } from '../server/events.ts';
 import { InfoContext, unknownInfo } from '../server/info.ts';
 import { Announcer } from './announcer.tsx';
 import { KeyDialog } from './KeyDialog.tsx';
@@ -22,7 +24,11 @@ import { useWallet } from './useWallet.ts';
 const Replay = lazy(() => import('../journal/Replay.tsx').then(it => ({ default: it.Replay })));
 
 /** Which panel is open beside the chat, where there is room for one. */
-const chosenPanel = setting<PanelName | 'none'>('panel', ['journal', 'inbox', 'none'], 'journal');
+const chosenPanel = setting<PanelName | 'none'>(
+  'panel',
+  ['journal', 'inbox', 'chats', 'none'],
+  'journal',
+);
 
 export function Page() {
   const spoken = useSetting(language);
@@ -100,14 +106,14 @@ export function Page() {
               )}
               {panel !== undefined && (
                 <Panel name={panel} onClose={() => onPanel(isWide ? panel : undefined)}>
-                  {panel === 'journal' ? (
+                  {panel === 'journal' && (
                     <Timeline
                       at={isReplaying ? entry : undefined}
                       {...(!isReplaying && { onReplay: replay })}
                     />
-                  ) : (
-                    <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />
                   )}
+                  {panel === 'inbox' && <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />}
+                  {panel === 'chats' && <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />}
                 </Panel>
               )}
             </div>
@@ -141,13 +147,22 @@ function useInfo(keys: number): Info {
 
 /** What waits for this person; looked at again whenever something happens to a chat. */
 function useInbox(journal: Journal, keys: number) {
-  const inbox = useApprovals({ fetch: fetchWithKey, pollMs: 4_000 });
+  // The server says what changes; the poll is for networks that hold its stream back.
+  const inbox = useApprovals({ fetch: fetchWithKey, pollMs: 60_000 });
   const { refresh } = inbox;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another inbox
   useEffect(() => {
     void refresh();
     const onChange = () => void refresh();
-    const leave = [journal.subscribe(onChange), subscribeToChanges(onChange)];
+    const leave = [
+      journal.subscribe(onChange),
+      subscribeToChanges(onChange),
+      subscribeToEvents(event => {
+        if (event.type !== 'chat') {
+          onChange();
+        }
+      }),
+    ];
     return () => {
       for (const stop of leave) {
         stop();

@@ -5,7 +5,7 @@ import { useWords } from '../language/language.ts';
 import { Scrolling } from './Scrolling.tsx';
 import { useMediaQuery } from './useMediaQuery.ts';
 
-export type PanelName = 'journal' | 'inbox';
+export type PanelName = 'journal' | 'inbox' | 'chats';
 
 interface Props {
   name: PanelName;

@@ -16,6 +16,8 @@ export function problemWords({ code, message }: Problem, words: Words['problem']
       return words.key;
     case 'too_large':
       return words.large;
+    case 'chat_deleted':
+      return words.deleted;
     case 'unknown_call':
     case 'unknown_message':
     case 'unknown_approval':

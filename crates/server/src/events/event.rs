@@ -1,0 +1,66 @@
+//! One change in the lists of a principal.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use store::ListedChat;
+use turn::{ChatId, GateId};
+
+use crate::chats;
+
+/// What changed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Change {
+    /// Changes may have been missed: read the lists.
+    Reset,
+    /// A chat is new, or its row in the list is another.
+    Chat(Box<ListedChat>),
+    /// A chat is gone.
+    ChatDeleted(ChatId),
+    /// An approval waits.
+    ApprovalOpened(ChatId, GateId),
+    /// An approval waits no more.
+    ApprovalClosed(ChatId, GateId),
+}
+
+impl Change {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Reset => "reset",
+            Self::Chat(_) => "chat",
+            Self::ChatDeleted(_) => "chat-deleted",
+            Self::ApprovalOpened(..) => "approval-opened",
+            Self::ApprovalClosed(..) => "approval-closed",
+        }
+    }
+
+    fn data(&self) -> Value {
+        match self {
+            Self::Reset => json!({}),
+            Self::Chat(chat) => chats::row(chat),
+            Self::ChatDeleted(chat) => json!({"id": chat}),
+            Self::ApprovalOpened(chat, gate) | Self::ApprovalClosed(chat, gate) => {
+                json!({"approvalId": gate, "chatId": chat})
+            }
+        }
+    }
+}
+
+/// A change as one stream has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    /// What a client that comes back names.
+    pub(super) id: String,
+    /// What changed.
+    pub(super) change: Arc<Change>,
+}
+
+impl Event {
+    /// Writes it as a server-sent event.
+    pub(super) fn write(&self, out: &mut String) {
+        let (id, name, data) = (&self.id, self.change.name(), self.change.data());
+        // Writing to a string does not fail.
+        let _ = write!(out, "id: {id}\nevent: {name}\ndata: {data}\n\n");
+    }
+}

@@ -1,0 +1,201 @@
+//! The list of chats, in SQLite.
+
+use rusqlite::{Connection, Row, params};
+use turn::index::{self, Change};
+use turn::{At, ChatId, Event, GateId, Principal, title};
+
+use super::append::delete;
+use super::read::{all, owner, text};
+use super::write_connection::WriteConnection;
+use super::writer::{Notification, Written};
+use crate::backlog::CLIENT_CALL;
+use crate::chat_list::{ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange};
+use crate::chat_list::{ended, status};
+use crate::error::StoreError;
+use crate::json::{decode, encode};
+use crate::number::{from_at, to_at};
+
+/// The columns of a listed chat.
+const COLUMNS: &str = "chat.id, chat.owner, coalesce(label.title, chat.title),
+    coalesce(label.archived, 0), chat.opened, chat.updated, coalesce(chat.active, chat.opened),
+    CASE WHEN chat.turn IS NOT NULL THEN chat.running END, chat.ended,
+    (SELECT count(*) FROM gate WHERE gate.chat = chat.id AND gate.decision IS NULL)
+    FROM chat LEFT JOIN label ON label.chat = chat.id";
+
+fn listed_chat(row: &Row<'_>) -> Result<ListedChat, StoreError> {
+    let ended: Option<String> = row.get(8)?;
+    Ok(ListedChat {
+        id: text(row, 0)?.into(),
+        owner: text(row, 1)?.into(),
+        title: row.get(2)?,
+        is_archived: row.get(3)?,
+        opened: to_at(row.get(4)?),
+        updated: to_at(row.get(5)?),
+        active: to_at(row.get(6)?),
+        status: status(row.get(7)?, ended.as_deref()),
+        open_gates: row.get::<_, u32>(9)? as usize,
+    })
+}
+
+/// A part of an owner's list, newest first.
+pub(super) fn chats(
+    connection: &Connection,
+    owner: &Principal,
+    query: &ChatQuery,
+) -> Result<ChatPage, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} WHERE chat.owner = ?1
+           AND coalesce(chat.active, chat.opened) <= ?2
+           AND (coalesce(chat.active, chat.opened), chat.id) < (?2, ?3)
+           AND (?4 IS NULL OR coalesce(label.archived, 0) = ?4)
+         ORDER BY coalesce(chat.active, chat.opened) DESC, chat.id DESC LIMIT ?5"
+    );
+    let (active, id) = match &query.after {
+        Some(ChatPlace { active, chat }) => (from_at(*active), chat.as_str()),
+        None => (i64::MAX, ""),
+    };
+    let limit = i64::try_from(query.rows()).unwrap_or(i64::MAX);
+    let parameters = params![owner.as_str(), active, id, query.is_archived, limit];
+    let rows = all(connection, &sql, parameters, listed_chat)?;
+    Ok(ChatPage::of(rows, query))
+}
+
+/// Those of the chats that exist.
+pub(super) fn listed(
+    connection: &Connection,
+    chats: &[ChatId],
+) -> Result<Vec<ListedChat>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} WHERE chat.id IN (SELECT value FROM json_each(?1))");
+    all(
+        connection,
+        &sql,
+        [encode("ids of chats", &chats)?],
+        listed_chat,
+    )
+}
+
+/// Those of the chats that were deleted for good.
+pub(super) fn deleted(
+    connection: &Connection,
+    chats: &[ChatId],
+) -> Result<Vec<(ChatId, Principal)>, StoreError> {
+    let sql = "SELECT chat, owner FROM tombstone WHERE chat IN (SELECT value FROM json_each(?1))";
+    all(connection, sql, [encode("ids of chats", &chats)?], |row| {
+        Ok((text(row, 0)?.into(), text(row, 1)?.into()))
+    })
+}
+
+/// The approvals that wait in these chats.
+pub(super) fn open_approvals(
+    connection: &Connection,
+    chats: &[ChatId],
+) -> Result<Vec<(ChatId, GateId)>, StoreError> {
+    let sql = "SELECT chat, id FROM gate WHERE chat IN (SELECT value FROM json_each(?1))
+                 AND decision IS NULL AND gate NOT LIKE ?2";
+    let parameters = params![encode("ids of chats", &chats)?, CLIENT_CALL];
+    all(connection, sql, parameters, |row| {
+        Ok((text(row, 0)?.into(), text(row, 1)?.into()))
+    })
+}
+
+/// Changes the label of a chat.
+pub(super) fn relabel(
+    connection: &mut WriteConnection,
+    owner: &Principal,
+    chat: &ChatId,
+    change: &LabelChange,
+) -> Result<Written<Option<ListedChat>>, StoreError> {
+    if self::owner(connection, chat)?.as_ref() != Some(owner) {
+        return Ok(Written {
+            value: None,
+            notification: Notification::Nothing,
+        });
+    }
+    let add = "INSERT INTO label (chat) VALUES (?1) ON CONFLICT DO NOTHING";
+    connection.prepare_cached(add)?.execute([chat.as_str()])?;
+    let rename = |title: Option<&str>| {
+        let sql = "UPDATE label SET title = ?2 WHERE chat = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![chat.as_str(), title])
+    };
+    match &change.title {
+        TitleChange::Keep => 0,
+        TitleChange::FromMessage => rename(None)?,
+        TitleChange::Set(title) => rename(Some(title))?,
+    };
+    if let Some(is_archived) = change.is_archived {
+        let sql = "UPDATE label SET archived = ?2 WHERE chat = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![chat.as_str(), is_archived])?;
+    }
+    Ok(Written {
+        value: listed(connection, std::slice::from_ref(chat))?.pop(),
+        notification: Notification::Relabelled(chat.clone()),
+    })
+}
+
+/// Deletes a chat and leaves a tombstone.
+pub(super) fn delete_for_good(
+    connection: &mut WriteConnection,
+    chat: &ChatId,
+    at: At,
+) -> Result<Written<bool>, StoreError> {
+    let owner = owner(connection, chat)?;
+    let written = delete(connection, chat)?;
+    if let Some(owner) = owner {
+        let sql = "INSERT INTO tombstone (chat, owner, at) VALUES (?1, ?2, ?3)
+                   ON CONFLICT DO NOTHING";
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![chat.as_str(), owner.as_str(), from_at(at)])?;
+    }
+    Ok(written)
+}
+
+/// Refuses to open a chat that was deleted for good.
+pub(super) fn refuse_deleted(connection: &Connection, chat: &ChatId) -> Result<(), StoreError> {
+    let sql = "SELECT 1 FROM tombstone WHERE chat = ?1";
+    match connection.prepare_cached(sql)?.exists([chat.as_str()])? {
+        true => Err(StoreError::ChatDeleted { chat: chat.clone() }),
+        false => Ok(()),
+    }
+}
+
+/// Notes what a change means for the list.
+pub(super) fn note(
+    connection: &Connection,
+    chat: &str,
+    at: At,
+    change: &Change<'_>,
+) -> Result<(), StoreError> {
+    match change {
+        Change::TurnOpened { message } => {
+            let sql = "UPDATE chat SET active = ?2, title = coalesce(title, ?3) WHERE id = ?1";
+            let title = message.and_then(title::of_message);
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.execute(params![chat, from_at(at), title])?;
+        }
+        Change::TurnEnded { status } => {
+            let sql = "UPDATE chat SET ended = ?2 WHERE id = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.execute(params![chat, ended(*status)])?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Notes again what the entries of every chat mean for the list.
+pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
+    let sql = "SELECT chat, at, events FROM entry
+               WHERE kind LIKE '%turn-opened%' OR kind LIKE '%turn-ended%' ORDER BY chat, seq";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        let chat = text(row, 0)?;
+        let events: Vec<Event> = decode(&format!("an entry of chat {chat}"), &text(row, 2)?)?;
+        for change in index::changes(&events) {
+            note(connection, &chat, to_at(row.get(1)?), &change)?;
+        }
+    }
+    Ok(())
+}
