@@ -20,6 +20,7 @@ use turn::event::End;
 use turn::{CallId, ChatId, Principal, Status};
 use wire::{ChatRequest, DecodeError, Limits, OutputReply, Profile};
 
+use crate::ag_ui;
 use crate::approvals;
 use crate::asks;
 use crate::body::{Bodies, read};
@@ -135,6 +136,8 @@ impl Api {
         Router::new()
             .route("/api/chat", post(send))
             .route("/stream", post(send_of_legacy_page))
+            .route("/api/ag-ui", post(ag_ui::run))
+            .route("/api/ag-ui/connect", post(ag_ui::connect))
             .route("/api/chat/{id}", get(view).delete(forget))
             .route("/api/chat/{id}/stream", get(resume))
             .route("/api/chat/{id}/stop", post(stop))
