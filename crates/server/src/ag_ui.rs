@@ -1,7 +1,9 @@
 //! AG-UI's endpoint: a run is a window on a turn, as an event stream.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
+use std::vec;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -13,7 +15,7 @@ use serde_json::Value;
 use turn::{ChatId, Principal};
 use view::{ClientRun, Run};
 use wire::ag_ui::RunRequest;
-use wire::sse;
+use wire::{Chunk, sse};
 
 use crate::api::Api;
 use crate::approvals;
@@ -25,6 +27,10 @@ use crate::request_context::{note_chat, note_message};
 
 /// How long a run may be silent: proxies close connections that are.
 const KEEPALIVE: Duration = Duration::from_secs(15);
+
+/// About how many bytes are written at once. A client that does not read has as many made for it, and
+/// not a whole turn.
+const BATCH: usize = 64 * 1024;
 
 /// Begins a run: takes in what is new in its messages and answers, and follows the turn.
 pub(crate) async fn run(
@@ -107,7 +113,14 @@ enum Rest {
     /// It begins.
     Start(Option<(WindowStream, Held)>),
     /// Its window goes on.
-    Window(WindowStream, Held),
+    Window(Box<Following>),
+}
+
+/// A run's window, and what was read of it and is not written yet.
+struct Following {
+    window: WindowStream,
+    ready: vec::IntoIter<Arc<Chunk>>,
+    _open: Held,
 }
 
 fn response(run: Run, window: Option<(WindowStream, Held)>) -> Response {
@@ -133,11 +146,18 @@ fn response(run: Run, window: Option<(WindowStream, Held)>) -> Response {
 /// What is to be written next, and what follows it.
 async fn next(mut run: Run, rest: Rest) -> (Bytes, Option<(Run, Rest)>) {
     let mut bytes = Vec::new();
-    let (mut window, open) = match rest {
+    let mut following = match rest {
         Rest::Start(window) => {
             sse::write_value(&mut bytes, &run.start());
             let rest = match window {
-                Some((window, open)) => Some((run, Rest::Window(window, open))),
+                Some((window, open)) => {
+                    let following = Following {
+                        window,
+                        ready: Vec::new().into_iter(),
+                        _open: open,
+                    };
+                    Some((run, Rest::Window(Box::new(following))))
+                }
                 None => {
                     write(&mut bytes, run.nothing());
                     None
@@ -145,21 +165,25 @@ async fn next(mut run: Run, rest: Rest) -> (Bytes, Option<(Run, Rest)>) {
             };
             return (bytes.into(), rest);
         }
-        Rest::Window(window, open) => (window, open),
+        Rest::Window(following) => following,
     };
-    match tokio::time::timeout(KEEPALIVE, window.next()).await {
-        Ok(Some(chunks)) => {
-            for chunk in chunks {
-                write(&mut bytes, run.event(&chunk));
+    if following.ready.len() == 0 {
+        match tokio::time::timeout(KEEPALIVE, following.window.next()).await {
+            Ok(Some(chunks)) => following.ready = chunks.into_iter(),
+            Ok(None) => {
+                write(&mut bytes, run.cut());
+                return (bytes.into(), None);
             }
+            Err(_) => sse::write_comment(&mut bytes, "still here"),
         }
-        Ok(None) => {
-            write(&mut bytes, run.cut());
-            return (bytes.into(), None);
-        }
-        Err(_) => sse::write_comment(&mut bytes, "still here"),
     }
-    (bytes.into(), Some((run, Rest::Window(window, open))))
+    for chunk in following.ready.by_ref() {
+        write(&mut bytes, run.event(&chunk));
+        if bytes.len() >= BATCH {
+            break;
+        }
+    }
+    (bytes.into(), Some((run, Rest::Window(following))))
 }
 
 fn write(bytes: &mut Vec<u8>, events: impl IntoIterator<Item = Value>) {

@@ -121,8 +121,8 @@ impl Renderer {
         let (outcome, usage, status) = match closing {
             Closing::Failed(failure) => return vec![run_error(failure)],
             Closing::Parked(questions) if questions.is_empty() => {
-                let pending = self.pending.iter().map(CallId::to_string).collect();
-                let pending_tool_call_ids = Some(pending);
+                let pending: Vec<_> = self.pending.iter().map(CallId::to_string).collect();
+                let pending_tool_call_ids = (!pending.is_empty()).then_some(pending);
                 let outcome = Outcome::Success {
                     pending_tool_call_ids,
                 };
