@@ -90,6 +90,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      { test: { ...inCell('sse'), name: 'ag-ui', include: ['tests/ag-ui/*.test.ts'] } },
       {
         test: {
           ...inCell('sse'),

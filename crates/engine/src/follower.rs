@@ -51,11 +51,15 @@ impl Engine {
         let shown = chat.current_transcript()?;
         let message_id = shown.message_id().to_owned();
         let log = Arc::new(Log::new(&message_id, shown.lines()));
+        let mut window = WindowStream::replaying(log.clone(), dialect);
+        if dialect == Dialect::AgUi {
+            window = window.with_history(chat.ag_ui_history(shown.turn()));
+        }
         let (sender, chunks) = mpsc::channel(16);
         let follower = Follower {
             turn: shown.turn().clone(),
             tail: self.shared.journal.tail(&command.chat, chat.seq()),
-            window: WindowStream::replaying(log.clone(), dialect),
+            window,
             has_sent: false,
             chat,
             log,

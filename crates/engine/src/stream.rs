@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
-use view::{LegacyWindow, Window};
-use wire::{Chunk, Message, Profile};
+use view::{AgUiWindow, LegacyWindow, Window};
+use wire::{Chunk, Message, Profile, ag_ui};
 
 use crate::log::Log;
 
@@ -20,6 +20,8 @@ pub enum Dialect {
     /// it under its first name.
     #[serde(rename = "seeds")]
     Legacy,
+    /// AG-UI: the window is a run, and closes when the turn parks.
+    AgUi,
 }
 
 /// A window on a turn: chunks as they come, until it closes. Dropping it leaves the turn alone.
@@ -73,6 +75,7 @@ impl WindowStream {
                     position,
                 ))
             }
+            Dialect::AgUi => View::AgUi(AgUiWindow::new(log.message_id())),
             Dialect::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), position)),
         };
         Self(Source::Here(Box::new(Reader {
@@ -86,6 +89,16 @@ impl WindowStream {
     /// On the whole message.
     pub(crate) fn replaying(log: Arc<Log>, dialect: Dialect) -> Self {
         Self::continuing(log, dialect, 0)
+    }
+
+    /// For a client of AG-UI that is first sent all messages: see [`AgUiWindow::with_history`].
+    pub(crate) fn with_history(mut self, history: Vec<ag_ui::Message>) -> Self {
+        if let Source::Here(reader) = &mut self.0
+            && let View::AgUi(window) = &mut reader.view
+        {
+            *window = AgUiWindow::new(reader.log.message_id()).with_history(history);
+        }
+        self
     }
 
     /// For a client with answers of its own: see [`Window::add_client_state`].
@@ -112,6 +125,7 @@ struct Reader {
 enum View {
     Sdk(Window),
     Legacy(LegacyWindow),
+    AgUi(AgUiWindow),
 }
 
 impl Reader {
@@ -138,6 +152,7 @@ impl Reader {
         let is_closed = match &self.view {
             View::Sdk(window) => window.is_closed(),
             View::Legacy(window) => window.is_closed(),
+            View::AgUi(window) => window.is_closed(),
         };
         if is_closed {
             return None;
@@ -153,6 +168,7 @@ impl Reader {
                 let read = window.read(&self.log.items()).into_iter();
                 read.map(Arc::new).collect()
             }
+            View::AgUi(window) => window.read_chunks(&self.log.items()),
         };
         match chunks.is_empty() {
             true => chunks = read,

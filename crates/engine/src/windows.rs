@@ -92,9 +92,10 @@ impl Windows {
         };
         let position = opening.position.unwrap_or(0);
         let window = WindowStream::continuing(log, opening.dialect, position);
-        Some(match &opening.seen {
-            Some(message) => window.with_client_state(message),
-            None => window,
+        Some(match (&opening.seen, &opening.history) {
+            (Some(message), _) => window.with_client_state(message),
+            (None, Some(history)) => window.with_history(history.clone()),
+            (None, None) => window,
         })
     }
 

@@ -20,6 +20,7 @@ use turn::event::End;
 use turn::{CallId, ChatId, Principal};
 use wire::{ChatRequest, DecodeError, Limits, OutputReply, Profile};
 
+use crate::ag_ui;
 use crate::approvals;
 use crate::asks;
 use crate::body::{Bodies, read};
@@ -150,6 +151,8 @@ impl Api {
                 patch(chats::update).delete(chats::delete),
             )
             .route("/api/chat/{id}", get(view).delete(chats::delete))
+            .route("/api/ag-ui", post(ag_ui::run))
+            .route("/api/ag-ui/connect", post(ag_ui::connect))
             .route("/api/chat/{id}/stream", get(resume))
             .route("/api/chat/{id}/stop", post(stop))
             .route("/api/chat/{id}/journal", get(history::journal))

@@ -102,12 +102,14 @@
 // - `signals`: SIGTERM and SIGINT as a queue.
 // - `metrics`: numbers for Prometheus; `telemetry`: traces of turns; `trace_sampler`: which are recorded.
 // - `readiness`: whether the store takes writes.
+// - `ag_ui`: the endpoint for AG-UI's clients.
 // - `routes`: which path is answered by whom.
 // - `page`: the built page, embedded in the binary or in a folder; `page_folder`: which.
 // - `problem`: an error as a client reads it, in JSON.
 // - `error`: an error as an operator reads it, in one line.
 
 mod access_log;
+mod ag_ui;
 #[cfg(feature = "cli")]
 mod agent_file;
 #[cfg(feature = "cli")]

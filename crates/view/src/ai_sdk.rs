@@ -17,6 +17,7 @@ mod window;
 
 pub(crate) use self::client_position::client_position;
 pub use self::closing::Closing;
+pub(crate) use self::closing::{Failure, OpenQuestion};
 pub use self::line::Line;
 pub(crate) use self::line::{Block, BlockUpdate, CallUpdate, Settlement};
 pub(crate) use self::line::{BlockLine, CallLine, Delta};

@@ -88,6 +88,35 @@ impl ShownChat {
         }
     }
 
+    /// The same for a client whose answers may be in a message of their own behind all others, also where
+    /// they were given before the last message was written.
+    pub fn take_run(
+        &self,
+        trigger: Trigger,
+        message_id: Option<&str>,
+        messages: &[Message],
+        now: At,
+    ) -> Result<Intake, Refusal> {
+        if let [before @ .., said, answers] = messages
+            && answers.id.is_none()
+            && said.role == Role::User
+            && said.id.as_deref().is_some_and(|id| !self.has_message(id))
+        {
+            let ordered = [before, &[answers.clone(), said.clone()]].concat();
+            return self.take(trigger, message_id, &ordered, now);
+        }
+        self.take(trigger, message_id, messages, now)
+    }
+
+    /// Whether a user's message has come before, cut off since or not.
+    fn has_message(&self, id: &str) -> bool {
+        let mut turns = self.turns();
+        turns.any(|turn| {
+            let known = turn.user_message().and_then(|known| known.id.as_deref());
+            known == Some(id)
+        })
+    }
+
     /// A call that a message of the client's holds as open and that nobody made. One that is settled is
     /// history, maybe of another chat that the page has continued here, and has no effect: the model
     /// gets what the journal has.
@@ -105,7 +134,8 @@ impl ShownChat {
             let gate = part.approval.as_ref().map(|approval| &approval.id);
             !is_known(&part.tool_call_id)
                 && !is_confirmation(part)
-                && gate.is_none_or(|gate| !is_known(gate))
+                // One that is nothing but an answer is refused as such.
+                && gate.is_none_or(|gate| !is_known(gate) && *gate != part.tool_call_id)
         });
         invented.map(|part| part.tool_call_id.clone())
     }
@@ -175,7 +205,10 @@ impl ShownChat {
         let last = before.last().filter(|last| last.role == Role::Assistant);
         let open = self.current().filter(|turn| turn.end().is_none());
         match (last, open) {
-            (Some(last), Some(open)) if last.id.as_deref() == Some(open.message_id()) => {
+            // Answers that no message shows are in one without an id.
+            (Some(last), Some(open))
+                if last.id.as_deref().is_none_or(|id| id == open.message_id()) =>
+            {
                 self.answers(last)
             }
             _ => Ok(Vec::new()),

@@ -226,7 +226,7 @@ pub fn legacy_client_position(transcript: &[Line], answers: &[Answer]) -> usize 
         };
         transcript.iter().rposition(asks)
     };
-    let is_park = |line: &Line| matches!(line, Line::Close(Closing::Parked));
+    let is_park = |line: &Line| matches!(line, Line::Close(Closing::Parked(_)));
     let park_of = |asked: usize| {
         let park = transcript[asked..].iter().position(is_park);
         park.map(|park| asked + park + 1)
@@ -237,6 +237,8 @@ pub fn legacy_client_position(transcript: &[Line], answers: &[Answer]) -> usize 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
     use turn::call::Outcome;
 
@@ -258,7 +260,9 @@ mod tests {
         }
     }
 
-    const PARK: Line = Line::Close(Closing::Parked);
+    fn park() -> Line {
+        Line::Close(Closing::Parked(Arc::default()))
+    }
 
     #[test]
     fn call_is_sent_with_its_input_and_not_across_the_question_of_another() {
@@ -288,11 +292,11 @@ mod tests {
         let transcript = [
             asked("a"),
             asked("b"),
-            PARK,
+            park(),
             output("a"),
-            PARK,
+            park(),
             asked("c"),
-            PARK,
+            park(),
         ];
         let gate = |call: &str| approval(Gate::Approval(format!("gate of {call}")));
         assert_eq!(legacy_client_position(&transcript, &[gate("c")]), 7);

@@ -30,16 +30,19 @@
 //! # Layout
 //!
 //! - `ai_sdk`: the message as AI SDK clients hold it; its windows.
+//! - `ag_ui`: AG-UI's events and messages, and what its clients send.
 //! - `legacy`: the same in the order of the legacy bridge.
 //! - `shown`: a chat together with what clients are shown of it.
 //! - `intake`: what is new in what a client sends, and what is refused.
 
+mod ag_ui;
 mod ai_sdk;
 mod intake;
 mod legacy;
 mod shown;
 mod weight;
 
+pub use ag_ui::{AgUiWindow, ClientRun, Run};
 pub use ai_sdk::{Closing, Line, Transcript, Window};
 pub use intake::Intake;
 pub use legacy::{LegacyWindow, legacy_client_position};

@@ -1,9 +1,9 @@
 //! AG-UI, the protocol between agents and applications: the request that begins a run, and the events
-//! that answer it. Version 1.0, and what agents of 0.x send.
+//! that answer it. Version 1.0, and what agents and applications of 0.x send.
 //!
-//! Everything is read leniently: an event or message that is not known, or does not fit its type, is kept
+//! What an agent sends is read leniently: an event or message that is not known, or does not fit its type, is kept
 //! whole as `Other`, and fields of events, messages and requests that are not known are kept in `rest`.
-//! The caller decides whether that matters.
+//! The caller decides whether that matters. What an application sends is a [`RunRequest`], within limits.
 //!
 //! ```
 //! use adk_stream_wire::ag_ui::Event;
@@ -23,6 +23,7 @@ mod input;
 mod message;
 mod outcome;
 mod patch;
+mod request;
 
 pub use self::event::{Common, Event};
 pub use self::input::{Context, ResumeEntry, ResumeStatus, RunAgentInput, Tool};
@@ -31,6 +32,7 @@ pub use self::message::{
 };
 pub use self::outcome::{Interrupt, Outcome, TokenUsage};
 pub use self::patch::{PatchError, apply};
+pub use self::request::RunRequest;
 
 /// The version of the protocol that these types are of.
 pub const PROTOCOL_VERSION: &str = "1.0";

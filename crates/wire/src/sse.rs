@@ -22,6 +22,14 @@ pub fn write_chunk(out: &mut Vec<u8>, chunk: &Chunk) {
     out.extend_from_slice(b"\n\n");
 }
 
+/// Appends `data: {json}` and the blank line.
+pub fn write_value(out: &mut Vec<u8>, value: &serde_json::Value) {
+    out.extend_from_slice(b"data: ");
+    // Writing to memory can't fail, and neither can a value.
+    let _ = serde_json::to_writer(&mut *out, value);
+    out.extend_from_slice(b"\n\n");
+}
+
 /// Appends the event `[DONE]`.
 pub fn write_done(out: &mut Vec<u8>) {
     out.extend_from_slice(b"data: [DONE]\n\n");

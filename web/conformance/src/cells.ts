@@ -152,6 +152,22 @@ const anthropic: Reasons = {
   'page-tool-beside-question': joinsCalls,
 };
 
+/**
+ * What AG-UI's own clients can't do, whose flows are in `tests/ag-ui`: `@ag-ui/client` 1.0.0, and 0.0.59, on
+ * which CopilotKit 1.74.0 depends.
+ */
+export const agUi: Reasons = {
+  'partial-answers':
+    'the client throws unless a run answers all interrupts of the run before; over REST each can be answered alone',
+  'page-tool-beside-question':
+    'a run has one outcome: a call of the page is shown when no interrupt is open, since the client takes no run without answers to those',
+  'edited-input':
+    'an answer to an interrupt has no field for it that clients agree on: another input than the one asked about is refused, and REST takes it',
+  'preliminary-output':
+    'a call has one result: what a tool shows before it ends is an event of the application’s own, CUSTOM tool-progress',
+  profile: 'a client says by protocolVersion what it understands',
+};
+
 /** They send raw requests, or play a recorded stream, and drive no page. */
 const withoutPages = ['checker', 'routes'];
 

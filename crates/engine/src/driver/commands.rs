@@ -178,6 +178,7 @@ impl Driver {
             dialect,
             position,
             seen: None,
+            history: None,
         })
     }
 
@@ -205,7 +206,12 @@ impl Driver {
         // It may have ended behind the client's back.
         let is_behind = after.is_some_and(|after| chat.has_news_after(after));
         match is_open(chat) || is_behind && chat.status().is_some() {
-            true => self.open(dialect, None).map(Next::window),
+            true => self.open(dialect, None).map(|mut opening| {
+                if dialect == Dialect::AgUi {
+                    opening.history = Some(chat.ag_ui_history(&opening.turn));
+                }
+                Next::window(opening)
+            }),
             false => Ok(Next::Done(Ok(Reply::Window(None)))),
         }
     }

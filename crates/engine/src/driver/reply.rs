@@ -3,7 +3,7 @@
 use store::Closed;
 use turn::gate::Decision;
 use turn::{GateId, TurnId};
-use wire::Message;
+use wire::{Message, ag_ui};
 
 use crate::command::View;
 use crate::stream::Dialect;
@@ -49,4 +49,6 @@ pub struct Opening {
     pub position: Option<usize>,
     /// The message as the client shows it, where that may differ.
     pub seen: Option<Box<Message>>,
+    /// The messages before the turn's own, for a client of AG-UI that is sent all of them first.
+    pub history: Option<Vec<ag_ui::Message>>,
 }

@@ -79,7 +79,12 @@ impl Sending {
 
     fn take(&self, chat: &ShownChat, now: At) -> Result<Intake, Refusal> {
         let message_id = self.message_id.as_deref();
-        chat.take(self.trigger, message_id, &self.messages, now)
+        match self.dialect {
+            Dialect::AgUi => chat.take_run(self.trigger, message_id, &self.messages, now),
+            Dialect::Sdk(_) | Dialect::Legacy => {
+                chat.take(self.trigger, message_id, &self.messages, now)
+            }
+        }
     }
 
     /// The command again.
@@ -104,7 +109,13 @@ impl Driver {
         if is_written {
             match &sending.step {
                 Sent::Opening => {
-                    let opening = self.open(sending.dialect, Some(0))?;
+                    let mut opening = self.open(sending.dialect, Some(0))?;
+                    if sending.dialect == Dialect::AgUi
+                        && let Some(chat) = &self.chat
+                        && !chat.has_ag_ui_history(&opening.turn, &sending.messages)
+                    {
+                        opening.history = Some(chat.ag_ui_history(&opening.turn));
+                    }
                     return Ok(Next::window(self.within(opening)));
                 }
                 _ => drop(sending.answers.pop_front()),
@@ -215,7 +226,9 @@ impl Driver {
                 seen,
             } => {
                 self.check_outputs(&answers)?;
+                let history = (sending.dialect == Dialect::AgUi).then(|| chat.ag_ui_history(&turn));
                 let (position, seen) = match (seen, sending.dialect) {
+                    (_, Dialect::AgUi) => (None, None),
                     (Some((position, message)), _) => (Some(position), Some(Box::new(message))),
                     // A page of the legacy bridge sends no history: it has seen what led to its question.
                     (None, Dialect::Legacy) => {
@@ -232,6 +245,7 @@ impl Driver {
                     dialect: sending.dialect,
                     position,
                     seen,
+                    history,
                 };
                 sending.answers = answers.into();
                 sending.step = Sent::Answering(opening);

@@ -68,7 +68,7 @@ impl World {
         let sdk = match opening.dialect {
             Dialect::Sdk(wire::Profile::Shared) => Sdk::V6,
             Dialect::Sdk(_) => Sdk::V7,
-            Dialect::Legacy => return,
+            Dialect::Legacy | Dialect::AgUi => return,
         };
         let client = Checker::new(sdk).holding(delivery.order.messages().to_vec());
         let mut watch = Watch {

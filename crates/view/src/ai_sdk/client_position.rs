@@ -56,7 +56,7 @@ impl Comparison<'_> {
                 Line::Call(line) if index >= begun && !self.has(index, line) => {
                     return (park, index);
                 }
-                Line::Close(Closing::Parked) => park = index + 1,
+                Line::Close(Closing::Parked(_)) => park = index + 1,
                 Line::Close(_) => return (park, index),
                 _ => {}
             }
@@ -255,6 +255,8 @@ fn text(lines: &[Line]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::{Value, json};
     use turn::call::Outcome;
 
@@ -289,7 +291,7 @@ mod tests {
 
     #[test]
     fn client_that_was_spared_an_answered_question_has_seen_what_came_after_it() {
-        let parked = || Line::Close(Closing::Parked);
+        let parked = || Line::Close(Closing::Parked(Arc::default()));
         let transcript = [begun("a"), asked("a"), parked(), begun("b"), parked()];
         let a = || part("a", "input-available");
         assert_eq!(position(&transcript, &[a()]), 0);

@@ -1,8 +1,12 @@
 //! Why windows close, and the chunk that says so.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use turn::Usage;
+use turn::call::Call;
 use turn::event::Finish as Finished;
+use turn::gate::Gate;
 use wire::Chunk;
 use wire::chunk::{Data, Error, Finish, FinishReason};
 
@@ -12,8 +16,8 @@ const ERROR: &str = "error";
 /// Why windows close.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closing {
-    /// The turn waits at gates.
-    Parked,
+    /// The turn waits at gates. Boxed like the others.
+    Parked(Arc<Vec<OpenQuestion>>),
     /// The turn is over.
     Finished {
         /// Why the model stopped.
@@ -25,6 +29,15 @@ pub enum Closing {
     Failed(Box<Failure>),
     /// The turn was stopped.
     Stopped,
+}
+
+/// A question that people have not answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenQuestion {
+    /// The gate that asks.
+    pub gate: Gate,
+    /// The call that it holds.
+    pub call: Arc<Call>,
 }
 
 /// Why a turn failed.
@@ -59,7 +72,7 @@ impl Closing {
 
     /// Whether nothing follows.
     pub(crate) fn is_final(&self) -> bool {
-        *self != Self::Parked
+        !matches!(self, Self::Parked(_))
     }
 
     /// The chunks that end a window here.
@@ -94,7 +107,7 @@ impl Closing {
     /// written, and one that does not see the last step takes the calls before it for unsent.
     pub(crate) fn journal_chunk(&self) -> Chunk {
         let (reason, status, metadata) = match self {
-            Self::Parked => (FinishReason::ToolCalls, "parked", None),
+            Self::Parked(_) => (FinishReason::ToolCalls, "parked", None),
             Self::Finished { reason, metadata } => (*reason, "finished", metadata.as_deref()),
             Self::Stopped => (FinishReason::Interrupted, "stopped", None),
             Self::Failed(failure) => {

@@ -69,7 +69,7 @@ mod tests {
             text(2, "e"),
             begun(3),
             text(3, "f"),
-            Line::Close(Closing::Parked),
+            Line::Close(Closing::Parked(Arc::default())),
             text(3, "g"),
         ];
         let first = lines[1].clone();
@@ -79,7 +79,7 @@ mod tests {
             text(2, "cde"),
             begun(3),
             text(3, "f"),
-            Line::Close(Closing::Parked),
+            Line::Close(Closing::Parked(Arc::default())),
             text(3, "g"),
         ];
         assert_eq!(compact(lines), expected);

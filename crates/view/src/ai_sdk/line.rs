@@ -121,6 +121,11 @@ pub(crate) enum BlockUpdate {
 }
 
 impl BlockLine {
+    /// Whether the block begins here.
+    pub(crate) fn is_start(&self) -> bool {
+        self.update != BlockUpdate::Ended
+    }
+
     pub(super) fn begun(block: Block, number: u32, provider_metadata: Option<&Value>) -> Self {
         let ours = provider_metadata.and_then(|all| all.get(OURS));
         let transcript = ours.and_then(|ours| ours.get(TRANSCRIPT)?.as_str());

@@ -13,6 +13,7 @@ use turn::CallId;
 use turn::call::{Outcome, Place};
 use turn::gate::{Decision, Gate};
 
+use super::closing::OpenQuestion;
 use super::line::CallLine;
 use super::transcript::{ShownCall, ShownGate, Transcript};
 use super::{chunks, proxy};
@@ -132,6 +133,17 @@ impl Transcript {
     fn is_question_superseded(&self) -> bool {
         let mut questions = self.open_questions();
         questions.any(|state| state.shown_in != Some(self.steps))
+    }
+
+    /// What people are asked just now.
+    pub(super) fn questions(&self) -> Arc<Vec<OpenQuestion>> {
+        let questions = self.open_questions().filter_map(|open| {
+            Some(OpenQuestion {
+                gate: open.gate.clone(),
+                call: self.call(&open.gate.call)?.clone(),
+            })
+        });
+        Arc::new(questions.collect())
     }
 
     fn open_questions(&self) -> impl Iterator<Item = &ShownGate> {

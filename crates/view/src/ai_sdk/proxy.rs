@@ -12,6 +12,11 @@ pub(crate) fn of(call: &Call, gate: &Gate, n: usize) -> Call {
     Call { id, ..call.clone() }
 }
 
+/// Whether a call is a proxy that asks the question of a gate again.
+pub(crate) fn is_question(call: &str) -> bool {
+    call.starts_with("gate_") && call.contains('~')
+}
+
 /// The gate that a call is a proxy for, if it is one.
 pub(crate) fn gate_of(call: &str) -> Option<GateId> {
     call.rsplit_once(['~', '+']).map(|(gate, _)| gate.into())

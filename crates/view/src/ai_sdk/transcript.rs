@@ -319,10 +319,18 @@ impl Transcript {
         if !self.is_over {
             self.show_rest();
         }
-        let is_closed = matches!(self.lines.last(), Some(Line::Close(_)));
-        if is_parked && !is_closed {
+        if !is_parked {
+            return;
+        }
+        let questions = self.questions();
+        let is_closed = match self.lines.last() {
+            // A question that nobody answered in time may leave no line of its own.
+            Some(Line::Close(Closing::Parked(known))) => *known == questions,
+            line => matches!(line, Some(Line::Close(_))),
+        };
+        if !is_closed {
             self.leave_step();
-            self.lines.push(Line::Close(Closing::Parked));
+            self.lines.push(Line::Close(Closing::Parked(questions)));
         }
     }
 
