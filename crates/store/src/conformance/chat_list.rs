@@ -208,7 +208,10 @@ pub async fn a_chat_that_is_deleted_for_good_stays_deleted(stores: Stores) {
     assert_eq!(journal.read(&gone, 0).await, Ok(Vec::new()));
     assert_eq!(journal.owner(&gone).await, Ok(None));
     assert_eq!(titles(&page(journal, "ann", first(9)).await), ["-"]);
-    assert_eq!(journal.listed(std::slice::from_ref(&gone)).await, Ok(Vec::new()));
+    assert_eq!(
+        journal.listed(std::slice::from_ref(&gone)).await,
+        Ok(Vec::new())
+    );
     let ids = [gone.clone(), kept.clone(), "none".into()];
     assert_eq!(
         journal.deleted(&ids).await,
