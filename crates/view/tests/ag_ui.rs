@@ -148,7 +148,10 @@ fn brief(events: &[Value]) -> Vec<String> {
             .or(field("stepName"))
             .or(event["outcome"]["type"].as_str())
             .unwrap_or_default();
-        format!("{kind} {detail}").trim_end().to_owned()
+        match detail {
+            "" => kind.to_owned(),
+            detail => format!("{kind} {detail}"),
+        }
     };
     events.iter().map(told).collect()
 }
@@ -339,10 +342,12 @@ fn client_that_comes_in_the_middle_of_a_text_gets_all_of_it_once() {
         brief(&events),
         [
             "MESSAGES_SNAPSHOT",
+            "STEP_STARTED step-1",
             "TEXT_MESSAGE_START m1:1",
             "TEXT_MESSAGE_CONTENT Hello, ",
             "TEXT_MESSAGE_CONTENT world.",
             "TEXT_MESSAGE_END m1:1",
+            "STEP_FINISHED step-1",
             "RUN_FINISHED success",
         ]
     );
