@@ -7,6 +7,10 @@
 #[expect(dead_code, reason = "the golden journals are made with the rest")]
 mod fake;
 mod log;
+// These tests need little of it.
+#[allow(dead_code)]
+#[path = "../binary/process.rs"]
+mod process;
 mod servers;
 
 use std::net::SocketAddr;
