@@ -165,7 +165,7 @@ async fn answer_after_a_restart_reaches_the_tool_that_asks_the_same() {
         counted.fetch_add(1, Ordering::SeqCst);
         async move {
             let table: Table = context.ask_for("For when?").await?;
-            Ok::<_, ToolError>(json!({"people": table.people}))
+            Ok::<_, ToolError>(json!({"date": table.date, "people": table.people}))
         }
     });
     let fixture = fixture(Tools::new().with(book));
@@ -175,7 +175,10 @@ async fn answer_after_a_restart_reaches_the_tool_that_asks_the_same() {
     let table = json!({"date": "2026-12-24", "people": 4});
     let answered = later.engine.answer(&later.ann, &gate, output(table));
     assert!(answered.await.unwrap().agrees);
-    assert_eq!(booked(&later).await, json!({"people": 4}));
+    assert_eq!(
+        booked(&later).await,
+        json!({"date": "2026-12-24", "people": 4})
+    );
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     let gates = |event: &Event| matches!(event, Event::GateOpened { .. });
     assert_eq!(later.count(gates).await, 1);
