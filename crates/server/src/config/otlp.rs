@@ -8,6 +8,10 @@ use crate::error::Error;
 const SERVICE_NAME: &str = "adk-stream";
 
 /// Where traces go, and what they say.
+#[cfg_attr(
+    not(feature = "otel"),
+    expect(dead_code, reason = "nothing is exported")
+)]
 pub(crate) struct Otlp {
     /// The collector's address.
     pub(crate) endpoint: String,
@@ -80,7 +84,7 @@ mod tests {
     use super::*;
 
     fn read(settings: Settings) -> Result<Option<Otlp>, String> {
-        let layers = [(Origin::Flag, settings)];
+        let layers = [(Origin::Flags, settings)];
         of(&layers).map_err(|error| error.to_string())
     }
 

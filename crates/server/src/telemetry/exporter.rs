@@ -31,7 +31,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// How often a failed batch is sent again.
 const RETRIES: u32 = 2;
 
-/// Sends spans until it is told to stop.
+/// Sends spans until it is stopped.
 pub(super) struct Exporter {
     exporter: opentelemetry_otlp::SpanExporter,
     spans: mpsc::Receiver<SpanData>,
@@ -85,7 +85,7 @@ impl Exporter {
         })
     }
 
-    /// Sends what comes; once told to stop, what is there by then.
+    /// Sends what comes; once stopped, what is there by then.
     pub(super) async fn run(mut self, mut stop: oneshot::Receiver<()>) {
         let mut batch = Vec::new();
         let mut is_stopped = false;

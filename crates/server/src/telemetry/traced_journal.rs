@@ -120,7 +120,7 @@ impl TracedJournal {
 
     fn replay(&self, chat: &ChatId, entries: &[Entry]) -> Option<TurnSpans> {
         let (mut folded, mut turn) = (Chat::default(), None::<TurnSpans>);
-        // Whoever stored them has exported them.
+        // The servers that stored them have exported them.
         let mut exported: Vec<SpanData> = Vec::new();
         for entry in entries {
             folded.append(entry);

@@ -221,13 +221,13 @@ impl TurnSpans {
                     }
                 }
                 Fact::Claimed if !was_parked => {
-                    // Whoever ran it says nothing more. What it did last is in the journal.
+                    // The server that ran it exports nothing more. What it did last is in the journal.
                     let last = self.last.max(self.began);
                     let lost = Some("server_lost".to_owned());
+                    self.resumed = None;
                     self.stretch_ended(last, traced, "lost", lost, None, spans);
                     (self.stretch, self.began) = (self.stretch + 1, at);
                     self.asked = self.asked.map(|_| at);
-                    self.resumed = None;
                 }
                 Fact::Claimed => {}
                 Fact::Ended { end: how, code } => {
@@ -534,3 +534,6 @@ fn number(count: usize) -> i64 {
 fn tokens(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
-//! Traces: what a collector is sent of turns that wait, move and are killed, and what models and tools are
-//! told of the trace.
+//! Traces: what a collector is sent of turns that wait, move and are killed, and which trace models and tools
+//! are sent.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn stretch<'a>(spans: &'a [Seen], end: &str) -> &'a Seen {
 /// The `traceparent` of requests to a server of the tests.
 type Parents = Arc<Mutex<Vec<String>>>;
 
-/// A model, a shop, and what they were told of the trace.
+/// A model, a shop, and the trace that they were sent.
 fn outside() -> (Parents, Parents, String) {
     let (to_model, to_shop) = (Parents::default(), Parents::default());
     let own = to_model.clone();
