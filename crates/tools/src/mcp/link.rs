@@ -27,8 +27,8 @@ pub(super) struct Link {
     pub(super) suspicion: Notify,
 }
 
-/// What a server offers, and what it would offer. Both change at once: whoever looks a tool up sees one
-/// list of the server.
+/// What a server offers, and what it would offer. Both change at once: a caller that looks a
+/// tool up sees one list of the server.
 #[derive(Clone)]
 pub(super) struct Listing {
     pub(super) tools: Arc<ToolMap>,
