@@ -10,8 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use engine::trace;
 use opentelemetry_sdk::trace::SpanData;
 use store::{
-    Appended, Bounds, EntryPage, GatePage, GatePlace, GateRecord, Holder, Journal, Lease, Leases,
-    NewEntry, Reply, Tail, Usage,
+    Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
+    GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat, NewEntry, Reply, Tail,
+    Usage,
 };
 use turn::{At, CallId, Chat, ChatId, Entry, Event, GateId, Principal, Status};
 
@@ -273,6 +274,42 @@ impl Journal for TracedJournal {
 
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
         self.journal.owner(chat)
+    }
+}
+
+impl ChatList for TracedJournal {
+    fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
+        self.journal.chats(owner, query)
+    }
+
+    fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
+        self.journal.listed(chats)
+    }
+
+    fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
+        self.journal.deleted(chats)
+    }
+
+    fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
+        self.journal.open_approvals(chats)
+    }
+
+    fn relabel<'a>(
+        &'a self,
+        owner: &'a Principal,
+        chat: &'a ChatId,
+        change: &'a LabelChange,
+    ) -> Reply<'a, Option<ListedChat>> {
+        self.journal.relabel(owner, chat, change)
+    }
+
+    fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
+        self.turns.lock().remove(chat);
+        self.journal.delete_for_good(chat, at)
+    }
+
+    fn changes(&self) -> ChangeFeed {
+        self.journal.changes()
     }
 }
 
