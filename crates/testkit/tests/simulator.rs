@@ -1,19 +1,14 @@
-//! Schedules of servers that die, stores that fail and people who click twice: forty thousand in `make
-//! test`, as many as the rarest planted mistake needs to be found, and a hundred thousand in `make test-long`.
+//! A hundred thousand schedules of servers that die, stores that fail and people who click twice.
 
 use adk_stream_testkit::simulator::{Bug, Tally, play, play_traced};
 
 /// How many schedules each of the eight tests below plays. Eight, so that they run side by side.
-fn schedules() -> u64 {
-    let is_long = std::env::var("TEST_LONG").is_ok_and(|value| value == "1");
-    if is_long { 12_500 } else { 5_000 }
-}
+const SCHEDULES: u64 = 12_500;
 
 /// Plays a share of the schedules. The first that fails is printed from its start.
 fn holds(share: u64) {
     let mut tally = Tally::default();
-    let played = schedules();
-    for seed in share * played..(share + 1) * played {
+    for seed in share * SCHEDULES..(share + 1) * SCHEDULES {
         let story = play(seed, None);
         if !story.faults.is_empty() {
             let story = play_traced(seed, None);
@@ -33,8 +28,11 @@ fn holds(share: u64) {
         tally.contradicted,
         tally.doubtful,
     ];
-    assert!(common.iter().all(|count| *count > played / 10), "{tally:?}");
-    assert!(tally.conflicts > played / 20, "{tally:?}");
+    assert!(
+        common.iter().all(|count| *count > SCHEDULES / 10),
+        "{tally:?}"
+    );
+    assert!(tally.conflicts > SCHEDULES / 20, "{tally:?}");
     let rare = [
         tally.old_reads,
         tally.unanswered,
@@ -42,7 +40,10 @@ fn holds(share: u64) {
         tally.clock_jumps,
         tally.cuts,
     ];
-    assert!(rare.iter().all(|count| *count > played / 100), "{tally:?}");
+    assert!(
+        rare.iter().all(|count| *count > SCHEDULES / 100),
+        "{tally:?}"
+    );
 }
 
 /// The first seed whose schedule does not hold with a mistake planted.

@@ -256,7 +256,7 @@ fn replicas_share_a_trace_and_a_killed_one_leaves_its_stretch() {
     assert!(lost.is_error, "{lost:?}");
     assert_eq!(lost.attribute("error.type"), "server_lost");
     assert_eq!((&lost.service[..], &last.service[..]), ("b", "b"));
-    assert_eq!(last.links, [lost.id.clone()]);
+    assert_eq!(last.links, std::slice::from_ref(&lost.id));
     assert_eq!((&last.parent, &last.trace), (&lost.id, &lost.trace));
     assert!(spans.iter().all(|span| span.trace == lost.trace));
 }

@@ -81,7 +81,7 @@ fn history(messages: &[Message]) -> Vec<UiMessage> {
             } => {
                 let own = of_turn(&mut history, base(id));
                 let text = content.as_ref().filter(|text| !text.is_empty());
-                own.parts.extend(text.map(|text| Part::text(text)));
+                own.parts.extend(text.map(Part::text));
                 let calls = tool_calls.iter().map(call);
                 own.parts
                     .extend(calls.map(|call| Part::Tool(Box::new(call))));
