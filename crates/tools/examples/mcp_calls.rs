@@ -13,9 +13,10 @@ use std::error::Error;
 
 use adk_stream_tools::mcp::{Server, ServerConfig, Transport};
 use adk_stream_tools::tool::Returned;
-use adk_stream_tools::work::WorkSender;
+use adk_stream_tools::work::{Ask, Work, WorkReceiver, WorkSender};
 use adk_stream_tools::{Context, Pattern, Policy, Tools};
 use serde_json::{Map, Value, json};
+use turn::gate::Decision;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -45,7 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let Some(function) = tool.function() else {
             continue;
         };
-        let (work, mut received) = WorkSender::new(64);
+        let (work, received) = WorkSender::new(64);
         let context = Context::new(
             "chat".into(),
             1,
@@ -55,8 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             work,
             Default::default(),
         );
-        // Somebody has to take what is shown meanwhile.
-        tokio::spawn(async move { while received.recv().await.is_some() {} });
+        tokio::spawn(answer(received));
         match function(context, input).await {
             Returned::Done(outcome) => println!("{name}: {outcome:?}"),
             Returned::Later(..) => println!("{name}: it goes on"),
@@ -64,6 +64,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     server.shut_down().await;
     Ok(())
+}
+
+/// Takes what is shown meanwhile, and answers questions as a person who changes nothing in their forms.
+async fn answer(mut received: WorkReceiver) {
+    while let Some(work) = received.recv().await {
+        if let Work::Ask {
+            ask: Ask::Data { schema, .. },
+            answer,
+            ..
+        } = *work
+        {
+            let fields = schema.get("properties").and_then(Value::as_object);
+            let fields = fields.into_iter().flatten();
+            let given = fields
+                .filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone())));
+            let output = Value::Object(given.collect());
+            // The tool may have ended.
+            let _ = answer.send(Decision::Output { output });
+        }
+    }
 }
 
 /// The calls that the suite names, or one of each tool.

@@ -17,7 +17,7 @@ pub use self::request::ClientRun;
 pub use self::run::Run;
 pub use self::window::AgUiWindow;
 
-/// What stands between the parts of a message's id: that of the turn's message comes first.
+/// Separates the parts of a message's id: that of the turn's message comes first.
 const SEPARATOR: char = ':';
 
 /// The end of the id of a text that writes down what the user said aloud.

@@ -113,7 +113,7 @@ fn a_second_signal_does_not_wait_for_work() {
     let begun = Instant::now();
     for _ in 0..2 {
         server.signal("TERM");
-        assert!(server.log_line().contains("SIGTERM"));
+        server.log_says("SIGTERM");
     }
     assert_eq!(server.ended().code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(5));

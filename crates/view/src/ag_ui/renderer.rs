@@ -31,7 +31,7 @@ pub(super) struct Renderer {
     texts: usize,
     reasonings: usize,
     is_in_step: bool,
-    /// Whether the run was told of the step.
+    /// Whether the step was sent to the run.
     is_step_open: bool,
     /// The message that calls belong to: the step's, or the last text of it.
     message: String,
@@ -65,7 +65,7 @@ impl Renderer {
         }
     }
 
-    /// A run begins here, and was told of no step.
+    /// A run begins here: no step was sent to it.
     pub(super) fn begin_run(&mut self) {
         self.is_step_open = false;
     }

@@ -177,7 +177,7 @@ fn answer(index: usize, entry: &ResumeEntry) -> Result<Part, String> {
     let fields = payload.and_then(Value::as_object);
     let field = |key: &str| fields.and_then(|fields| fields.get(key));
     let approved = match entry.status {
-        // Whoever dismisses a question does not let the call run.
+        // A question that is dismissed does not let the call run.
         ResumeStatus::Cancelled => false,
         ResumeStatus::Resolved => {
             let approved = payload.and_then(Value::as_bool);

@@ -4,13 +4,16 @@ import {
   AnswerChangedError,
   type Approval,
   type Approvals,
+  answerQuestion,
   clientTools,
+  declineQuestion,
+  questionOf,
   ticketFrom,
   withDigests,
   withErrors,
 } from '@adk-stream/client';
 import { type UseApprovals, useApprovals } from '@adk-stream/client/react';
-import { DefaultChatTransport } from 'ai';
+import { DefaultChatTransport, type UIMessage } from 'ai';
 import type { MemoryChat } from '../support/memory-chat.ts';
 import { locate, play } from './music.ts';
 
@@ -95,4 +98,19 @@ export function digestsOverHttp(store: Approvals) {
       body: { ...body, id, trigger, messageId, messages: withDigests(messages, store.digestOf) },
     }),
   });
+}
+
+export function answerQuestions(
+  chat: MemoryChat,
+  message: UIMessage,
+  askPerson: (question: string, schema: object) => object | undefined,
+) {
+  for (const part of message.parts) {
+    const asked = questionOf(part);
+    if (asked?.state === 'open') {
+      const data = askPerson(asked.question, asked.schema); // a form of yours
+      if (data) answerQuestion(chat, asked, data);
+      else declineQuestion(chat, asked, 'not now');
+    }
+  }
 }

@@ -190,6 +190,22 @@ describe('with keys', () => {
     sent.mockRestore();
   });
 
+  test('a question that asks for data is found among the parts, and answered', async () => {
+    const chat = open();
+    await chat.say('Book a table');
+    const asked: string[] = [];
+    const message = chat.messages.at(-1);
+    if (message === undefined) throw new Error('there is no message');
+    readme.answerQuestions(chat, message, question => {
+      asked.push(question);
+      return { date: '2026-12-24', time: '19:00', people: 4, contact: { name: 'Ann' } };
+    });
+    void chat.sendMessage();
+    await chat.idle();
+    expect(asked).toEqual(['When, and for how many?']);
+    expect(chat.outline).toEqual(['book_table: output-available', 'ask_user: output-available']);
+  });
+
   test('speech follows its message on the socket', async () => {
     const chat = open();
     readme.speak(transport, chat, new Int16Array(320));

@@ -16,7 +16,7 @@ test.each(agUiVersions)('a question that timed out is over, on %s', async versio
     return (await page.api.chat(page.id))?.status === 'finished';
   });
 
-  // The client of 0.x takes no run at all once an interrupt has expired: its page loads the chat anew.
+  // The client of 0.x takes no run at all once an interrupt has expired: its page loads the chat again.
   const other = open(served, version, page);
   await other.load();
   expect(other.errors).toEqual([]);
