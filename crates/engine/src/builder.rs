@@ -146,7 +146,6 @@ impl EngineBuilder {
             resting: Resting::new(self.resting_memory),
             retries: RetryQueue::default(),
             is_leaving: AtomicBool::new(false),
-            has_left: tokio::sync::Mutex::new(false),
             chats: Mutex::default(),
             viewers: Mutex::default(),
         };

@@ -43,8 +43,6 @@ impl Engine {
             // One that is busy or gone needs no word.
             let _ = chat.try_send(Box::new(Message::Input(Input::Lost)));
         }
-        let mut has_left = self.shared.has_left.lock().await;
-        *has_left = true;
         held.extend(self.shared.leased.epochs());
         self.give_back(&held).await?;
         Ok(is_done)

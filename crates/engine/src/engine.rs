@@ -66,9 +66,6 @@ pub(crate) struct Shared {
     pub(crate) retries: RetryQueue,
     /// Whether this server is about to end.
     pub(crate) is_leaving: AtomicBool,
-    /// Whether it has given back its leases. Locked while leases are renewed or given back, so that no
-    /// renewal that is under way outlasts the end.
-    pub(crate) has_left: tokio::sync::Mutex<bool>,
     /// The task of each chat that something happens to.
     pub(crate) chats: Mutex<HashMap<ChatId, mpsc::Sender<Box<ToActor>>>>,
     /// How many are there for a chat.

@@ -86,9 +86,8 @@ impl Engine {
     }
 
     async fn renew(&self, replica: &Replica) -> Result<(), EngineError> {
-        let has_left = self.shared.has_left.lock().await;
         let chats = self.shared.leased.epochs();
-        if *has_left || chats.is_empty() {
+        if chats.is_empty() {
             return Ok(());
         }
         let journal = &self.shared.journal;

@@ -25,6 +25,10 @@ const READ_TIME_LIMIT: Duration = Duration::from_secs(2);
 /// How many owners may lose a chat, one after the other, while a command waits for them.
 const MAX_LOST: usize = 8;
 
+/// How long the owner of a chat is left alone at the most before it is tried again. A lease that was
+/// given back may look valid for a moment, where this server's idea of the store's clock is behind.
+const MAX_PAUSE: Duration = Duration::from_millis(500);
+
 /// One of several servers over one store.
 #[derive(Clone)]
 pub struct Replica {
@@ -100,7 +104,7 @@ impl Engine {
             if Instant::now() > time_limit {
                 return Err(EngineError::OwnerAway);
             }
-            tokio::time::sleep(replica.lease / 20).await;
+            tokio::time::sleep(MAX_PAUSE.min(replica.lease / 20)).await;
         }
     }
 
