@@ -69,19 +69,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// Takes what is shown meanwhile, and answers questions as a person who changes nothing in their forms.
 async fn answer(mut received: WorkReceiver) {
     while let Some(work) = received.recv().await {
-        if let Work::Ask {
-            ask: Ask::Data { schema, .. },
-            answer,
-            ..
-        } = *work
-        {
-            let fields = schema.get("properties").and_then(Value::as_object);
-            let fields = fields.into_iter().flatten();
-            let given = fields
-                .filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone())));
-            let output = Value::Object(given.collect());
-            // The tool may have ended.
-            let _ = answer.send(Decision::Output { output });
+        // The tool that waits may have ended.
+        match *work {
+            Work::Ask {
+                ask: Ask::Data { schema, .. },
+                answer,
+                ..
+            } => {
+                let fields = schema.get("properties").and_then(Value::as_object);
+                let fields = fields.into_iter().flatten();
+                let given = fields.filter_map(|(name, field)| {
+                    Some((name.clone(), field.get("default")?.clone()))
+                });
+                let output = Value::Object(given.collect());
+                let _ = answer.send(Decision::Output { output });
+            }
+            Work::Record { done, .. } => drop(done.send(())),
+            _ => {}
         }
     }
 }

@@ -84,20 +84,22 @@ async def test_the_requests_of_the_documents_are_those_of_the_package(fake, cont
     text = (Path(__file__).parents[3] / "docs/adk.md").read_text()
     (block,) = re.findall(r"```http\n(.*?)```", text, re.DOTALL)
     request, key, *bodies = block.strip().split("\n")
-    first, second = (json.loads(body) for body in bodies)
-    fake.says(YES, {"decision": "output", "output": "playing"})
+    first, second, third = (json.loads(body) for body in bodies)
+    fake.says(YES, {"decision": "output", "output": 4}, {"decision": "output", "output": "playing"})
     await approve(context, first["ask"]["approval"]["question"], timeout=30)
-    call = second["ask"]["clientCall"]
+    asked = second["ask"]["question"]
+    assert await ask(context, asked["question"], asked["schema"]) == 4
+    call = third["ask"]["clientCall"]
     await on_page(context, call["tool"], call["input"])
     sent = [ask.body for ask in fake.asked]
     place = {"chat": "chat-1", "call": "call-1"}
     # Without a timeout, the field may be left out.
-    assert sent == [{**first, **place}, {"timeoutMs": None, **second, **place}]
-    (ask, _) = fake.asked
-    assert f"POST {ask.path}" == request
-    assert (
-        key.replace("ADK_STREAM_AGENT_KEY", KEY) == f"Authorization: {ask.headers['Authorization']}"
-    )
+    untimed = [{"timeoutMs": None, **body, **place} for body in (second, third)]
+    assert sent == [{**first, **place}, *untimed]
+    sent_first = fake.asked[0]
+    assert f"POST {sent_first.path}" == request
+    authorization = f"Authorization: {sent_first.headers['Authorization']}"
+    assert key.replace("ADK_STREAM_AGENT_KEY", KEY) == authorization
 
 
 async def test_an_output_may_be_nothing(fake, context):
