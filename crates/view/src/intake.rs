@@ -130,12 +130,16 @@ impl ShownChat {
                 || is_gate(id.into())
                 || proxied.is_some_and(is_gate)
         };
+        // Answers that no message shows are in one without an id. They show no call, and are refused as
+        // answers.
+        let is_answer = |part: &wire::ToolPart, gate: &String| {
+            message.id.is_none() && *gate == part.tool_call_id
+        };
         let invented = calls.find(|part| {
             let gate = part.approval.as_ref().map(|approval| &approval.id);
             !is_known(&part.tool_call_id)
                 && !is_confirmation(part)
-                // One that is nothing but an answer is refused as such.
-                && gate.is_none_or(|gate| !is_known(gate) && *gate != part.tool_call_id)
+                && gate.is_none_or(|gate| !is_known(gate) && !is_answer(part, gate))
         });
         invented.map(|part| part.tool_call_id.clone())
     }

@@ -169,14 +169,14 @@ fn output_for_a_call_that_is_not_open_is_refused() {
 #[test]
 fn settled_calls_of_another_chat_are_history_and_open_ones_are_refused() {
     let chat = chat();
-    let take = |state: &str| {
+    let take = |state: &str, gate: &str| {
         let mut part = json!({"type": "tool-process_payment", "toolCallId": "call_x", "state": state,
                               "input": {"amount": 900}});
         match state {
             "output-available" => part["output"] = json!({"success": true}),
             "output-error" => part["errorText"] = "no".into(),
-            "output-denied" => part["approval"] = json!({"id": "gate_x", "approved": false}),
-            "approval-responded" => part["approval"] = json!({"id": "gate_x", "approved": true}),
+            "output-denied" => part["approval"] = json!({"id": gate, "approved": false}),
+            "approval-responded" => part["approval"] = json!({"id": gate, "approved": true}),
             _ => {}
         }
         let text = json!([{"type": "text", "text": "And now?"}]);
@@ -189,11 +189,13 @@ fn settled_calls_of_another_chat_are_history_and_open_ones_are_refused() {
             .map_err(|refusal| refusal.code.name())
     };
     for state in ["output-available", "output-error", "output-denied"] {
-        assert_eq!(take(state), Ok(true), "{state}");
+        assert_eq!(take(state, "gate_x"), Ok(true), "{state}");
     }
     for state in ["input-available", "approval-responded"] {
-        assert_eq!(take(state), Err("unknown_call"), "{state}");
+        assert_eq!(take(state, "gate_x"), Err("unknown_call"), "{state}");
     }
+    // Whatever ids it has.
+    assert_eq!(take("approval-responded", "call_x"), Err("unknown_call"));
 }
 
 #[test]
