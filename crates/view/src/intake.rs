@@ -55,9 +55,13 @@ impl ShownChat {
         messages: &[Message],
         now: At,
     ) -> Result<Intake, Refusal> {
-        let invented = messages
-            .iter()
-            .find_map(|message| self.invented_call(message));
+        let answering = messages.last().filter(|_| message_id.is_none());
+        let invented = messages.iter().find_map(|message| {
+            // Answers that no message shows are in one without an id.
+            let is_answering =
+                message.id.is_none() || answering.is_some_and(|last| std::ptr::eq(last, message));
+            self.invented_call(message, is_answering)
+        });
         if let Some(call) = invented {
             let message = format!("The journal knows no call {call}.");
             return Err(Refusal::new(RefusalCode::UnknownCall, message));
@@ -119,8 +123,9 @@ impl ShownChat {
 
     /// A call that a message of the client's holds as open and that nobody made. One that is settled is
     /// history, maybe of another chat that the page has continued here, and has no effect: the model
-    /// gets what the journal has.
-    fn invented_call(&self, message: &Message) -> Option<String> {
+    /// gets what the journal has. Nor is one that is nothing but an answer, in a message whose answers are
+    /// taken: that is refused as an answer.
+    fn invented_call(&self, message: &Message, is_answering: bool) -> Option<String> {
         let calls = message.parts.iter().filter_map(wire::Part::as_tool);
         let mut calls = calls.filter(|part| !part.is_settled());
         let is_known = |id: &str| {
@@ -130,11 +135,8 @@ impl ShownChat {
                 || is_gate(id.into())
                 || proxied.is_some_and(is_gate)
         };
-        // Answers that no message shows are in one without an id. They show no call, and are refused as
-        // answers.
-        let is_answer = |part: &wire::ToolPart, gate: &String| {
-            message.id.is_none() && *gate == part.tool_call_id
-        };
+        let is_answer =
+            |part: &wire::ToolPart, gate: &String| is_answering && *gate == part.tool_call_id;
         let invented = calls.find(|part| {
             let gate = part.approval.as_ref().map(|approval| &approval.id);
             !is_known(&part.tool_call_id)
