@@ -25,6 +25,14 @@ endif
 # What apt brings, one line each: PACKAGE:COMMAND:WHAT-NEEDS-IT, the command as a name or a path
 # with globs. scripts/apt-ensure installs only what is missing.
 APT_RUN := 'build-essential:cc:linking Rust programs and building the C in some crates'
+# Their services are not needed, whether the packages start them or not.
+APT_HA := \
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of failovers' \
+  'patroni:patroni:the tests of failovers' \
+  'etcd-server:etcd:the tests of failovers' \
+  'haproxy:/usr/sbin/haproxy:the tests of failovers' \
+  'iproute2:/*bin/ip:the tests of failovers' \
+  'util-linux:unshare:the tests of failovers'
 APT_TEST := \
   'build-essential:c++:linking Rust programs and building the C and C++ in some crates' \
   'chromium:$(or $(CHROMIUM),chromium):the browser tests (or set CHROMIUM=/path/to/a/chromium)' \
@@ -39,19 +47,14 @@ APT_TEST := \
   'systemd:systemd-analyze:checking the systemd unit' \
   $(APT_HA)
 
-# Their services are not needed, whether the packages start them or not.
-APT_HA = \
-  'postgresql:/usr/lib/postgresql/*/bin/postgres:the tests of failovers' \
-  'patroni:patroni:the tests of failovers' \
-  'etcd-server:etcd:the tests of failovers' \
-  'haproxy:/usr/sbin/haproxy:the tests of failovers' \
-  'iproute2:/*bin/ip:the tests of failovers' \
-  'util-linux:unshare:the tests of failovers'
-
 APT_BENCH := $(APT_RUN) \
   'python3:python3:pydantic-ai, which is measured too' \
   'python3-venv:/usr/lib/python3*/ensurepip:pydantic-ai, which is measured too' \
   'postgresql:/usr/lib/postgresql/*/bin/postgres:the PostgreSQL store'
+APT_TORTURE := \
+  'build-essential:cc:linking Rust programs and building the C in some crates' \
+  'python3-venv:/usr/lib/python3*/ensurepip:the Python peers' \
+  'postgresql:/usr/lib/postgresql/*/bin/postgres:the PostgreSQL stores'
 APT_COUNTS := 'valgrind:valgrind:counting instructions'
 
 # The programs that the suites drive. --workspace and --examples choose the features that the Rust tests
@@ -60,11 +63,13 @@ PROGRAMS := --workspace --bin adk-stream --bin gemini-emulator --bin specimens -
 
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
-# The example of a page has the versions of the page: its packages are there already.
-EXAMPLE_PACKAGES := examples/react/node_modules
+# The pages in examples/ share one installation, which web/examples/package.json lists.
+EXAMPLE_PAGES := react vue assistant-ui nextjs sveltekit
+EXAMPLE_PACKAGES := $(EXAMPLE_PAGES:%=examples/%/node_modules)
 ADK_TYPESCRIPT := examples/adk-typescript/node_modules/.stamp
+MASTRA := web/torture/mastra/node_modules/.stamp
 # Everything that the page may be made from, the npm package included; what is made from it, and its tests, are left out.
-PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance -o -name bench \) -prune -o -type f -print)
+PAGE_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name dist-v6 -o -name tests -o -name conformance -o -name bench -o -name torture \) -prune -o -type f -print)
 
 say = @printf '\n== %s\n' '$(1)'
 
@@ -77,7 +82,11 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	$(call say,Serving the demo; stop it with Ctrl-C)
 	@exec scripts/serve
 
-SUITES := check test-rust test-mcp test-emulator test-models test-agui test-adk test-adk-versions test-client test-page test-conformance test-docs test-deploy test-ha test-packages fuzz
+# Those that build most use all cores, and run alone; so does the failover, which is judged by how long it
+# takes. The others wait more than they compute: two run at once, the longest first.
+SUITES := -j1 check test-rust test-packages \
+  -j2 test-conformance test-adk test-page test-adk-versions test-client test-docs test-openapi test-deploy test-models test-agui test-mcp test-emulator test-torture \
+  -j1 test-ha fuzz
 
 .PHONY: test
 test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
@@ -184,15 +193,17 @@ test-client: built-for-web ## the npm package, and the example of an application
 	cd web && npm test -w client
 
 .PHONY: test-page
-test-page: built-for-web $(EXAMPLE_PACKAGES) ## the page and the example of a page, in a real browser
+test-page: built-for-web $(EXAMPLE_PACKAGES) ## the page and the pages in examples/, in a real browser
 	$(call say,Tests of the page)
 	cd examples/react && npm run build
+	cd examples/assistant-ui && npm run build
 	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test -w demo
 
 .PHONY: test-conformance
 test-conformance: built-for-web ## every flow with the real AI SDK clients, over every transport and agent
 	@scripts/require-tools python
 	scripts/python-env adk
+	scripts/python-env agui
 	scripts/python-env models
 	$(call say,Tests with the real clients)
 	cd web && npm test -w conformance
@@ -203,6 +214,11 @@ test-docs: built-for-python $(EXAMPLE_PACKAGES) $(ADK_TYPESCRIPT) ## every comma
 	scripts/python-env adk
 	python3 -m unittest discover --start-directory python/snippets
 	python3 python/snippets/run.py
+
+.PHONY: test-openapi
+test-openapi: built-for-python ## /openapi.json, with Schemathesis: the server does what the document says
+	$(call say,Tests of the OpenAPI document)
+	python=$$(scripts/python-env openapi) && "$$python" -m pytest python/openapi
 
 .PHONY: test-deploy
 test-deploy: built-for-python ## the files in deploy/: real proxies in front of the server, and linters
@@ -219,6 +235,13 @@ ha: built-for-python ## every fault of PostgreSQL with Patroni, directly and thr
 	@scripts/apt-ensure $(APT_HA)
 	$(call say,Failing PostgreSQL over)
 	python=$$(scripts/python-env ha) && scripts/in-namespace "$$python" -m pytest python/ha --payments $(or $(N),200)
+
+.PHONY: test-torture
+test-torture: ## the judge and the scenarios of `make torture`, on a server with planted mistakes
+	@scripts/require-tools python
+	$(call say,Tests of the fault harness)
+	# It needs pytest and nothing else, which is what the tests of failovers need.
+	python=$$(scripts/python-env ha) && "$$python" -m pytest python/torture
 
 .PHONY: test-packages
 test-packages: $(PAGE) ## crates, npm package, wheel and sdist, each installed into an empty project and used
@@ -273,6 +296,14 @@ bench: $(NODE_MODULES) ## measure it beside its peers and the limit (QUICK=1: ro
 	$(call say,Measuring)
 	target/release/bench-all $(if $(QUICK),--quick) $(ONLY)
 
+.PHONY: torture
+torture: built-for-python $(NODE_MODULES) $(MASTRA) ## races, kills, reloads and retries against adk-stream and its peers, 20 (N) payments each; writes bench/torture.md
+	@scripts/apt-ensure $(APT_TORTURE)
+	@scripts/require-tools node
+	scripts/python-env adk
+	$(call say,Racing and killing)
+	python=$$(scripts/python-env torture) && "$$python" python/torture/run.py --payments $(or $(N),20) --write
+
 .PHONY: bench-counts
 bench-counts: ## count the instructions of the hot paths; fails if one has grown (UPDATE=1 keeps them)
 	@scripts/apt-ensure $(APT_RUN) $(APT_COUNTS)
@@ -303,7 +334,7 @@ dist: $(PAGE) ## the release: a static binary with manual pages, completions and
 .PHONY: clean
 clean: ## remove everything that was built or downloaded
 	cargo clean
-	rm -rf examples/*/node_modules examples/react/dist web/node_modules web/*/node_modules web/*/dist web/*/dist-v6 fuzz/target
+	rm -rf examples/*/node_modules examples/*/dist examples/*/.next examples/*/.svelte-kit web/node_modules web/*/node_modules web/torture/mastra/node_modules web/*/dist web/*/dist-v6 fuzz/target
 
 .PHONY: help
 help: ## this list
@@ -347,6 +378,11 @@ $(EXAMPLE_PACKAGES): | $(NODE_MODULES)
 $(ADK_TYPESCRIPT): examples/adk-typescript/package-lock.json
 	@scripts/require-tools node
 	cd examples/adk-typescript && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(MASTRA): web/torture/mastra/package-lock.json
+	@scripts/require-tools node
+	cd web/torture/mastra && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(NODE_MODULES) $(PAGE_SOURCES)

@@ -46,9 +46,9 @@ background() {
 }
 
 # address LOG: the first address at which a server says that it listens. Ours are `listening on` it,
-# ADK is `running on` it in Python, and has `access at` it in TypeScript.
+# ADK is `running on` it in Python, and has `access at` it in TypeScript; for Vite and Next.js it is `Local`.
 address() {
-  sed -nE 's#.*(listening on|running on|access at) (https?://[^ ]*:[0-9]+).*#\2#p' "$1" | head -n 1
+  sed -nE 's#.*(listening on|running on|access at|Local:) +(https?://[^ ]*:[0-9]+).*#\2#p' "$1" | head -n 1
 }
 
 # gemini SCRIPT: without a key, the emulator answers, as the script says.
@@ -66,5 +66,17 @@ serve() {
   cd "$directory"
   "$binary" serve --listen "$listen" "${flags[@]}" &
   children+=($!)
+  wait -n "${children[@]}"
+}
+
+# page COMMAND...: the demo's agent, and in front of it the page in the folder of the example, which the
+# command serves with hot reload.
+page() {
+  [ -e "examples/$example/node_modules" ] || make "examples/$example/node_modules"
+  background server "$binary" serve --listen 127.0.0.1:0 --agent demo --store memory
+  export ADK_STREAM_URL=$url NO_COLOR=1
+  cd "examples/$example"
+  background page "$@"
+  echo "The page is listening on $url"
   wait -n "${children[@]}"
 }

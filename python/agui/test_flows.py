@@ -3,6 +3,8 @@
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 LOCATE = {
     "name": "locate",
     "description": "Where the person is.",
@@ -66,6 +68,35 @@ def test_page_runs_its_tool_and_the_agent_gets_the_output(chat, front):
     settled = front.request("POST", path, json={"output": "Oslo"})
     assert settled.status_code == 200, settled.text
     assert "Oslo" in last_words(chat)
+
+
+@pytest.mark.parametrize("framework", ["langgraph", "langgraph-default"], indirect=True)
+def test_interrupt_with_a_schema_asks_for_data(chat, front):
+    chat.say("Please book")
+    (question,) = chat.approvals()
+    assert (question["kind"], question["question"]) == ("question", "For how many at Maru?")
+    assert question["schema"]["required"] == ["people"]
+    assert question["expiresAt"] > question["askedAt"]
+    path = f"/api/approvals/{question['approvalId']}"
+    wrong = front.request("POST", path, json={"answer": {"people": 40}})
+    assert wrong.status_code == 400, wrong.text
+    assert wrong.json()["error"]["code"] == "invalid_answer"
+    # The question outlives the server that asked it.
+    front.end(signal.SIGKILL)
+    front.begin()
+    given = front.request("POST", path, json={"answer": {"people": 4}})
+    assert given.status_code == 200, given.text
+    assert '"people": 4' in last_words(chat)
+
+
+@pytest.mark.parametrize("framework", ["langgraph", "langgraph-default"], indirect=True)
+def test_who_declines_gives_no_data(chat, front):
+    chat.say("Please book")
+    (question,) = chat.approvals()
+    path = f"/api/approvals/{question['approvalId']}"
+    assert front.request("POST", path, json={"declined": True}).status_code == 200
+    chat.over()
+    assert "people" not in str(chat.view()["messages"][-1]["parts"][-1])
 
 
 def test_answer_after_a_kill_reaches_the_agent(chat, front, behind):

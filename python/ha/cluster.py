@@ -113,9 +113,12 @@ class Cluster:
         self.folder, self.logs = folder, logs
         self.nodes = [Node(name, folder, logs) for name in NAMES]
 
-    def members(self) -> list[dict]:
-        """What Patroni says of the cluster, at the first machine that answers."""
+    def members(self, besides: Node | None = None) -> list[dict]:
+        """What Patroni says of the cluster, at the first machine that answers. One that is cut off from
+        the others answers, too, and knows nothing new."""
         for node in self.nodes:
+            if node is besides:
+                continue
             connection = http.client.HTTPConnection(node.address, 8008, timeout=2)
             try:
                 connection.request("GET", "/cluster")
@@ -126,9 +129,9 @@ class Cluster:
                 connection.close()
         return []
 
-    def node_with(self, *roles: str) -> Node | None:
+    def node_with(self, *roles: str, asking_besides: Node | None = None) -> Node | None:
         """The machine whose PostgreSQL runs and has one of these roles."""
-        for member in self.members():
+        for member in self.members(asking_besides):
             if member["role"] in roles and member["state"] in ("running", "streaming"):
                 return next(node for node in self.nodes if node.name == member["name"])
         return None

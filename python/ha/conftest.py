@@ -49,6 +49,7 @@ class Site:
 def pytest_addoption(parser):
     parser.addoption("--short", action="store_true", help="one fault, a dozen payments")
     parser.addoption("--payments", type=int, default=200, help="during each fault, at least")
+    parser.addoption("--rate", type=float, default=4, help="payments that begin in a second")
     parser.addoption("--longest-gap", type=float, default=15, help="between payments, in seconds")
 
 
@@ -81,7 +82,10 @@ def form(request):
     option = request.config.getoption
     if option("--short"):
         return SHORT
-    return Form(option("--payments"), rate=4, few=15, longest_gap=option("--longest-gap"))
+    rate = option("--rate")
+    # As many as begin in four seconds.
+    few = max(round(4 * rate) - 1, 2)
+    return Form(option("--payments"), rate, few, option("--longest-gap"))
 
 
 @pytest.fixture(scope="session")

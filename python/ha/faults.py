@@ -22,7 +22,7 @@ class Fault:
 
 
 def is_replaced(cluster: Cluster, former: Node) -> bool:
-    primary = cluster.node_with("leader", "master")
+    primary = cluster.node_with("leader", "master", asking_besides=former)
     return primary is not None and primary is not former
 
 
@@ -81,7 +81,7 @@ def stop_etcd(cluster: Cluster) -> Node:
 
 
 def is_another_synchronous(cluster: Cluster, former: Node) -> bool:
-    standby = cluster.node_with("sync_standby")
+    standby = cluster.node_with("sync_standby", asking_besides=former)
     return standby is not None and standby is not former
 
 

@@ -8,6 +8,7 @@ import type {} from './tests/turn/served.ts';
 function inCell(cell: CellName) {
   const isAdk = cell.startsWith('adk');
   const isAiSdk = cell.startsWith('ai-sdk');
+  const isAgUi = cells[cell].agent === 'ag-ui';
   const isBehindLitellm = isModel(cells[cell].agent);
   return {
     provide: { cell },
@@ -18,6 +19,7 @@ function inCell(cell: CellName) {
     // An ADK that a file has for itself takes seconds to start.
     ...(isAdk && { globalSetup: ['src/server/adk-setup.ts'], hookTimeout: 60_000 }),
     ...(isAiSdk && { globalSetup: ['src/server/ai-sdk-setup.ts'] }),
+    ...(isAgUi && { globalSetup: ['src/server/ag-ui-setup.ts'], hookTimeout: 120_000 }),
     ...(isBehindLitellm && { globalSetup: ['src/server/litellm-setup.ts'], hookTimeout: 60_000 }),
   };
 }
@@ -88,6 +90,13 @@ export default defineConfig({
           name: 'ai-sdk-own',
           include: ['tests/ai-sdk/*.test.ts'],
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...inCell('ag-ui-agent'),
+          name: 'ag-ui-agent-own',
+          include: ['tests/ag-ui-agent/*.test.ts'],
         },
       },
       { test: { ...inCell('sse'), name: 'ag-ui', include: ['tests/ag-ui/*.test.ts'] } },

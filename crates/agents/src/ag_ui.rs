@@ -2,22 +2,28 @@
 //! their adapters: an agent with tools of its own.
 //!
 //! A run is sent the whole chat as messages, made from the journal, with the ids that the agent gave. The
-//! calls that it runs are shown as they are; its interrupts become approvals, and the next run has all
-//! answers. The tools that a turn has here are offered to it as front-end tools: a call of one of those
-//! is a call like any model's, with our rules.
+//! calls that it runs are shown as they are; its interrupts become approvals and questions, and the next
+//! run has all answers. The tools that a turn has here are offered to it as front-end tools: a call of one
+//! of those is a call like any model's, with our rules.
 //!
 //! # Layout
 //!
 //! - [`Config`]: where the agent is.
-//! - `messages`: the journal as messages; `interrupt`: what an agent asks, and the answer.
-//! - `reading`: the events of a run; `calls`: those of calls; `ending`: how it ends.
+//! - `messages`: the journal as messages; `interrupt`: what an agent asks, and the answer; `moment`: when it
+//!   does not wait any more.
+//! - `reading`: the events of a run; `words`, `calls`, `shared_state`, `subagents`: what they are about;
+//!   `langgraph`: what LangGraph says in ways of its own; `ending`: how a run ends.
 
 mod calls;
-mod config;
 mod ending;
 mod interrupt;
+mod langgraph;
 mod messages;
+mod moment;
 mod reading;
+mod shared_state;
+mod subagents;
+mod words;
 
 use std::sync::Arc;
 
@@ -26,14 +32,12 @@ use turn::ChatId;
 use turn::agent::StepRequest;
 use wire::ag_ui::{PROTOCOL_VERSION, RunAgentInput, Tool};
 
-pub use self::config::Config;
 use self::reading::Reading;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
-use crate::event_sender::EventSender;
-use crate::model::{Failure, Provider};
-use crate::session_conversation::{AudioReceiver, Backend, SessionConversation};
-use crate::upstream::{Protocol, SessionState, Upstream, run_step, steps};
+use crate::model::{Failure, Provider, Redactor};
+pub use crate::upstream::Config;
+use crate::upstream::{Protocol, Remote, steps};
 
 /// The name under which what the agent says of a part or call is kept.
 const KEPT: &str = "agUi";
@@ -49,26 +53,14 @@ const PROVIDER: Provider = Provider {
 /// An agent that speaks AG-UI over HTTP.
 #[derive(Debug, Clone)]
 pub struct AgUi {
-    endpoint: Arc<Endpoint>,
-}
-
-#[derive(Debug)]
-struct Endpoint {
-    upstream: Upstream,
-    client_tools: Option<Vec<String>>,
-    reruns: bool,
+    agent: Arc<Remote<Runs>>,
 }
 
 impl AgUi {
     /// The agent as configured. Nothing is sent before the first step.
     pub fn new(config: Config) -> Result<Self, Error> {
-        let upstream = Upstream::new(PROVIDER, &config.url, &config.headers)?;
-        let endpoint = Arc::new(Endpoint {
-            upstream,
-            client_tools: config.client_tools,
-            reruns: config.reruns,
-        });
-        Ok(Self { endpoint })
+        let agent = Remote::new(Runs, PROVIDER, config)?;
+        Ok(Self { agent })
     }
 }
 
@@ -78,37 +70,20 @@ impl Agent for AgUi {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        SessionConversation::new(&self.endpoint).step(request)
+        self.agent.step(request)
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(SessionConversation::new(&self.endpoint)))
+        Some(self.agent.converse())
     }
 }
 
-impl Backend for Endpoint {
-    type State = SessionState<Endpoint>;
+/// The protocol: runs and their events.
+#[derive(Debug)]
+struct Runs;
 
-    // A run that nobody reads goes on for nobody.
-    const CLOSES_ON_STOP: bool = true;
-
-    async fn step(
-        &self,
-        request: &StepRequest,
-        sender: &EventSender,
-        _: AudioReceiver,
-        state: &mut SessionState<Endpoint>,
-    ) {
-        run_step(self, request, sender, state).await;
-    }
-}
-
-impl Protocol for Endpoint {
+impl Protocol for Runs {
     type Reader = Reading;
-
-    fn upstream(&self) -> &Upstream {
-        &self.upstream
-    }
 
     fn body(&self, request: &StepRequest) -> Result<Value, Failure> {
         let resume = interrupt::answers(request);
@@ -133,20 +108,8 @@ impl Protocol for Endpoint {
         serde_json::to_value(input).map_err(|error| PROVIDER.unreadable(&error.to_string()))
     }
 
-    fn reader(&self, request: &StepRequest) -> Reading {
-        Reading::new(self.upstream.redactor(), request)
-    }
-
-    fn client_tools(&self) -> Option<&[String]> {
-        self.client_tools.as_deref()
-    }
-
-    fn reruns(&self) -> bool {
-        self.reruns
-    }
-
-    fn resume_path<'a>(&self, _: &'a StepRequest) -> Option<[&'a str; 2]> {
-        None
+    fn reader(&self, request: &StepRequest, redactor: Redactor) -> Reading {
+        Reading::new(redactor, request)
     }
 }
 

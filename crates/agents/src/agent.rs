@@ -30,6 +30,12 @@ pub trait Agent: Send + Sync + 'static {
         false
     }
 
+    /// Whether it takes a user's message between the steps of a turn. Its history then has one behind
+    /// the results of a step. For an agent that does not, such a message opens a turn of its own.
+    fn takes_injections(&self) -> bool {
+        false
+    }
+
     /// What it keeps open for a chat, if it keeps anything. Its steps are asked for there, and it is
     /// dropped when nothing happens to the chat any more.
     fn converse(&self, chat: &ChatId) -> Option<Box<dyn Conversation>> {

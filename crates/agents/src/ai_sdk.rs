@@ -12,7 +12,6 @@
 //! - `reading`: the chunks of a stream; `call_chunk`: those of calls.
 
 mod call_chunk;
-mod config;
 mod messages;
 mod reading;
 mod tool_part;
@@ -23,14 +22,12 @@ use serde_json::{Value, json};
 use turn::ChatId;
 use turn::agent::StepRequest;
 
-pub use self::config::Config;
 use self::reading::Reading;
 use crate::agent::{Agent, AgentStream, Conversation};
 use crate::error::Error;
-use crate::event_sender::EventSender;
-use crate::model::{Failure, Provider};
-use crate::session_conversation::{AudioReceiver, Backend, SessionConversation};
-use crate::upstream::{Protocol, SessionState, Upstream, run_step};
+use crate::model::{Failure, Provider, Redactor};
+pub use crate::upstream::Config;
+use crate::upstream::{Protocol, Remote};
 
 /// The name under which what the route says of a part or call is kept.
 const KEPT: &str = "aiSdk";
@@ -43,25 +40,13 @@ const PROVIDER: Provider = Provider {
 /// A route that answers with the AI SDK's UI message stream.
 #[derive(Debug, Clone)]
 pub struct AiSdk {
-    route: Arc<Route>,
-}
-
-#[derive(Debug)]
-struct Route {
-    upstream: Upstream,
-    client_tools: Option<Vec<String>>,
-    reruns: bool,
+    route: Arc<Remote<UiMessageStream>>,
 }
 
 impl AiSdk {
     /// The route as configured. Nothing is sent before the first step.
     pub fn new(config: Config) -> Result<Self, Error> {
-        let upstream = Upstream::new(PROVIDER, &config.url, &config.headers)?;
-        let route = Arc::new(Route {
-            upstream,
-            client_tools: config.client_tools,
-            reruns: config.reruns,
-        });
+        let route = Remote::new(UiMessageStream, PROVIDER, config)?;
         Ok(Self { route })
     }
 }
@@ -72,37 +57,20 @@ impl Agent for AiSdk {
     }
 
     fn step(&self, request: StepRequest) -> AgentStream {
-        SessionConversation::new(&self.route).step(request)
+        self.route.step(request)
     }
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
-        Some(Box::new(SessionConversation::new(&self.route)))
+        Some(self.route.converse())
     }
 }
 
-impl Backend for Route {
-    type State = SessionState<Route>;
+/// The protocol of `useChat`.
+#[derive(Debug)]
+struct UiMessageStream;
 
-    // A run that nobody reads goes on for nobody.
-    const CLOSES_ON_STOP: bool = true;
-
-    async fn step(
-        &self,
-        request: &StepRequest,
-        sender: &EventSender,
-        _: AudioReceiver,
-        state: &mut SessionState<Route>,
-    ) {
-        run_step(self, request, sender, state).await;
-    }
-}
-
-impl Protocol for Route {
+impl Protocol for UiMessageStream {
     type Reader = Reading;
-
-    fn upstream(&self) -> &Upstream {
-        &self.upstream
-    }
 
     fn body(&self, request: &StepRequest) -> Result<Value, Failure> {
         let messages = messages::of(request);
@@ -120,16 +88,8 @@ impl Protocol for Route {
         Ok(body)
     }
 
-    fn reader(&self, _: &StepRequest) -> Reading {
-        Reading::new(self.upstream.redactor())
-    }
-
-    fn client_tools(&self) -> Option<&[String]> {
-        self.client_tools.as_deref()
-    }
-
-    fn reruns(&self) -> bool {
-        self.reruns
+    fn reader(&self, _: &StepRequest, redactor: Redactor) -> Reading {
+        Reading::new(redactor)
     }
 
     fn resume_path<'a>(&self, request: &'a StepRequest) -> Option<[&'a str; 2]> {

@@ -56,6 +56,10 @@ impl Agent for Anthropic {
         "anthropic"
     }
 
+    fn takes_injections(&self) -> bool {
+        true
+    }
+
     fn step(&self, request: StepRequest) -> AgentStream {
         let names = ToolNames::new(&request);
         let body = request::body(&self.config, &names, &request);

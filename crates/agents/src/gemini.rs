@@ -65,6 +65,10 @@ impl Agent for Gemini {
         "gemini"
     }
 
+    fn takes_injections(&self) -> bool {
+        true
+    }
+
     fn step(&self, request: StepRequest) -> AgentStream {
         let body = request::body(&self.config, &request);
         let reading = StreamReading::new(self.http.redactor.clone());

@@ -58,6 +58,10 @@ impl Agent for OpenAi {
         "openai"
     }
 
+    fn takes_injections(&self) -> bool {
+        true
+    }
+
     fn step(&self, request: StepRequest) -> AgentStream {
         let names = ToolNames::new(&request);
         let is_first = is_first_step(&request.history);

@@ -11,10 +11,13 @@
 //!
 //! # Layout
 //!
-//! - [`Upstream`]: the HTTP; [`Said`], [`ProposedCall`]: what an agent says.
+//! - [`Config`]: where an agent is; [`Remote`]: the agent as configured, whatever protocol it speaks.
+//! - `http`: the HTTP; [`Said`], [`ProposedCall`]: what an agent says.
 //! - `run`: a run that is being read; `step`: one step of a turn, from its input to its output.
 
+mod config;
 mod http;
+mod remote;
 mod run;
 mod said;
 mod step;
@@ -23,34 +26,28 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use turn::agent::{HistoryItem, StepRequest};
 
-pub(crate) use self::http::Upstream;
+pub use self::config::Config;
+pub(crate) use self::remote::Remote;
 pub(crate) use self::said::{CallState, ProposedCall, Said};
-pub(crate) use self::step::{SessionState, run_step};
-use crate::model::Failure;
 use crate::model::http::TRACE_PARENT;
+use crate::model::{Failure, Redactor};
 
 /// How an agent is spoken to.
 pub(crate) trait Protocol: Send + Sync + 'static {
     /// Reads what it says in a run.
     type Reader: Reader;
 
-    /// Where it is.
-    fn upstream(&self) -> &Upstream;
-
     /// What begins a run.
     fn body(&self, request: &StepRequest) -> Result<Value, Failure>;
 
     /// A reader of the run that a request begins.
-    fn reader(&self, request: &StepRequest) -> Self::Reader;
-
-    /// Which tools pages run, where that is known beforehand.
-    fn client_tools(&self) -> Option<&[String]>;
-
-    /// Whether a run that another server may have begun is begun again.
-    fn reruns(&self) -> bool;
+    fn reader(&self, request: &StepRequest, redactor: Redactor) -> Self::Reader;
 
     /// The path at which the agent continues a run that was cut off, if it has one.
-    fn resume_path<'a>(&self, request: &'a StepRequest) -> Option<[&'a str; 2]>;
+    fn resume_path<'a>(&self, request: &'a StepRequest) -> Option<[&'a str; 2]> {
+        let _ = request;
+        None
+    }
 }
 
 /// Reads what an agent says in a run.

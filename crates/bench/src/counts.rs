@@ -73,7 +73,7 @@ fn hear(times: usize) {
         let words: Vec<_> = (0..200)
             .map(|_| CompactEvent::Text(DELTA.to_owned()))
             .collect();
-        let mut words = black_box(words).into_iter().peekable();
+        let mut words = black_box(words).into_iter();
         while let Some(word) = words.next() {
             let (event, policy) = (word.into(), None);
             black_box(chat.handle(Input::Agent { event, policy }, At(1)));

@@ -120,6 +120,7 @@ pub(crate) fn say(chat: &mut ShownChat, owner: &str, name: &str, message: &str) 
         principal: Principal::from(owner),
         after: chat.current().map(|turn| turn.id().clone()),
         page_tools: Vec::new(),
+        request: None,
         ids: Ids {
             turn: format!("turn_{name}_{message}").into(),
             message: format!("message_{name}_{message}"),

@@ -75,6 +75,10 @@ impl Agent for Demo {
         }
     }
 
+    fn takes_injections(&self) -> bool {
+        true
+    }
+
     fn step(&self, request: StepRequest) -> AgentStream {
         let step = plan(&request, self.mode);
         let pause = self.pace.saturating_mul(step.slowness);

@@ -191,7 +191,7 @@ impl Actor {
     }
 
     fn is_idle(&self) -> bool {
-        self.driver.is_idle() && self.postponed.is_empty()
+        self.driver.is_idle() && self.postponed.is_empty() && !self.windows.has_waiting()
     }
 
     async fn receive(&mut self, message: Message) {

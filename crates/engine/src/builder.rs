@@ -41,6 +41,7 @@ impl Engine {
         let settings = Settings {
             tools,
             supports_audio: agent.supports_audio(),
+            takes_injections: agent.takes_injections(),
             approval_timeout: None,
             client_timeout: None,
             server: None,

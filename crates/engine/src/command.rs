@@ -11,8 +11,9 @@ use tokio::sync::oneshot;
 use turn::answer::Answer;
 use turn::event::End;
 use turn::gate::Decision;
+use turn::queue::Placement;
 use turn::{CallId, ChatId, Principal, Status, TraceContext};
-use view::ShownChat;
+use view::{ResumePoint, ShownChat};
 use wire::{Message, Trigger};
 
 use crate::stream::{Dialect, WindowStream};
@@ -50,8 +51,15 @@ pub enum CommandKind {
         /// The tools that the page declares, as it sent them.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         page_tools: Value,
+        /// The request's id, where the client gives each request another: the same request again does
+        /// nothing twice, and its window has sequences.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<Box<str>>,
+        /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        while_running: Option<Placement>,
     },
-    /// A window on the current turn, from its start.
+    /// A window on the current turn from its start, or on what a client lacks of a message.
     Resume {
         /// Its dialect.
         #[serde(rename = "speech")]
@@ -60,9 +68,17 @@ pub enum CommandKind {
         /// after it is sent also where the turn is over.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
+        /// How much of a message the client has, and whether it wants to know.
+        #[serde(default, skip_serializing_if = "Resuming::is_whole")]
+        resuming: Resuming,
     },
-    /// To stop the current turn.
+    /// To stop the current turn, and to withdraw the messages that wait.
     Stop,
+    /// To make another branch the one that the chat is on.
+    SelectBranch {
+        /// A message of it.
+        message_id: String,
+    },
     /// The chat as a page shows it.
     View,
     /// To forget the chat.
@@ -101,6 +117,25 @@ pub enum CommandKind {
     },
 }
 
+/// How much of a message a client has that resumes it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resuming {
+    /// Nothing, or it will forget what it has.
+    #[default]
+    Whole,
+    /// The same; and its window is to have sequences.
+    Numbered,
+    /// What it says, in a window that had sequences.
+    From(Box<ResumePoint>),
+}
+
+impl Resuming {
+    fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole)
+    }
+}
+
 impl CommandKind {
     /// Whether it changes nothing, so that the journal alone can serve it.
     pub(crate) fn is_read(&self) -> bool {
@@ -112,14 +147,20 @@ impl CommandKind {
     pub(crate) fn may_be_repeated(&self) -> bool {
         match self {
             Self::Resume { .. } | Self::View => true,
+            Self::SelectBranch { .. } => true,
             // The first answer and the first output count, and a question asked again is the same.
             Self::Answer(_) | Self::Output { .. } | Self::Bring { .. } | Self::Ask { .. } => true,
-            // A message is known by its id. An edit or a regeneration opens one more turn each time.
+            // A message is known by its id. An edit or a regeneration opens one more turn each time, unless
+            // its request is known.
             Self::Send {
                 trigger,
                 message_id,
+                request,
                 ..
-            } => *trigger == Trigger::SubmitMessage && message_id.is_none(),
+            } => {
+                let is_message = *trigger == Trigger::SubmitMessage && message_id.is_none();
+                is_message || request.is_some()
+            }
             // They would hit the turn or the chat that came after the one that was meant, and what was
             // said would be heard twice.
             Self::Stop | Self::Forget | Self::PushAudio { .. } => false,
@@ -175,6 +216,9 @@ pub struct View {
     pub end: Option<End>,
     /// Its messages.
     pub messages: Vec<Message>,
+    /// Messages that wait for the turn, and for what of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queued: Vec<(Placement, Message)>,
     /// The place in the journal up to which this is true.
     #[serde(default)]
     pub seq: u64,
@@ -187,6 +231,7 @@ impl View {
             status: chat.status()?,
             end: chat.current().and_then(|turn| turn.end().cloned()),
             messages: chat.messages(),
+            queued: chat.queued_messages(),
             seq: chat.seq(),
         })
     }

@@ -54,7 +54,7 @@ pub use self::input::Input;
 use self::job::{Job, Next, Task};
 use self::journal::Wait;
 pub use self::operation::{Operation, Stored};
-pub use self::reply::{Opening, QuestionState, Reply};
+pub use self::reply::{Numbering, Opening, QuestionState, Reply};
 use self::running::Running;
 use self::work::Agent;
 use crate::error::EngineError;
@@ -68,6 +68,8 @@ pub struct Settings {
     pub tools: Tools,
     /// Whether the agent understands speech.
     pub supports_audio: bool,
+    /// Whether the agent takes messages between the steps of a turn.
+    pub takes_injections: bool,
     /// How long somebody is asked for an agent that runs its tools by itself and says nothing of it.
     pub approval_timeout: Option<Duration>,
     /// How long a page has for a call that says nothing of it.
@@ -180,7 +182,10 @@ impl Driver {
                 events,
                 is_over,
             } => {
-                self.begin(Task::Agent(Agent::new(run, events, is_over)));
+                let mut agent = Agent::new(run, events, is_over);
+                if !self.push_deltas(&mut agent) {
+                    self.begin(Task::Agent(agent));
+                }
             }
             Input::Tool { run, call, does } => {
                 if let ToolDoes::Return {
@@ -244,7 +249,7 @@ impl Driver {
     pub fn shown(&self) -> Option<Shown<'_>> {
         let chat = self.chat.as_ref()?;
         let (place, lines) = self.shown;
-        let is_current = place + 1 == chat.turns().len();
+        let is_current = chat.current_place() == Some(place);
         let shown = match is_current {
             true => chat.current_transcript(),
             false => chat.transcript(chat.turns().nth(place)?.id()),
@@ -279,7 +284,7 @@ impl Driver {
             let lines = chat
                 .current_transcript()
                 .map_or(0, |shown| shown.lines().len());
-            self.shown = (chat.turns().len().saturating_sub(1), lines);
+            self.shown = (chat.current_place().unwrap_or_default(), lines);
         }
     }
 

@@ -15,8 +15,9 @@ use agents::{Agent, AudioInput};
 use serde_json::Value;
 use store::{Bounds, EntryPage, Journal, Usage};
 use tokio::sync::{mpsc, oneshot};
+use turn::queue::Placement;
 use turn::{At, CallId, ChatId, Principal};
-use view::{Branch, ShownChat};
+use view::{Branch, ResumePoint, ShownChat};
 use wire::{Message, Trigger};
 
 pub use self::agent_side::Question;
@@ -25,7 +26,7 @@ pub use self::viewers::ViewerGuard;
 use crate::actor::Message as ToActor;
 use crate::approval_index::ApprovalIndex;
 use crate::clock::Clock;
-use crate::command::{Command, CommandKind, Reply, View};
+use crate::command::{Command, CommandKind, Reply, Resuming, View};
 use crate::deadlines::Deadlines;
 use crate::driver::{Input, Settings};
 use crate::error::EngineError;
@@ -85,6 +86,20 @@ pub struct Request {
     pub messages: Vec<Message>,
 }
 
+/// What a page may say with what it sends.
+#[derive(Debug, Clone, Default)]
+pub struct SendOptions {
+    /// The tools that it declares, as it sent them. They count where the agent's [`Tools`](tools::Tools)
+    /// take such, and are ignored otherwise.
+    pub page_tools: Value,
+    /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
+    pub while_running: Option<Placement>,
+    /// The id of the request, of a client that gives each of its requests another: the same one again
+    /// opens the same turn, and its window has sequences, so that it can be resumed with
+    /// [`Engine::resume_from`].
+    pub request_id: Option<Box<str>>,
+}
+
 impl Engine {
     /// What time it is, by the store's clock.
     pub(crate) fn now(&self) -> At {
@@ -131,19 +146,23 @@ impl Engine {
         request: Request,
         dialect: Dialect,
     ) -> Result<WindowStream, EngineError> {
-        self.send_with_tools(principal, request, Value::Null, dialect)
-            .await
+        let options = SendOptions::default();
+        self.send_with(principal, request, options, dialect).await
     }
 
-    /// The same for a page that declares tools, as it sent them. They count where the agent's
-    /// [`Tools`](tools::Tools) take such, and are ignored otherwise.
-    pub async fn send_with_tools(
+    /// The same for a page that says more.
+    pub async fn send_with(
         &self,
         principal: &Principal,
         request: Request,
-        page_tools: Value,
+        options: SendOptions,
         dialect: Dialect,
     ) -> Result<WindowStream, EngineError> {
+        let SendOptions {
+            page_tools,
+            while_running,
+            request_id,
+        } = options;
         let takes_tools = self.shared.settings.tools.takes_page_tools();
         let kind = CommandKind::Send {
             trigger: request.trigger,
@@ -154,6 +173,8 @@ impl Engine {
                 true => page_tools,
                 false => Value::Null,
             },
+            request: request_id,
+            while_running,
         };
         match self.ask(principal, &request.chat, kind).await? {
             Reply::Window(Some(window)) => Ok(window),
@@ -180,14 +201,49 @@ impl Engine {
         dialect: Dialect,
         after: Option<u64>,
     ) -> Result<Option<WindowStream>, EngineError> {
-        let kind = CommandKind::Resume { dialect, after };
+        self.resume_as(principal, chat, dialect, after, Resuming::Whole)
+            .await
+    }
+
+    /// The same for a window with sequences; with a point, on what a client lacks of that message,
+    /// whether its turn runs or is over.
+    pub async fn resume_from(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        dialect: Dialect,
+        after: Option<u64>,
+        point: Option<ResumePoint>,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        let resuming = match point {
+            Some(point) => Resuming::From(Box::new(point)),
+            None => Resuming::Numbered,
+        };
+        self.resume_as(principal, chat, dialect, after, resuming)
+            .await
+    }
+
+    async fn resume_as(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        dialect: Dialect,
+        after: Option<u64>,
+        resuming: Resuming,
+    ) -> Result<Option<WindowStream>, EngineError> {
+        let kind = CommandKind::Resume {
+            dialect,
+            after,
+            resuming,
+        };
         match self.ask(principal, chat, kind).await? {
             Reply::Window(window) => Ok(window),
             _ => Err(EngineError::Closed),
         }
     }
 
-    /// Stops the current turn, and says whether there was one to stop.
+    /// Stops the current turn, withdraws the messages that wait for it, and says whether there was one to
+    /// stop.
     pub async fn stop(&self, principal: &Principal, chat: &ChatId) -> Result<bool, EngineError> {
         match self.ask(principal, chat, CommandKind::Stop).await? {
             Reply::Stopped(was_open) => Ok(was_open),
@@ -225,6 +281,22 @@ impl Engine {
         self.check_owner(principal, chat).await?;
         let entries = self.shared.journal.read(chat, 0).await?;
         Ok(ShownChat::replay(&entries).branches())
+    }
+
+    /// Makes the branch that has a message the one that the chat is on, and gives the chat as a page then
+    /// shows it. No turn may be open.
+    pub async fn select_branch(
+        &self,
+        principal: &Principal,
+        chat: &ChatId,
+        message_id: &str,
+    ) -> Result<View, EngineError> {
+        let message_id = message_id.to_owned();
+        let kind = CommandKind::SelectBranch { message_id };
+        match self.ask(principal, chat, kind).await? {
+            Reply::View(view) => Ok(view),
+            _ => Err(EngineError::Closed),
+        }
     }
 
     async fn check_owner(&self, principal: &Principal, chat: &ChatId) -> Result<(), EngineError> {

@@ -14,44 +14,66 @@ use turn::{Status, TurnId};
 use view::ShownChat;
 use wire::Chunk;
 
-use crate::command::{Command, CommandKind, Reply, View};
-use crate::driver::handover_notice;
+use crate::command::{Command, CommandKind, Reply, Resuming, View};
+use crate::driver::{Numbering, handover_notice};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::log::Log;
 use crate::replica::Attempt;
-use crate::stream::{Dialect, WindowStream};
+use crate::stream::{Batch, Dialect, WindowStream};
 
 impl Engine {
     /// What can be done of a command with the journal alone, if anything can.
     pub(crate) async fn read_along(&self, command: &Command) -> Result<Option<Reply>, EngineError> {
         let resume = match command.kind {
-            CommandKind::Resume { dialect, after } => Some((dialect, after)),
+            CommandKind::Resume {
+                dialect,
+                after,
+                ref resuming,
+            } => Some((dialect, after, resuming)),
             CommandKind::View => None,
             _ => return Ok(None),
         };
         let entries = self.shared.journal.read(&command.chat, 0).await?;
         let chat = ShownChat::replay(&entries);
         let is_owner = chat.owner() == Some(&command.principal);
-        let Some((dialect, after)) = resume else {
+        let Some((dialect, after, resuming)) = resume else {
             let view = View::of(&chat).filter(|_| is_owner);
             return Ok(Some(Reply::View(view.ok_or(EngineError::UnknownChat)?)));
         };
         let is_open = matches!(chat.status(), Some(Status::Running | Status::Parked));
         // A turn may have ended behind the client's back: its window closes where it ends.
         let is_behind = after.is_some_and(|after| chat.has_news_after(after));
-        let window = match (is_open || is_behind) && is_owner {
-            true => self.follow(command.clone(), chat, dialect),
+        let is_known = matches!(resuming, Resuming::From(_));
+        let window = match (is_open || is_behind || is_known) && is_owner {
+            true => self.follow(command.clone(), chat, dialect, resuming),
             false => None,
         };
         Ok(Some(Reply::Window(window)))
     }
 
-    fn follow(&self, command: Command, chat: ShownChat, dialect: Dialect) -> Option<WindowStream> {
-        let shown = chat.current_transcript()?;
+    fn follow(
+        &self,
+        command: Command,
+        chat: ShownChat,
+        dialect: Dialect,
+        resuming: &Resuming,
+    ) -> Option<WindowStream> {
+        let shown = match resuming {
+            Resuming::From(point) => {
+                let turn = chat.turn_of_message(&point.message_id)?;
+                chat.transcript(turn.id())?
+            }
+            Resuming::Whole | Resuming::Numbered => chat.current_transcript()?,
+        };
+        let numbering = match resuming {
+            Resuming::Whole => Numbering::None,
+            Resuming::Numbered => Numbering::Opened,
+            Resuming::From(point) => Numbering::From(point.clone()),
+        };
         let message_id = shown.message_id().to_owned();
         let log = Arc::new(Log::new(&message_id, shown.lines()));
-        let mut window = WindowStream::replaying(log.clone(), dialect);
+        let mut window = WindowStream::continuing(log.clone(), dialect, 0, &numbering);
         if dialect == Dialect::AgUi {
             window = window.with_history(chat.ag_ui_history(shown.turn()));
         }
@@ -99,7 +121,7 @@ struct Follower {
     window: WindowStream,
     /// Whether the client was sent anything but the window's start.
     has_sent: bool,
-    sender: mpsc::Sender<Vec<Arc<Chunk>>>,
+    sender: mpsc::Sender<Batch>,
 }
 
 impl Follower {
@@ -107,10 +129,10 @@ impl Follower {
         let mut owner = std::pin::pin!(owner);
         loop {
             tokio::select! {
-                chunks = self.window.next() => {
-                    let Some(chunks) = chunks else { return };
-                    self.has_sent |= chunks.iter().any(|chunk| !is_start(chunk));
-                    if self.sender.send(chunks).await.is_err() {
+                batch = self.window.next_batch() => {
+                    let Some(batch) = batch else { return };
+                    self.has_sent |= batch.chunks.iter().any(|chunk| !is_start(chunk));
+                    if self.sender.send(batch).await.is_err() {
                         return;
                     }
                 }
@@ -139,20 +161,24 @@ impl Follower {
     async fn close(self) {
         // A client that has left needs nothing.
         let notice = handover_notice().chunks();
-        let notice = notice.into_iter().map(Into::into).collect();
-        let _ = self.sender.send(notice).await;
+        let notice: Vec<_> = notice.into_iter().map(Into::into).collect();
+        let _ = self.sender.send(notice.into()).await;
     }
 
     /// Tells what the owner tells, to a client that knows that the window is open.
     async fn pass_on(self, mut window: WindowStream) {
         loop {
-            let chunks = tokio::select! {
-                chunks = window.next() => chunks,
+            let batch = tokio::select! {
+                batch = window.next_batch() => batch,
                 () = self.sender.closed() => return,
             };
-            let Some(mut chunks) = chunks else { return };
-            chunks.retain(|chunk| !is_start(chunk));
-            if !chunks.is_empty() && self.sender.send(chunks).await.is_err() {
+            let Some(mut batch) = batch else { return };
+            // It is the first of all, if it is there.
+            if batch.chunks.first().is_some_and(|chunk| is_start(chunk)) {
+                batch.chunks.remove(0);
+                batch.sequences.drain(..batch.sequences.len().min(1));
+            }
+            if !batch.chunks.is_empty() && self.sender.send(batch).await.is_err() {
                 return;
             }
         }

@@ -63,10 +63,10 @@ mod windows;
 
 pub use agents::AudioInput;
 pub use builder::EngineBuilder;
-pub use engine::{Answered, Approval, Engine, Question, Request, ViewerGuard};
+pub use engine::{Answered, Approval, Engine, Question, Request, SendOptions, ViewerGuard};
 pub use error::EngineError;
 pub use load::Load;
-pub use stream::{Dialect, WindowStream};
+pub use stream::{Batch, Dialect, WindowStream};
 pub use tools::{
     AnyTool, Ask, Context, Fence, Later, PageRules, Pattern, Policies, Policy, Refused, Tool,
     ToolError, Tools, Verdict, client_tool, long_running, tool,

@@ -3,8 +3,8 @@
 //! A slow client costs nothing here: it reads when it can, and nobody waits for it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -24,6 +24,10 @@ pub(crate) struct Log {
     /// How many signals there were, to be seen without a lock.
     signalled: AtomicUsize,
     changed: Notify,
+    /// Whether the turn is not open yet: windows on it say nothing.
+    is_waiting: AtomicBool,
+    /// The log that windows read from in its place, once the message that waited was given to another turn.
+    replaced_by: OnceLock<Arc<Log>>,
 }
 
 /// What is only for those who watch just now. The oldest make room for the newest.
@@ -43,7 +47,40 @@ impl Log {
             signals: Mutex::default(),
             signalled: AtomicUsize::new(0),
             changed: Notify::new(),
+            is_waiting: AtomicBool::new(false),
+            replaced_by: OnceLock::new(),
         }
+    }
+
+    /// Of a turn that is yet to be opened.
+    pub(crate) fn waiting(message_id: &str) -> Self {
+        let log = Self::new(message_id, &[]);
+        log.is_waiting.store(true, Ordering::Release);
+        log
+    }
+
+    /// Whether its turn is not open yet.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Ordering::Acquire)
+    }
+
+    /// The turn is open, and has said this.
+    pub(crate) fn begin(&self, transcript: &[Line]) {
+        self.follow(transcript);
+        self.is_waiting.store(false, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// No turn is opened: windows read from another log instead.
+    pub(crate) fn replace(&self, by: &Arc<Self>) {
+        // The first one counts.
+        let _ = self.replaced_by.set(by.clone());
+        self.changed.notify_waiters();
+    }
+
+    /// The log that windows read from in its place.
+    pub(crate) fn replaced_by(&self) -> Option<&Arc<Self>> {
+        self.replaced_by.get()
     }
 
     pub(crate) fn message_id(&self) -> &str {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
-use view::{AgUiWindow, LegacyWindow, Window};
+use view::{AgUiWindow, LegacyWindow, NumberedWindow, Window};
 use wire::{Chunk, Message, Profile, ag_ui};
 
+use crate::driver::Numbering;
 use crate::log::Log;
 
 /// The dialect of a window.
@@ -28,6 +29,22 @@ pub enum Dialect {
 #[derive(Debug)]
 pub struct WindowStream(Source);
 
+/// Chunks that were read at once.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// The chunks.
+    pub chunks: Vec<Arc<Chunk>>,
+    /// The sequence of each, in a window that has them.
+    pub sequences: Vec<u64>,
+}
+
+impl From<Vec<Arc<Chunk>>> for Batch {
+    fn from(chunks: Vec<Arc<Chunk>>) -> Self {
+        let sequences = Vec::new();
+        Self { chunks, sequences }
+    }
+}
+
 /// Where a window is read.
 #[derive(Debug)]
 enum Source {
@@ -36,14 +53,21 @@ enum Source {
     /// In another, which sends what it reads.
     There {
         message_id: String,
-        chunks: mpsc::Receiver<Vec<Arc<Chunk>>>,
+        batches: mpsc::Receiver<Batch>,
+        /// Those of the last batch.
+        sequences: Vec<u64>,
     },
 }
 
 impl WindowStream {
     /// A window that is read in another process, which sends what it reads.
-    pub fn elsewhere(message_id: String, chunks: mpsc::Receiver<Vec<Arc<Chunk>>>) -> Self {
-        Self(Source::There { message_id, chunks })
+    pub fn elsewhere(message_id: String, batches: mpsc::Receiver<Batch>) -> Self {
+        let sequences = Vec::new();
+        Self(Source::There {
+            message_id,
+            batches,
+            sequences,
+        })
     }
 
     /// The id of the assistant message that the turn streams.
@@ -59,36 +83,41 @@ impl WindowStream {
     pub async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         match &mut self.0 {
             Source::Here(reader) => reader.next().await,
-            Source::There { chunks, .. } => chunks.recv().await,
+            Source::There {
+                batches, sequences, ..
+            } => {
+                let batch = batches.recv().await?;
+                *sequences = batch.sequences;
+                Some(batch.chunks)
+            }
         }
     }
 
-    /// On what a client lacks that has seen the transcript up to a position.
-    pub(crate) fn continuing(log: Arc<Log>, dialect: Dialect, position: usize) -> Self {
-        let view = match dialect {
-            Dialect::Sdk(profile) => {
-                let items = log.items();
-                View::Sdk(Window::continuing(
-                    profile,
-                    log.message_id(),
-                    &items,
-                    position,
-                ))
-            }
-            Dialect::AgUi => View::AgUi(AgUiWindow::new(log.message_id())),
-            Dialect::Legacy => View::Legacy(LegacyWindow::new(log.message_id(), position)),
-        };
-        Self(Source::Here(Box::new(Reader {
-            signalled: log.signalled(),
-            has_begun: false,
-            log,
-            view,
-        })))
+    /// The sequences of the chunks that came last, one for each, in a window that has them.
+    pub fn sequences(&self) -> &[u64] {
+        match &self.0 {
+            Source::Here(reader) => &reader.sequences,
+            Source::There { sequences, .. } => sequences,
+        }
     }
 
-    /// On the whole message.
-    pub(crate) fn replaying(log: Arc<Log>, dialect: Dialect) -> Self {
-        Self::continuing(log, dialect, 0)
+    /// The chunks that have come since with their sequences, or nothing once the window is closed.
+    pub async fn next_batch(&mut self) -> Option<Batch> {
+        let chunks = self.next().await?;
+        let sequences = self.sequences().to_vec();
+        Some(Batch { chunks, sequences })
+    }
+
+    /// On what a client lacks that has seen the transcript up to a position; with sequences, in dialects
+    /// that have them.
+    pub(crate) fn continuing(
+        log: Arc<Log>,
+        dialect: Dialect,
+        position: usize,
+        numbering: &Numbering,
+    ) -> Self {
+        let reader = Reader::new(log, dialect, position, numbering);
+        Self(Source::Here(Box::new(reader)))
     }
 
     /// For a client of AG-UI that is first sent all messages: see [`AgUiWindow::with_history`].
@@ -103,10 +132,12 @@ impl WindowStream {
 
     /// For a client with answers of its own: see [`Window::add_client_state`].
     pub(crate) fn with_client_state(mut self, message: &Message) -> Self {
-        if let Source::Here(reader) = &mut self.0
-            && let View::Sdk(window) = &mut reader.view
-        {
-            window.add_client_state(message);
+        if let Source::Here(reader) = &mut self.0 {
+            match &mut reader.view {
+                View::Sdk(window) => window.add_client_state(message),
+                View::Numbered(window) => window.add_client_state(message),
+                View::Legacy(_) | View::AgUi(_) => {}
+            }
         }
         self
     }
@@ -115,21 +146,54 @@ impl WindowStream {
 #[derive(Debug)]
 struct Reader {
     log: Arc<Log>,
+    dialect: Dialect,
     view: View,
     /// How many signals were read, or came before the window opened.
     signalled: usize,
     has_begun: bool,
+    /// Those of the chunks that were read last.
+    sequences: Vec<u64>,
 }
 
 #[derive(Debug)]
 enum View {
     Sdk(Window),
+    Numbered(NumberedWindow),
     Legacy(LegacyWindow),
     AgUi(AgUiWindow),
 }
 
 impl Reader {
+    fn new(log: Arc<Log>, dialect: Dialect, position: usize, numbering: &Numbering) -> Self {
+        let id = log.message_id();
+        let view = match (dialect, numbering) {
+            (Dialect::Sdk(profile), Numbering::None) => {
+                View::Sdk(Window::continuing(profile, id, &log.items(), position))
+            }
+            (Dialect::Sdk(profile), Numbering::Opened) => {
+                let items = log.items();
+                View::Numbered(NumberedWindow::continuing(profile, id, &items, position))
+            }
+            (Dialect::Sdk(profile), Numbering::From(point)) => {
+                View::Numbered(NumberedWindow::resuming(profile, (**point).clone()))
+            }
+            (Dialect::AgUi, _) => View::AgUi(AgUiWindow::new(id)),
+            (Dialect::Legacy, _) => View::Legacy(LegacyWindow::new(id, position)),
+        };
+        Self {
+            signalled: log.signalled(),
+            has_begun: false,
+            sequences: Vec::new(),
+            log,
+            dialect,
+            view,
+        }
+    }
+
     async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
+        if self.log.is_waiting() {
+            self.wait().await;
+        }
         let log = self.log.clone();
         loop {
             let read = self.read();
@@ -147,10 +211,33 @@ impl Reader {
         }
     }
 
+    /// Waits until the turn is open, or until it is clear that another turn has the message.
+    async fn wait(&mut self) {
+        let log = self.log.clone();
+        loop {
+            let mut changed = pin!(log.changed());
+            changed.as_mut().enable();
+            if let Some(by) = log.replaced_by() {
+                // Nothing was read yet: the whole message is.
+                let numbering = match &self.view {
+                    View::Numbered(_) => Numbering::Opened,
+                    _ => Numbering::None,
+                };
+                *self = Self::new(by.clone(), self.dialect, 0, &numbering);
+                return;
+            }
+            if !log.is_waiting() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// What has come since; nothing at all once the window is closed.
     fn read(&mut self) -> Option<Vec<Arc<Chunk>>> {
         let is_closed = match &self.view {
             View::Sdk(window) => window.is_closed(),
+            View::Numbered(window) => window.is_closed(),
             View::Legacy(window) => window.is_closed(),
             View::AgUi(window) => window.is_closed(),
         };
@@ -164,6 +251,14 @@ impl Reader {
         }
         let read = match &mut self.view {
             View::Sdk(window) => window.read(&self.log.items()),
+            View::Numbered(window) => {
+                self.sequences.clear();
+                // What was signalled brings nobody further.
+                self.sequences.resize(chunks.len(), window.sequence());
+                let read = window.read(&self.log.items());
+                self.sequences.extend_from_slice(window.sequences());
+                read
+            }
             View::Legacy(window) => {
                 let read = window.read(&self.log.items()).into_iter();
                 read.map(Arc::new).collect()

@@ -15,6 +15,8 @@ use crate::stream::WindowStream;
 #[derive(Debug, Default)]
 pub struct Windows {
     current: Option<Current>,
+    /// What windows on turns read from that are yet to be opened.
+    waiting: Vec<(TurnId, Arc<Log>)>,
 }
 
 /// What windows on the current turn read from.
@@ -28,10 +30,15 @@ struct Current {
 
 impl Current {
     fn new(shown: Shown<'_>) -> Self {
+        let log = Arc::new(Log::new(shown.message_id, shown.lines));
+        Self::with_log(shown, log)
+    }
+
+    fn with_log(shown: Shown<'_>, log: Arc<Log>) -> Self {
         Self {
             place: shown.place,
             turn: shown.turn.clone(),
-            log: Arc::new(Log::new(shown.message_id, shown.lines)),
+            log,
         }
     }
 }
@@ -51,9 +58,51 @@ impl Windows {
                 {
                     old.log.follow(older.lines());
                 }
-                self.current = Some(Current::new(shown));
+                self.current = Some(match self.take_waiting(shown.turn) {
+                    Some(log) => {
+                        log.begin(shown.lines);
+                        Current::with_log(shown, log)
+                    }
+                    None => Current::new(shown),
+                });
             }
         }
+        // While the store is waited for, the chat may be ahead of the journal.
+        if !self.waiting.is_empty() && !driver.is_busy() {
+            self.settle_waiting(driver);
+        }
+    }
+
+    /// Whether clients wait for turns that are yet to be opened.
+    pub fn has_waiting(&self) -> bool {
+        let mut waiting = self.waiting.iter();
+        waiting.any(|(_, log)| Arc::strong_count(log) > 1)
+    }
+
+    fn take_waiting(&mut self, turn: &TurnId) -> Option<Arc<Log>> {
+        let place = self.waiting.iter().position(|(id, _)| id == turn)?;
+        Some(self.waiting.remove(place).1)
+    }
+
+    /// Tells windows that wait for a turn what became of its message.
+    fn settle_waiting(&mut self, driver: &Driver) {
+        let Some(chat) = driver.chat() else { return };
+        let current = self.current.as_ref();
+        self.waiting.retain(|(id, log)| {
+            if chat.queued().iter().any(|queued| queued.opens == *id) {
+                // Nobody may be reading any more.
+                return Arc::strong_count(log) > 1;
+            }
+            match (chat.transcript(id), current) {
+                (Some(shown), _) => log.begin(shown.lines()),
+                (None, Some(current)) if chat.is_injected(id) => log.replace(&current.log),
+                (None, _) => {
+                    log.push(Line::Close(withdrawn_notice()));
+                    log.begin(&[]);
+                }
+            }
+            false
+        });
     }
 
     /// Keeps of a turn that is over what those need who come to it later. Windows that are open read on
@@ -79,19 +128,22 @@ impl Windows {
     }
 
     /// Opens a window, if there is anything to see.
-    pub fn open(&self, driver: &Driver, opening: &Opening) -> Option<WindowStream> {
+    pub fn open(&mut self, driver: &Driver, opening: &Opening) -> Option<WindowStream> {
         let current = self.current.as_ref();
         let current = current.filter(|current| current.turn == opening.turn);
         let log = match current {
             Some(current) => current.log.clone(),
-            None => {
-                let shown = driver.chat()?.transcript(&opening.turn)?;
+            None => match driver.chat()?.transcript(&opening.turn) {
                 // Nothing more is said in it: its window closes where it ends.
-                Arc::new(Log::new(shown.message_id(), shown.lines()))
-            }
+                Some(shown) => Arc::new(Log::new(shown.message_id(), shown.lines())),
+                None => self.wait_for(driver, &opening.turn)?,
+            },
         };
         let position = opening.position.unwrap_or(0);
-        let window = WindowStream::continuing(log, opening.dialect, position);
+        let Opening {
+            dialect, numbering, ..
+        } = opening;
+        let window = WindowStream::continuing(log, *dialect, position, numbering);
         Some(match (&opening.seen, &opening.history) {
             (Some(message), _) => window.with_client_state(message),
             (None, Some(history)) => window.with_history(history.clone()),
@@ -99,8 +151,25 @@ impl Windows {
         })
     }
 
+    /// The log of a turn that is yet to be opened.
+    fn wait_for(&mut self, driver: &Driver, turn: &TurnId) -> Option<Arc<Log>> {
+        if let Some((_, log)) = self.waiting.iter().find(|(id, _)| id == turn) {
+            return Some(log.clone());
+        }
+        let mut queued = driver.chat()?.queued().iter();
+        let queued = queued.find(|queued| queued.opens == *turn)?;
+        let log = Arc::new(Log::waiting(&queued.message_id));
+        self.waiting.push((turn.clone(), log.clone()));
+        Some(log)
+    }
+
     /// Closes all windows, as the chat is evicted, once they have what may be shown.
     pub fn close(&mut self, shown: Option<(TurnId, Vec<Line>)>, closing: Option<Closing>) {
+        for (_, log) in self.waiting.drain(..) {
+            let closing = closing.clone().unwrap_or_else(withdrawn_notice);
+            log.push(Line::Close(closing));
+            log.begin(&[]);
+        }
         let Some(Current { turn, log, .. }) = self.current.take() else {
             return;
         };
@@ -111,4 +180,10 @@ impl Windows {
             log.push(Line::Close(closing));
         }
     }
+}
+
+/// Why windows close that waited for a turn which is never opened.
+fn withdrawn_notice() -> Closing {
+    let message = "The message was withdrawn before its turn began.";
+    Closing::failed("message_withdrawn", message)
 }

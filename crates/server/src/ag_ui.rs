@@ -9,7 +9,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
-use engine::{Dialect, WindowStream};
+use engine::{Dialect, SendOptions, WindowStream};
 use futures_util::stream::unfold;
 use serde_json::Value;
 use turn::{ChatId, Principal};
@@ -32,7 +32,21 @@ const KEEPALIVE: Duration = Duration::from_secs(15);
 /// not a whole turn.
 const BATCH: usize = 64 * 1024;
 
-/// Begins a run: takes in what is new in its messages and answers, and follows the turn.
+/// Begins a run for clients of AG-UI: takes in what is new in its messages and answers, and follows the turn.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/ag-ui", tag = "Chats", operation_id = "runAgUi",
+    request_body(content = ref("#/components/schemas/RunRequest"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The events of the run.", content_type = "text/event-stream", body = String),
+        (status = 400, description = "bad_request, invalid_answer, invalid_chat_id, invalid_input, invalid_output, invalid_page_tool"),
+        (status = 404, description = "unknown_approval, unknown_chat, unknown_message"),
+        (status = 409, description = "approval_changed, call_not_open, forged_output, input_changed, unknown_approval, unknown_call"),
+        (status = 410, description = "chat_deleted"),
+        (status = 413, description = "chat_too_large, too_large"),
+        (status = 429, description = "too_many_open_approvals, too_many_open_chats"),
+        (status = 503, description = "audio_unsupported"),
+    )
+))]
 pub(crate) async fn run(
     State(api): State<Api>,
     Caller(principal): Caller,
@@ -56,9 +70,13 @@ pub(crate) async fn run(
             api.quotas
                 .admit_turn(&api.engine, &principal, &sent)
                 .await?;
+            let options = SendOptions {
+                page_tools: request.tools,
+                ..SendOptions::default()
+            };
             let window = api
                 .engine
-                .send_with_tools(&principal, sent, request.tools, Dialect::AgUi);
+                .send_with(&principal, sent, options, Dialect::AgUi);
             match window.await {
                 Ok(window) => {
                     note_message(window.message_id());
@@ -70,7 +88,15 @@ pub(crate) async fn run(
     }
 }
 
-/// Shows a chat and follows its turn, whatever messages the request brings.
+/// Shows a chat to a client of AG-UI, and follows its turn, whatever messages the request brings.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/ag-ui/connect", tag = "Chats", operation_id = "connectAgUi",
+    request_body(content = ref("#/components/schemas/ConnectRequest"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The events of the run.", content_type = "text/event-stream", body = String),
+        (status = 400, description = "bad_request, invalid_chat_id"),
+    )
+))]
 pub(crate) async fn connect(
     State(api): State<Api>,
     Caller(principal): Caller,

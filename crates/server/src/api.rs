@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
-use axum::extract::{FromRef, Path, Request, State};
+use axum::extract::{FromRef, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
+use engine::command::View;
 use engine::{Dialect, Engine};
-use serde_json::{Value, json};
+use serde::Serialize;
 use store::memory::MemoryJournal;
 use store::{Location, Nonces};
 use tokio::net::TcpListener;
@@ -29,6 +30,8 @@ use crate::chats;
 use crate::cluster;
 use crate::connection::{self, ConnectionLimits};
 use crate::cors;
+#[cfg(feature = "cli")]
+use crate::document::{ChatPath, ProfileHeader, Profiles, ResumeQuery};
 use crate::event_stream;
 use crate::events::{self, EventHub};
 use crate::guard::{self, Guard};
@@ -38,13 +41,17 @@ use crate::legacy_chat;
 use crate::live::{self, Frames, OnAbort, SocketLimits};
 use crate::metrics::Metrics;
 use crate::origin::Origins;
+use crate::paging;
+use crate::path_id::PathId;
 use crate::problem::Problem;
 use crate::quota::{QuotaLimits, Quotas};
 use crate::reads::Reads;
+use crate::replies::{Chat, Info, OutputTaken, QueuedMessage, Stopped, TurnError};
 use crate::request_context::{self, note_chat, note_message};
 use crate::shared_key::SharedKey;
 use crate::ticket::Secret;
 use crate::trace_sampler::TraceSampler;
+use crate::while_running;
 
 /// What the API serves.
 #[derive(Clone)]
@@ -145,6 +152,7 @@ impl Api {
         Router::new()
             .route("/api/chat", post(send))
             .route("/stream", post(send_of_legacy_page))
+            .route("/clear-sessions", post(legacy_chat::clear_sessions))
             .route("/api/chats", get(chats::list))
             .route(
                 "/api/chats/{id}",
@@ -157,7 +165,10 @@ impl Api {
             .route("/api/chat/{id}/stop", post(stop))
             .route("/api/chat/{id}/journal", get(history::journal))
             .route("/api/chat/{id}/recording", get(history::recording))
-            .route("/api/chat/{id}/branches", get(history::branches))
+            .route(
+                "/api/chat/{id}/branches",
+                get(history::branches).post(history::select_branch),
+            )
             .route("/api/chat/live", get(live::open))
             .route("/live", get(live::open))
             .route("/api/ticket", post(live::issue))
@@ -210,18 +221,23 @@ pub(crate) struct Asked(pub(crate) Profile);
 impl Asked {
     pub(crate) fn of(headers: &HeaderMap, uri: &Uri) -> Result<Self, Problem> {
         let header = headers.get("x-adk-stream-profile");
-        let header = header.and_then(|value| value.to_str().ok());
+        // One that is no text is none of those below.
+        let header = header.map(|value| value.to_str().unwrap_or_default());
         let query = uri.query().unwrap_or_default().split('&');
         let query = query
             .filter_map(|pair| pair.strip_prefix("profile="))
             .next();
-        match header.or(query) {
-            None | Some("shared") => Ok(Self(Profile::Shared)),
-            Some("v7") => Ok(Self(Profile::V7)),
+        let named = |name: Option<&str>| match name {
+            None => Ok(None),
+            Some("shared") => Ok(Some(Profile::Shared)),
+            Some("v7") => Ok(Some(Profile::V7)),
             Some(_) => Err(Problem::bad_request(
                 "profile: expected \"shared\" or \"v7\"",
             )),
-        }
+        };
+        // Also where the header decides: what is misspelled is not what was meant.
+        let (header, query) = (named(header)?, named(query)?);
+        Ok(Self(header.or(query).unwrap_or(Profile::Shared)))
     }
 }
 
@@ -230,26 +246,72 @@ pub(crate) async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
     Problem::method_not_allowed(&method, uri.path())
 }
 
-async fn send(
+/// Sends what a page of `useChat` has, and opens a window on the turn.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/chat", tag = "Chats", operation_id = "sendMessage",
+    params(Profiles, ProfileHeader),
+    request_body(content = ref("#/components/schemas/ChatRequest"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "A window on the turn, in the AI SDK's protocol.",
+         content_type = "text/event-stream", body = String),
+        (status = 400, description = "bad_request, invalid_answer, invalid_chat_id, invalid_input, invalid_output, invalid_page_tool"),
+        (status = 404, description = "unknown_approval, unknown_chat, unknown_message"),
+        (status = 409, description = "approval_changed, call_not_open, forged_output, input_changed, message_withdrawn, unknown_approval, unknown_call"),
+        (status = 410, description = "chat_deleted"),
+        (status = 413, description = "chat_too_large, too_large"),
+        (status = 429, description = "queue_full, too_many_open_approvals, too_many_open_chats"),
+        (status = 503, description = "audio_unsupported"),
+    )
+))]
+pub(crate) async fn send(
     State(api): State<Api>,
     Caller(principal): Caller,
     request: Request,
 ) -> Result<Response, Problem> {
-    let parse = |bytes: &[u8], limits: &Limits| ChatRequest::from_slice(bytes, limits);
+    let parse = |bytes: &[u8], limits: &Limits| {
+        let request = ChatRequest::from_slice(bytes, limits)?;
+        Ok((request, NamedBy::Client))
+    };
     send_parsed(api, principal, request, parse).await
 }
 
-/// The same for pages that need not name their chat.
-async fn send_of_legacy_page(
+/// Who gave a chat its id.
+enum NamedBy {
+    Client,
+    /// This server, since the body has none: the page may have begun a new chat since.
+    Server,
+}
+
+/// The same, for pages of the legacy bridge, which need not name their chat.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/stream", tag = "Chats", operation_id = "sendMessageOfLegacyPage",
+    params(Profiles, ProfileHeader),
+    request_body(content = ref("#/components/schemas/LegacyChatRequest"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "A window on the turn, in the AI SDK's protocol.",
+         content_type = "text/event-stream", body = String),
+        (status = 400, description = "bad_request, invalid_answer, invalid_chat_id, invalid_input, invalid_output, invalid_page_tool"),
+        (status = 404, description = "unknown_approval, unknown_chat, unknown_message"),
+        (status = 409, description = "approval_changed, call_not_open, forged_output, input_changed, message_withdrawn, unknown_approval, unknown_call"),
+        (status = 410, description = "chat_deleted"),
+        (status = 413, description = "chat_too_large, too_large"),
+        (status = 429, description = "queue_full, too_many_open_approvals, too_many_open_chats"),
+        (status = 503, description = "audio_unsupported"),
+    )
+))]
+pub(crate) async fn send_of_legacy_page(
     State(api): State<Api>,
     Caller(principal): Caller,
     request: Request,
 ) -> Result<Response, Problem> {
     let caller = principal.clone();
     let parse = move |bytes: &[u8], limits: &Limits| {
-        ChatRequest::from_slice_or(bytes, limits, |messages| {
+        let mut named_by = NamedBy::Client;
+        let request = ChatRequest::from_slice_or(bytes, limits, |messages| {
+            named_by = NamedBy::Server;
             legacy_chat::of_page(&caller, messages)
-        })
+        })?;
+        Ok((request, named_by))
     };
     send_parsed(api, principal, request, parse).await
 }
@@ -258,17 +320,22 @@ async fn send_parsed(
     api: Api,
     principal: Principal,
     request: Request,
-    parse: impl FnOnce(&[u8], &Limits) -> Result<ChatRequest, DecodeError> + Send + 'static,
+    parse: impl FnOnce(&[u8], &Limits) -> Result<(ChatRequest, NamedBy), DecodeError> + Send + 'static,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let Asked(profile) = Asked::of(&parts.headers, &parts.uri)?;
     let body = read(&api, Some(&principal), &parts.headers, body).await?;
     let limits = api.limits;
-    let (request, _room) = body.parse(move |bytes| Ok(parse(bytes, &limits)?)).await?;
+    let parsed = body.parse(move |bytes| Ok(parse(bytes, &limits)?)).await?;
+    let ((request, named_by), _room) = parsed;
+    let chat = match named_by {
+        NamedBy::Client => ChatId::from(request.id),
+        NamedBy::Server => legacy_chat::current(&api.engine, &request.id).await?,
+    };
     let mut extra = request.extra;
-    let page_tools = extra.remove("tools").unwrap_or_default();
+    let options = while_running::options(&mut extra).map_err(Problem::bad_request)?;
     let request = engine::Request {
-        chat: ChatId::from(request.id),
+        chat,
         trigger: request.trigger,
         message_id: request.message_id,
         messages: request.messages,
@@ -278,9 +345,7 @@ async fn send_parsed(
         .admit_turn(&api.engine, &principal, &request)
         .await?;
     let dialect = Dialect::Sdk(profile);
-    let sent = api
-        .engine
-        .send_with_tools(&principal, request, page_tools, dialect);
+    let sent = api.engine.send_with(&principal, request, options, dialect);
     let window = match sent.await {
         Ok(window) => window,
         Err(error) => return Err(approvals::explain(&api.engine, &principal, error).await),
@@ -292,19 +357,25 @@ async fn send_parsed(
     Ok(event_stream::response(window, open))
 }
 
-async fn resume(
+/// Resumes a chat: the whole current message from its start, then live.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chat/{id}/stream", tag = "Chats", operation_id = "resumeChat",
+    params(ChatPath, ResumeQuery, ProfileHeader),
+    responses(
+        (status = 200, description = "A window on the last turn.", content_type = "text/event-stream", body = String),
+        (status = 204, description = "The last turn is over, or the chat is unknown."),
+        (status = 400, description = "bad_request"),
+    )
+))]
+pub(crate) async fn resume(
     State(api): State<Api>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Problem> {
     let Asked(profile) = Asked::of(&headers, &uri)?;
-    let after = match crate::paging::parameter(&uri, "after").map(str::parse) {
-        Some(Err(_)) => return Err(Problem::bad_request("after: expected a number")),
-        Some(Ok(after)) => Some(after),
-        None => None,
-    };
+    let after = paging::after(&uri)?;
     let chat = ChatId::from(id);
     note_chat(&chat);
     let window = api
@@ -320,43 +391,90 @@ async fn resume(
     })
 }
 
-async fn stop(
+/// Stops the turn.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/chat/{id}/stop", tag = "Chats", operation_id = "stopChat",
+    params(ChatPath),
+    responses(
+        (status = 200, description = "Whether there was a turn to stop.", body = Stopped),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
+pub(crate) async fn stop(
     State(engine): State<Engine>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Response, Problem> {
     let stopped = engine.stop(&principal, &ChatId::from(id)).await?;
-    Ok(fresh(json!({"stopped": stopped})))
+    Ok(fresh(Stopped { stopped }))
 }
 
-async fn view(
+/// A chat with its messages.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chat/{id}", tag = "Chats", operation_id = "readChat",
+    params(ChatPath),
+    responses(
+        (status = 200, description = "The chat.", body = Chat),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
+pub(crate) async fn view(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Response, Problem> {
     let _turn = reads.turn(&principal).await?;
     let view = engine.view(&principal, &ChatId::from(id.as_str())).await?;
-    let status = chats::status(view.status);
-    let mut body = json!({"id": id, "status": status, "messages": view.messages, "seq": view.seq});
-    if let Some(End::Failed {
-        code,
-        message,
-        retry_after_ms,
-    }) = view.end
-    {
-        body["error"] = json!({"code": code, "message": message});
-        if let Some(milliseconds) = retry_after_ms {
-            body["error"]["retryAfterMs"] = milliseconds.into();
-        }
-    }
-    Ok(fresh(body))
+    Ok(fresh(shown(id, view)))
 }
 
-/// The result of a page's call, from anywhere.
-async fn output(
+/// A chat as a page shows it.
+pub(crate) fn shown(id: String, view: View) -> Chat {
+    let error = match view.end {
+        Some(End::Failed {
+            code,
+            message,
+            retry_after_ms,
+        }) => Some(TurnError {
+            code,
+            message,
+            retry_after_ms,
+        }),
+        _ => None,
+    };
+    let queued = view.queued.into_iter();
+    Chat {
+        id,
+        status: view.status.into(),
+        messages: view.messages,
+        seq: view.seq,
+        error,
+        queued: queued
+            .map(|(while_running, message)| QueuedMessage {
+                while_running: while_running.into(),
+                message,
+            })
+            .collect(),
+    }
+}
+
+/// Settles a call that a page runs, from anywhere.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/calls/{id}", tag = "Approvals and calls", operation_id = "settleCall",
+    params(("id" = String, Path, description = "The call: its `toolCallId`.")),
+    request_body(content = ref("#/components/schemas/CallOutput"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "Whether this output counts.", body = OutputTaken),
+        (status = 400, description = "bad_request, invalid_answer, invalid_chat_id, invalid_output"),
+        (status = 404, description = "unknown_call, unknown_chat"),
+        (status = 409, description = "call_not_open, forged_output"),
+    ),
+    security(("bearer" = []), ("apiKey" = []), ("agentKey" = [])),
+))]
+pub(crate) async fn output(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
@@ -390,24 +508,28 @@ async fn output(
         }
         None => engine.output_of_agent(chat, &id, given).await?,
     };
-    Ok(fresh(json!({"toolCallId": id, "taken": taken})))
+    Ok(fresh(OutputTaken {
+        tool_call_id: id,
+        taken,
+    }))
 }
 
 /// What a page has to know of the server before anything is said.
-async fn info(State(api): State<Api>, Caller(principal): Caller) -> Response {
-    let mut info = json!({
-        "agent": api.engine.agent_name(),
-        "audioInput": api.engine.supports_audio(),
-        "principal": principal,
-        "version": env!("CARGO_PKG_VERSION"),
-    });
-    if api.insecure {
-        info["insecure"] = true.into();
-    }
-    fresh(info)
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/info", tag = "Server", operation_id = "readInfo",
+    responses((status = 200, description = "The server.", body = Info)),
+))]
+pub(crate) async fn info(State(api): State<Api>, Caller(principal): Caller) -> Response {
+    fresh(Info {
+        agent: api.engine.agent_name().to_owned(),
+        audio_input: api.engine.supports_audio(),
+        principal: principal.to_string(),
+        version: env!("CARGO_PKG_VERSION"),
+        insecure: api.insecure.then_some(true),
+    })
 }
 
 /// A state of this moment, which no cache may keep.
-pub(crate) fn fresh(value: Value) -> Response {
+pub(crate) fn fresh(value: impl Serialize) -> Response {
     ([(CACHE_CONTROL, "no-store")], Json(value)).into_response()
 }

@@ -1,12 +1,10 @@
 //! Approvals over HTTP: open questions, for a yes or a no or for data, and their answers.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use engine::Approval;
 use engine::{Engine, EngineError};
-use serde_json::{Value, json};
 use store::{Closed, OpenGate};
 use turn::gate::Decision;
 use turn::{GateId, Principal};
@@ -15,9 +13,13 @@ use wire::{ApprovalReply, Given};
 use crate::api::{Api, fresh};
 use crate::body::read;
 use crate::caller::Caller;
+#[cfg(feature = "cli")]
+use crate::document::{ApprovalPath, PageQuery};
 use crate::paging;
+use crate::path_id::PathId;
 use crate::problem::Problem;
 use crate::reads::Reads;
+use crate::replies::{self, Approval, ApprovalKind, ApprovalList, Unanswered};
 
 /// How many approvals a page of the list holds, unless the client asks for more or fewer.
 const PAGE: usize = 50;
@@ -25,7 +27,15 @@ const PAGE: usize = 50;
 /// How many it may ask for.
 const MOST: usize = 200;
 
-/// The open approvals of the principal, oldest first: `?limit=N&cursor=CURSOR`.
+/// The open approvals of the principal, oldest first.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/approvals", tag = "Approvals and calls", operation_id = "listApprovals",
+    params(PageQuery),
+    responses(
+        (status = 200, description = "A page of the list.", body = ApprovalList),
+        (status = 400, description = "bad_request"),
+    )
+))]
 pub(crate) async fn list(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
@@ -36,66 +46,80 @@ pub(crate) async fn list(
     let after = paging::cursor(&uri)?;
     let _turn = reads.turn(&principal).await?;
     let page = engine.approvals_page(&principal, after, limit).await?;
-    let waiting: Vec<Value> = page.gates.iter().map(approval).collect();
-    let mut body = json!({"approvals": waiting});
-    if let Some(next) = page.next {
-        body["nextCursor"] = paging::encode(next).into();
-    }
-    Ok(fresh(body))
+    Ok(fresh(ApprovalList {
+        approvals: page.gates.iter().map(approval).collect(),
+        next_cursor: page.next.map(paging::encode),
+    }))
 }
 
-/// One approval, open or closed.
+/// One approval, open or decided.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/approvals/{id}", tag = "Approvals and calls", operation_id = "readApproval",
+    params(ApprovalPath),
+    responses(
+        (status = 200, description = "The approval.", body = Approval),
+        (status = 404, description = "unknown_approval"),
+    )
+))]
 pub(crate) async fn one(
     State(engine): State<Engine>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Response, Problem> {
     let found = engine.approval(&principal, &GateId::from(id)).await?;
     Ok(fresh(approval_and_decision(&found)))
 }
 
-fn approval_and_decision(found: &Approval) -> Value {
-    let mut body = approval(&found.asked);
-    if let Some(closed) = &found.closed {
+fn approval_and_decision(found: &engine::Approval) -> Approval {
+    let decision = found.closed.as_ref().map(|closed| {
         let asks = Asks::of(&found.asked);
-        body["decision"] = decided(&found.asked.gate.id, closed, asks);
-    }
-    body
-}
-
-fn approval(open: &OpenGate) -> Value {
-    let kind = &open.gate.kind;
-    let mut approval = json!({
-        "approvalId": open.gate.id,
-        "chatId": open.chat,
-        "toolCallId": open.call.id,
-        "toolName": open.call.tool,
-        "input": open.gate.shown_input(&open.call),
-        "question": kind.question(),
-        "askedAt": open.asked,
-        "editable": open.gate.policy(&open.call).is_editable,
-        "within": open.gate.policy(&open.call).is_tools(),
-        "digest": open.gate.digest(&open.call),
+        decided(&found.asked.gate.id, closed, asks)
     });
-    if let Some(schema) = kind.schema() {
-        approval["kind"] = "question".into();
-        approval["schema"] = schema.clone();
+    Approval {
+        decision,
+        ..approval(&found.asked)
     }
-    if let Some(expires) = open.gate.expires {
-        approval["expiresAt"] = json!(expires);
-    }
-    let path = open.call.path();
-    if !path.is_empty() {
-        approval["path"] = json!(path);
-    }
-    approval
 }
 
-/// Answers an approval, from anywhere.
+fn approval(open: &OpenGate) -> Approval {
+    let OpenGate { gate, call, .. } = open;
+    let policy = gate.policy(call);
+    let schema = gate.kind.schema();
+    Approval {
+        approval_id: gate.id.to_string(),
+        chat_id: open.chat.to_string(),
+        tool_call_id: call.id.to_string(),
+        tool_name: call.tool.clone(),
+        input: gate.shown_input(call).clone(),
+        question: gate.kind.question().map(str::to_owned),
+        asked_at: open.asked.0,
+        expires_at: gate.expires.map(|expires| expires.0),
+        editable: policy.is_editable,
+        within: policy.is_tools(),
+        digest: gate.digest(call),
+        path: call.path().into_iter().map(str::to_owned).collect(),
+        kind: schema.map(|_| ApprovalKind::Question),
+        schema: schema.cloned(),
+        decision: None,
+    }
+}
+
+/// Answers an approval, from anywhere. The first answer wins.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/approvals/{id}", tag = "Approvals and calls", operation_id = "answerApproval",
+    params(ApprovalPath),
+    request_body(content = ref("#/components/schemas/ApprovalAnswer"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The decision, which this answer made or agrees with.", body = replies::Decision),
+        (status = 400, description = "bad_request, invalid_answer, invalid_input"),
+        (status = 404, description = "unknown_approval"),
+        (status = 409, description = "already_decided, approval_changed"),
+    )
+))]
 pub(crate) async fn answer(
     State(api): State<Api>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -158,34 +182,43 @@ impl Asks {
     }
 }
 
-fn decided(gate: &GateId, closed: &Closed, asks: Asks) -> Value {
-    let mut body = json!({"approvalId": gate, "decidedAt": closed.at});
-    if closed.decision != Decision::TimedOut {
-        body["decidedBy"] = json!(closed.by);
-    }
-    match &closed.decision {
+fn decided(gate: &GateId, closed: &Closed, asks: Asks) -> replies::Decision {
+    let is_in_time = closed.decision != Decision::TimedOut;
+    let body = replies::Decision {
+        approval_id: gate.to_string(),
+        decided_at: closed.at.0,
+        decided_by: is_in_time.then(|| closed.by.to_string()),
+        ..replies::Decision::default()
+    };
+    let unanswered = match &closed.decision {
         Decision::Approved { reason, input } => {
-            body["approved"] = true.into();
-            if let Some(reason) = reason {
-                body["reason"] = reason.as_str().into();
-            }
-            if let Some(input) = input {
-                body["input"] = input.clone();
-            }
+            return replies::Decision {
+                approved: Some(true),
+                reason: reason.clone(),
+                input: input.clone(),
+                ..body
+            };
         }
-        Decision::Output { output } => body["answer"] = output.clone(),
+        Decision::Output { output } => {
+            return replies::Decision {
+                answer: Some(output.clone()),
+                ..body
+            };
+        }
         Decision::Denied { reason } => {
-            match asks {
-                Asks::Approval => body["approved"] = false.into(),
-                Asks::Data => body["declined"] = true.into(),
-            }
-            if let Some(reason) = reason {
-                body["reason"] = reason.as_str().into();
-            }
+            return replies::Decision {
+                approved: (asks == Asks::Approval).then_some(false),
+                declined: (asks == Asks::Data).then_some(true),
+                reason: reason.clone(),
+                ..body
+            };
         }
-        Decision::TimedOut => body["decision"] = "timed-out".into(),
-        Decision::Superseded => body["decision"] = "superseded".into(),
-        _ => body["decision"] = "cancelled".into(),
+        Decision::TimedOut => Unanswered::TimedOut,
+        Decision::Superseded => Unanswered::Superseded,
+        _ => Unanswered::Cancelled,
+    };
+    replies::Decision {
+        decision: Some(unanswered),
+        ..body
     }
-    body
 }

@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -19,7 +18,9 @@ use turn::ChatId;
 use turn::gate::Decision;
 
 use crate::api::Api;
+use crate::body::read;
 use crate::identity::bearer;
+use crate::paging::LARGEST;
 use crate::problem::Problem;
 
 /// How long a request is held. Proxies close a silent request after some 30 seconds or more.
@@ -28,22 +29,32 @@ const TIME_LIMIT: Duration = Duration::from_secs(15);
 /// What a tool asks.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Asked {
+#[cfg_attr(feature = "cli", derive(utoipa::ToSchema), schema(as = AgentQuestion))]
+pub(crate) struct Asked {
+    #[cfg_attr(feature = "cli", schema(min_length = 1))]
     chat: String,
     /// The id that the agent gave the call.
+    #[cfg_attr(feature = "cli", schema(min_length = 1))]
     call: String,
+    /// Its number among the call's questions.
     #[serde(default)]
     nth: usize,
     ask: Whom,
     #[serde(default)]
+    #[cfg_attr(feature = "cli", schema(maximum = 9_007_199_254_740_991_u64))]
     timeout_ms: Option<u64>,
 }
 
+/// Whom it asks, and what.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-enum Whom {
+#[cfg_attr(feature = "cli", derive(utoipa::ToSchema), schema(as = AskedOf))]
+pub(crate) enum Whom {
+    /// A person, for a yes or a no.
     Approval { question: String },
+    /// A person, for data.
     Question { question: String, schema: Value },
+    /// A page, for the output of a tool.
     ClientCall { tool: String, input: Value },
 }
 
@@ -53,16 +64,43 @@ pub(crate) fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
     bearer(headers).is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes())))
 }
 
+/// A tool at the agent asks a person or a page, and gets the decision when there is one.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/agent/asks", tag = "Approvals and calls", operation_id = "askForAgent",
+    request_body = Asked,
+    responses(
+        (status = 200, description = "The decision, or null after a while without one.", body = crate::document::AskDecision),
+        (status = 400, description = "bad_request, invalid_chat_id"),
+        (status = 404, description = "unknown_call, unknown_chat"),
+        (status = 409, description = "call_not_open, forged_output"),
+    ),
+    security(("agentKey" = [])),
+))]
 pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
     // Checked before anything is parsed.
     if !is_agent(&api, request.headers()) {
         return Err(Problem::unauthorized());
     }
-    let body = to_bytes(request.into_body(), api.limits.bytes).await;
-    let body = body.map_err(|_| Problem::too_large(api.limits.bytes))?;
-    let body = Value::Object(api.limits.object(&body)?);
-    let asked: Asked = serde_json::from_value(body)
-        .map_err(|error| Problem::bad_request(format!("not a question: {error}")))?;
+    let (parts, body) = request.into_parts();
+    let body = read(&api, None, &parts.headers, body).await?;
+    let limits = api.limits;
+    let parse = move |bytes: &[u8]| {
+        let body = Value::Object(limits.object(bytes)?);
+        serde_json::from_value::<Asked>(body)
+            .map_err(|error| Problem::bad_request(format!("not a question: {error}")))
+    };
+    let (asked, _room) = body.parse(parse).await?;
+    // A call may not be in the journal yet, and is waited for; one without a name is never there.
+    for (name, id) in [("chat", &asked.chat), ("call", &asked.call)] {
+        if id.is_empty() {
+            return Err(Problem::bad_request(format!("{name}: it is empty")));
+        }
+    }
+    if asked.timeout_ms.is_some_and(|timeout| timeout > LARGEST) {
+        return Err(Problem::bad_request(format!(
+            "timeoutMs: more than {LARGEST}"
+        )));
+    }
     let timeout = asked.timeout_ms.map(Duration::from_millis);
     let ask = match asked.ask {
         Whom::Approval { question } => Ask::Approval { question, timeout },

@@ -1,21 +1,24 @@
 //! The list of a principal's chats over HTTP.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use engine::Engine;
-use serde_json::{Value, json};
 use store::{ChatQuery, LabelChange, ListedChat, TitleChange};
-use turn::{ChatId, Status, title};
+use turn::{ChatId, title};
 use wire::ChatUpdate;
 
 use crate::api::{Api, fresh};
 use crate::body::read;
 use crate::caller::Caller;
+#[cfg(feature = "cli")]
+use crate::document::{ChatListQuery, ChatPath};
 use crate::paging;
+use crate::path_id::PathId;
 use crate::problem::Problem;
 use crate::reads::Reads;
+use crate::replies::{ChatList, ChatRow};
 use crate::request_context::note_chat;
 
 /// How many chats a page of the list holds, unless the client asks for more or fewer.
@@ -27,8 +30,15 @@ const MOST: usize = 200;
 /// How many characters a title may have.
 const TITLE: usize = 200;
 
-/// The chats of the principal, newest first:
-/// `?limit=N&cursor=CURSOR&q=WORDS&archived=true`.
+/// The chats of the principal, newest first.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chats", tag = "Chats", operation_id = "listChats",
+    params(ChatListQuery),
+    responses(
+        (status = 200, description = "A page of the list.", body = ChatList),
+        (status = 400, description = "bad_request"),
+    )
+))]
 pub(crate) async fn list(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
@@ -54,44 +64,40 @@ pub(crate) async fn list(
     };
     let _turn = reads.turn(&principal).await?;
     let page = engine.chats_page(&principal, &query).await?;
-    let chats: Vec<Value> = page.chats.iter().map(row).collect();
-    let mut body = json!({"chats": chats});
-    if let Some(next) = page.next {
-        body["nextCursor"] = paging::encode_chat(&next).into();
-    }
-    Ok(fresh(body))
+    Ok(fresh(ChatList {
+        chats: page.chats.iter().map(row).collect(),
+        next_cursor: page.next.as_ref().map(paging::encode_chat),
+    }))
 }
 
 /// A chat as the list shows it.
-pub(crate) fn row(chat: &ListedChat) -> Value {
-    json!({
-        "id": chat.id,
-        "title": chat.title,
-        "status": status(chat.status),
-        "waiting": chat.open_gates,
-        "archived": chat.is_archived,
-        "createdAt": chat.opened,
-        "updatedAt": chat.updated,
-        "activeAt": chat.active,
-    })
-}
-
-/// A status as clients read it.
-pub(crate) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Parked => "parked",
-        Status::Finished => "finished",
-        Status::Failed => "failed",
-        Status::Stopped => "stopped",
+pub(crate) fn row(chat: &ListedChat) -> ChatRow {
+    ChatRow {
+        id: chat.id.to_string(),
+        title: chat.title.clone(),
+        status: chat.status.into(),
+        waiting: chat.open_gates,
+        archived: chat.is_archived,
+        created_at: chat.opened.0,
+        updated_at: chat.updated.0,
+        active_at: chat.active.0,
     }
 }
 
 /// Names a chat, or archives it.
+#[cfg_attr(feature = "cli", utoipa::path(
+    patch, path = "/api/chats/{id}", tag = "Chats", operation_id = "updateChat",
+    params(ChatPath),
+    request_body(content = ref("#/components/schemas/ChatUpdate"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The chat's row of the list.", body = ChatRow),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
 pub(crate) async fn update(
     State(api): State<Api>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -120,11 +126,19 @@ pub(crate) async fn update(
     Ok(fresh(row(&listed)))
 }
 
-/// Deletes a chat for good.
+/// Deletes a chat for good: its journal, and everything derived from it.
+#[cfg_attr(feature = "cli", utoipa::path(
+    delete, path = "/api/chats/{id}", tag = "Chats", operation_id = "deleteChat",
+    params(ChatPath),
+    responses(
+        (status = 204, description = "It is deleted."),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
 pub(crate) async fn delete(
     State(engine): State<Engine>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<StatusCode, Problem> {
     let chat = ChatId::from(id);
     note_chat(&chat);

@@ -127,7 +127,11 @@ fn lines(window: WindowStream) -> Response {
         Some(match next {
             Ok(Some(chunks)) => {
                 let chunks: Vec<&Chunk> = chunks.iter().map(|chunk| &**chunk).collect();
-                (Ok(line(&json!(chunks))), (Some(window), None))
+                let read = match window.sequences() {
+                    [] => json!(chunks),
+                    sequences => json!({"chunks": chunks, "sequences": sequences}),
+                };
+                (Ok(line(&read)), (Some(window), None))
             }
             Ok(None) => (Ok(line(&json!("end"))), (None, None)),
             Err(_) => (Ok(line(&json!([]))), (Some(window), None)),

@@ -89,7 +89,7 @@ fn mark(headers: &mut HeaderMap, encoding: Encoding, length: usize) {
     headers.remove(ETAG);
 }
 
-fn encode(encoding: Encoding, bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn encode(encoding: Encoding, bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(bytes.len() / 4);
     match encoding {
         Encoding::Brotli => {

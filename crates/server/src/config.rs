@@ -1,8 +1,6 @@
 //! The configuration of the server: flags, environment and file, laid over each other.
 
 mod adk;
-mod ag_ui;
-mod ai_sdk;
 mod cluster;
 mod connections;
 mod gemini;
@@ -13,6 +11,7 @@ mod otlp;
 mod quotas;
 mod settings;
 mod tls;
+mod upstream;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -197,8 +196,8 @@ impl Config {
             }
             Some(AgentName::Adk) => Some(Remote::Adk(adk::of(&layers)?)),
             Some(AgentName::AdkLive) => Some(Remote::AdkLive(adk::live(&layers)?)),
-            Some(AgentName::AiSdk) => Some(Remote::AiSdk(ai_sdk::of(&layers)?)),
-            Some(AgentName::AgUi) => Some(Remote::AgUi(ag_ui::of(&layers)?)),
+            Some(AgentName::AiSdk) => Some(Remote::AiSdk(upstream::ai_sdk(&layers)?)),
+            Some(AgentName::AgUi) => Some(Remote::AgUi(upstream::ag_ui(&layers)?)),
             Some(AgentName::OpenAi) => Some(Remote::OpenAi(models::openai(&layers, environment)?)),
             Some(AgentName::Anthropic) => {
                 Some(Remote::Anthropic(models::anthropic(&layers, environment)?))

@@ -83,6 +83,7 @@ const KNOWN: &[&str] = &[
     "THINKING",
     "TLS_CERT",
     "TLS_KEY",
+    "TOKEN_PRICES",
     "WRITE_TIMEOUT",
 ];
 

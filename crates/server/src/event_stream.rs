@@ -140,7 +140,7 @@ mod tests {
         let writer = tokio::spawn(async move {
             for _ in 0..3 {
                 tokio::time::sleep(KEEPALIVE * 2 / 3).await;
-                sender.send(vec![delta.clone()]).await.unwrap();
+                sender.send(vec![delta.clone()].into()).await.unwrap();
             }
             tokio::time::sleep(KEEPALIVE * 5 / 2).await;
         });

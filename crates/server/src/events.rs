@@ -31,7 +31,16 @@ const KEEPALIVE: Duration = Duration::from_secs(15);
 /// How long a client should wait before it comes back, in milliseconds.
 const RETRY: &str = "retry: 2000\n\n";
 
-/// The events of the principal, from now on or from the last one that the client got.
+/// What changes in the chats and approvals of the principal, from now on or from the last event that the
+/// client got.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/events", tag = "Chats", operation_id = "streamEvents",
+    params(("last-event-id" = Option<String>, Header, description = "The id of the last event that the client got.")),
+    responses(
+        (status = 200, description = "Server-sent events, until the server shuts down.",
+         content_type = "text/event-stream", body = String),
+    )
+))]
 pub(crate) async fn stream(
     State(api): State<Api>,
     Caller(principal): Caller,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
@@ -15,13 +15,19 @@ use store::Bounds;
 use tokio::sync::OwnedSemaphorePermit;
 use turn::{ChatId, Entry, Event, Principal, Turn, TurnId};
 use view::ShownChat;
-use wire::{Chunk, Profile};
+use wire::{BranchSelection, Chunk, Profile};
 
-use crate::api::{Asked, fresh};
+use crate::api::{Api, Asked, fresh, shown};
+use crate::body::read;
 use crate::caller::Caller;
-use crate::paging::{self, parameter};
+#[cfg(feature = "cli")]
+use crate::document::{ChatPath, JournalQuery, ProfileHeader, Profiles, Recorded};
+use crate::paging;
+use crate::path_id::PathId;
 use crate::problem::Problem;
 use crate::reads::Reads;
+use crate::replies::{Branch, BranchList, JournalPage};
+use crate::request_context::note_chat;
 
 /// How many entries are read at once, at most, and how many bytes of events.
 const PAGE: Bounds = Bounds {
@@ -35,15 +41,24 @@ const FIRST: Bounds = Bounds {
     bytes: 1,
 };
 
-/// The journal, entry by entry: `?after=SEQ&limit=N`.
+/// The journal of a chat, entry by entry.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chat/{id}/journal", tag = "Chats", operation_id = "readJournal",
+    params(ChatPath, JournalQuery),
+    responses(
+        (status = 200, description = "A page of the journal.", body = JournalPage),
+        (status = 400, description = "bad_request"),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
 pub(crate) async fn journal(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let after = after(&uri)?;
+    let after = paging::after(&uri)?.unwrap_or_default();
     let bounds = Bounds {
         entries: paging::limit(&uri, PAGE.entries, PAGE.entries)?,
         ..PAGE
@@ -51,47 +66,88 @@ pub(crate) async fn journal(
     let chat = ChatId::from(id.as_str());
     let _turn = reads.turn(&principal).await?;
     let page = engine.journal(&principal, &chat, after, bounds).await?;
-    let mut body = json!({"chat": id, "entries": page.entries});
-    if let Some(next) = page.next {
-        body["next"] = next.into();
-    }
-    Ok(fresh(body))
+    Ok(fresh(JournalPage {
+        chat: id,
+        entries: page.entries,
+        next: page.next,
+    }))
 }
 
 /// What edits and regenerations cut off.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chat/{id}/branches", tag = "Chats", operation_id = "readBranches",
+    params(ChatPath),
+    responses(
+        (status = 200, description = "The branches, oldest first.", body = BranchList),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
 pub(crate) async fn branches(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Response, Problem> {
     let chat = ChatId::from(id.as_str());
     let _turn = reads.turn(&principal).await?;
     let branches = engine.branches(&principal, &chat).await?;
-    let branches = branches.into_iter().map(|branch| {
-        json!({"after": branch.after, "openedAt": branch.opened, "messages": branch.messages})
+    let branches = branches.into_iter().map(|branch| Branch {
+        after: branch.after,
+        opened_at: branch.opened.0,
+        messages: branch.messages,
     });
-    let branches: Vec<_> = branches.collect();
-    Ok(fresh(json!({"chat": id, "branches": branches})))
+    let branches = branches.collect();
+    Ok(fresh(BranchList { chat: id, branches }))
 }
 
-/// The place after which a client lacks the journal: `?after=SEQ`.
-fn after(uri: &Uri) -> Result<u64, Problem> {
-    match parameter(uri, "after") {
-        None => Ok(0),
-        Some(seq) => seq
-            .parse()
-            .map_err(|_| Problem::bad_request("after: expected the seq of an entry")),
-    }
+/// Makes another branch the one that the chat is on.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/chat/{id}/branches", tag = "Chats", operation_id = "selectBranch",
+    params(ChatPath),
+    request_body(content = ref("#/components/schemas/BranchSelection"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The chat, on the branch.", body = crate::replies::Chat),
+        (status = 400, description = "bad_request"),
+        (status = 404, description = "unknown_chat, unknown_message"),
+        (status = 409, description = "turn_open"),
+    )
+))]
+pub(crate) async fn select_branch(
+    State(api): State<Api>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let body = read(&api, Some(&principal), &parts.headers, body).await?;
+    let limits = api.limits;
+    let parse = move |bytes: &[u8]| Ok(BranchSelection::from_slice(bytes, &limits)?);
+    let (selected, _room) = body.parse(parse).await?;
+    let chat = ChatId::from(id.as_str());
+    note_chat(&chat);
+    let _turn = api.reads.turn(&principal).await?;
+    let message = &selected.message_id;
+    let view = api.engine.select_branch(&principal, &chat, message).await?;
+    Ok(fresh(shown(id, view)))
 }
 
-/// The chunks that clients got, entry by entry. A journal may be long: it is read and written
-/// in pages, and the body ends early where the store fails.
+/// A chat as a recording: the chunks that clients got, entry by entry.
+///
+/// A journal may be long: it is read and written in pages, and the body ends early where the store fails.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chat/{id}/recording", tag = "Chats", operation_id = "readRecording",
+    params(ChatPath, Profiles, ProfileHeader),
+    responses(
+        (status = 200, description = "The recording.", body = Recorded),
+        (status = 400, description = "bad_request"),
+        (status = 404, description = "unknown_chat"),
+    )
+))]
 pub(crate) async fn recording(
     State(engine): State<Engine>,
     State(reads): State<Reads>,
     Caller(principal): Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Problem> {

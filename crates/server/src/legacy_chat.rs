@@ -1,13 +1,137 @@
-//! Chats of pages that name none, as the pages of the legacy bridge do.
+//! Chats of pages that name none, as the pages of the legacy bridge do, and how such a page begins a new one.
+//!
+//! A page is known by the first message of the history that it sends. Its chat is put away when its sessions
+//! are cleared; the next message then goes to another chat, whose id is the first one's with a number.
 
+use axum::extract::State;
+use axum::response::Response;
+use engine::{Engine, EngineError};
 use serde_json::json;
-use turn::Principal;
+use store::{ChatQuery, LabelChange, TitleChange};
+use turn::{ChatId, Principal, Status};
 use wire::Message;
+
+use crate::api::fresh;
+use crate::caller::Caller;
+use crate::problem::Problem;
+use crate::random_id::random_id;
+use crate::replies::ClearedSessions;
+
+/// What the ids of these chats begin with.
+const PREFIX: &str = "legacy_";
+
+/// How many chats are looked up at once.
+const BATCH: usize = 16;
+
+/// How many chats one page may have had.
+const MOST: usize = 4_096;
+
+/// How many chats are read at once.
+const PAGE: usize = 200;
 
 /// The chat of a page, by the first message of the history that it sends every time. Another page of the
 /// same person has another, and nobody else's is the same.
 pub(crate) fn of_page(principal: &Principal, messages: &[Message]) -> Option<String> {
     let first = messages.first()?.id.as_deref()?;
     let hash = turn::digest::hash(&json!([principal, first]));
-    Some(format!("legacy_{}", &hash[..32]))
+    Some(format!("{PREFIX}{}", &hash[..32]))
+}
+
+/// The chat of a page by whose messages nothing is known.
+pub(crate) fn of_nobody() -> String {
+    random_id(PREFIX)
+}
+
+/// Whether a chat is one of these: the client has not named it.
+pub(crate) fn is_legacy(chat: &ChatId) -> bool {
+    chat.as_str().starts_with(PREFIX)
+}
+
+/// The chat that a page has now, by one that it has had: its first, or the one after those that were
+/// archived or deleted.
+pub(crate) async fn current(engine: &Engine, known: &str) -> Result<ChatId, EngineError> {
+    let first = first(known);
+    let id = |n: usize| match n {
+        0 => ChatId::from(first),
+        n => ChatId::from(format!("{first}_{}", n + 1).as_str()),
+    };
+    for start in (0..MOST).step_by(BATCH) {
+        let ids: Vec<ChatId> = (start..start + BATCH).map(id).collect();
+        let listed = engine.listed_chats(&ids).await?;
+        let deleted = engine.deleted_chats(&ids).await?;
+        let is_gone = |id: &ChatId| {
+            let mut listed = listed.iter();
+            listed.any(|chat| chat.id == *id && chat.is_archived)
+                || deleted.iter().any(|(chat, _)| chat == id)
+        };
+        if let Some(current) = ids.into_iter().find(|id| !is_gone(id)) {
+            return Ok(current);
+        }
+    }
+    Ok(ChatId::from(of_nobody().as_str()))
+}
+
+/// The first chat of a page, by one that it has had.
+fn first(known: &str) -> &str {
+    let after_prefix = known.get(PREFIX.len()..).unwrap_or_default();
+    match after_prefix.find('_') {
+        Some(end) => &known[..PREFIX.len() + end],
+        None => known,
+    }
+}
+
+/// Has every page of the principal begin a new chat. The old ones are stopped and archived; their journals
+/// stay.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/clear-sessions", tag = "Chats", operation_id = "clearSessions",
+    responses(
+        (status = 200, description = "How many chats were stopped and archived.", body = ClearedSessions),
+    )
+))]
+pub(crate) async fn clear_sessions(
+    State(engine): State<Engine>,
+    Caller(principal): Caller,
+) -> Result<Response, Problem> {
+    let mut query = ChatQuery {
+        after: None,
+        is_archived: Some(false),
+        search: None,
+        limit: PAGE,
+    };
+    let change = LabelChange {
+        title: TitleChange::Keep,
+        is_archived: Some(true),
+    };
+    let mut cleared = 0;
+    loop {
+        let page = engine.chats_page(&principal, &query).await?;
+        for chat in page.chats.iter().filter(|chat| is_legacy(&chat.id)) {
+            if matches!(chat.status, Status::Running | Status::Parked) {
+                engine.stop(&principal, &chat.id).await?;
+            }
+            engine.relabel(&principal, &chat.id, &change).await?;
+            cleared += 1;
+        }
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => break,
+        }
+    }
+    Ok(fresh(ClearedSessions {
+        status: "success",
+        cleared,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_chat_of_a_page_is_known_by_each_of_its_chats() {
+        assert_eq!(first("legacy_0a1b"), "legacy_0a1b");
+        assert_eq!(first("legacy_0a1b_2"), "legacy_0a1b");
+        assert_eq!(first("legacy_0a1b_17"), "legacy_0a1b");
+        assert!(!of_nobody()[PREFIX.len()..].contains('_'));
+    }
 }

@@ -82,10 +82,12 @@
 // - `identity`: who sends a request; `keys`: by keys, also from a file (`keys_file`); `caller`: as an
 //   extractor; `shared_key`: other servers, and the agent.
 // - `api`: chats over HTTP; `event_stream`: a window as a response.
+// - `while_running`: what a page says beside a message.
 // - `approvals`: what waits for a person, and what the person says.
 // - `body`: what a request brings; `quota`: how much a principal may have and send.
 // - `asks`: tools at the agent, which ask people and pages.
-// - `paging`: lists in pages.
+// - `paging`: lists in pages; `path_id`: the id in a path; `replies`: the bodies of responses, as types.
+// - `document`: `/openapi.json`, from the annotations of the routes and these types.
 // - `guard`: what is refused before a request is looked at.
 // - `headers`: what browsers may do with what is served.
 // - `history`: a chat's journal, and its recording.
@@ -100,7 +102,8 @@
 // - `tls`: the certificate of the listening socket; `compression`: of responses in JSON.
 // - `serve`: from the socket to the last connection.
 // - `signals`: SIGTERM and SIGINT as a queue.
-// - `metrics`: numbers for Prometheus; `telemetry`: traces of turns; `trace_sampler`: which are recorded.
+// - `metrics`: numbers for Prometheus; `telemetry`: traces of turns; `trace_sampler`: which are recorded;
+//   `token_prices`: what tokens cost.
 // - `readiness`: whether the store takes writes.
 // - `ag_ui`: the endpoint for AG-UI's clients.
 // - `routes`: which path is answered by whom.
@@ -139,6 +142,8 @@ mod demo;
 #[cfg(feature = "cli")]
 mod doctor;
 #[cfg(feature = "cli")]
+mod document;
+#[cfg(feature = "cli")]
 mod duration;
 #[cfg(feature = "cli")]
 mod environment;
@@ -175,6 +180,7 @@ mod page;
 #[cfg(feature = "cli")]
 mod page_folder;
 mod paging;
+mod path_id;
 mod problem;
 mod quota;
 mod random_id;
@@ -183,6 +189,7 @@ mod readiness;
 mod reads;
 #[cfg(feature = "cli")]
 mod reference;
+mod replies;
 mod request_context;
 #[cfg(feature = "cli")]
 mod routes;
@@ -200,7 +207,9 @@ mod telemetry;
 mod ticket;
 #[cfg(feature = "cli")]
 mod tls;
+mod token_prices;
 mod trace_sampler;
+mod while_running;
 
 pub use {agents, engine, store, tools, turn, view, wire};
 
@@ -228,6 +237,7 @@ pub use shared_key::SharedKey;
 #[cfg(feature = "otel")]
 pub use telemetry::{Contents, Telemetry, TelemetryConfig};
 pub use ticket::Secret;
+pub use token_prices::TokenPrices;
 pub use trace_sampler::TraceSampler;
 
 // Fields of `Api` that nobody sets: a struct can be updated only where all its fields can be named.

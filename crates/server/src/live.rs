@@ -10,23 +10,20 @@ mod speech;
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::HeaderValue;
-use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, ORIGIN,
-};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 use turn::Principal;
 
 pub use self::frames::Frames;
-use crate::api::Api;
+use crate::api::{Api, fresh};
 use crate::caller::Caller;
 use crate::connection::Metered;
 use crate::problem::Problem;
+use crate::replies::Ticket;
 use crate::request_context::{RequestContext, RequestId, note_principal};
 use crate::ticket;
 
@@ -89,10 +86,18 @@ impl Default for SocketLimits {
     }
 }
 
-/// Opens a socket.
+/// Opens a WebSocket.
 ///
 /// A browser does not tell a page why a socket was refused. So a plain request is refused for the same
 /// reasons, in the same order, and only then for being plain: a page whose socket does not open can ask.
+#[cfg_attr(feature = "cli", utoipa::path(
+    get, path = "/api/chat/live", tag = "WebSocket", operation_id = "openWebSocket",
+    responses(
+        (status = 101, description = "The WebSocket is open."),
+        (status = 426, description = "upgrade_required"),
+    ),
+    security(("bearer" = []), ("apiKey" = []), ("ticket" = [])),
+))]
 pub(crate) async fn open(
     State(api): State<Api>,
     request: Parts,
@@ -165,11 +170,14 @@ async fn admit(api: &Api, request: &Parts) -> Result<(Principal, Option<String>)
     Ok((principal, in_protocol.map(str::to_owned)))
 }
 
-/// Issues a ticket to a principal that was identified by other means.
+/// A ticket that opens one WebSocket, once.
+#[cfg_attr(feature = "cli", utoipa::path(
+    post, path = "/api/ticket", tag = "WebSocket", operation_id = "issueTicket",
+    responses((status = 200, description = "The ticket.", body = Ticket)),
+))]
 pub(crate) async fn issue(State(api): State<Api>, Caller(principal): Caller) -> Response {
-    let ticket = json!({
-        "ticket": api.secret.issue(&principal),
-        "expiresIn": ticket::LIFE.as_secs(),
-    });
-    ([(CACHE_CONTROL, "no-store")], Json(ticket)).into_response()
+    fresh(Ticket {
+        ticket: api.secret.issue(&principal),
+        expires_in: ticket::LIFE.as_secs(),
+    })
 }

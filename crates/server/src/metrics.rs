@@ -28,12 +28,16 @@ use turn::At;
 #[cfg(feature = "cli")]
 pub(crate) use self::endpoint::Endpoint;
 use self::observed_journal::ObservedJournal;
+use crate::token_prices::TokenPrices;
 
 /// One label and its value. Values are named by code, so there are few.
 type Label = [(&'static str, &'static str); 1];
 
 /// Two labels.
 type Labels = [(&'static str, &'static str); 2];
+
+/// Sums of money, by direction.
+type Costs = Family<Label, Counter<f64, std::sync::atomic::AtomicU64>>;
 
 type Histograms = Family<Label, Histogram, fn() -> Histogram>;
 
@@ -47,6 +51,8 @@ struct Families {
     turns_ended: Family<Labels, Counter>,
     steps: Family<Label, Counter>,
     tokens: Family<Label, Counter>,
+    /// Only where tokens have prices.
+    cost: Option<(TokenPrices, Costs)>,
     calls: Family<Label, Counter>,
     gates_opened: Family<Label, Counter>,
     gates_closed: Family<Label, Counter>,
@@ -93,6 +99,15 @@ impl Metrics {
 
     /// Metrics that nothing was counted in yet.
     pub fn new() -> Self {
+        Self::of(None)
+    }
+
+    /// The same, with what tokens cost.
+    pub fn with_token_prices(prices: TokenPrices) -> Self {
+        Self::of(Some(prices))
+    }
+
+    fn of(prices: Option<TokenPrices>) -> Self {
         let mut registry = Registry::with_prefix("adk_stream");
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The version of adk-stream", version);
@@ -113,6 +128,13 @@ impl Metrics {
         let turns_ended = add!("turns_ended", "Turns that ended here, by outcome and code");
         let steps = add!("steps", "Model calls that ended, by why they did");
         let tokens = add!("tokens", "Tokens that models say they used, by direction");
+        let cost = prices.map(|prices| {
+            let costs: Costs = add!("cost", "What tokens cost by the operator's prices");
+            for direction in ["input", "output"] {
+                drop(costs.get_or_create(&[("direction", direction)]));
+            }
+            (prices, costs)
+        });
         let calls = add!("calls", "Tool calls that ended, by outcome");
         let gates_opened = add!("gates_opened", "Gates that were opened here, by kind");
         let gates_closed = add!("gates_closed", "Gates that were closed here, by decision");
@@ -174,6 +196,7 @@ impl Metrics {
             turns_ended,
             steps,
             tokens,
+            cost,
             calls,
             gates_opened,
             gates_closed,
@@ -210,7 +233,7 @@ impl Metrics {
             (&all.steps, "finish", observed_entry::FINISHES),
             (&all.tokens, "direction", &["input", "output"]),
             (&all.calls, "outcome", observed_entry::OUTCOMES),
-            (&all.gates_opened, "kind", &["approval", "client_call"]),
+            (&all.gates_opened, "kind", observed_entry::KINDS),
             (&all.gates_closed, "decision", observed_entry::DECISIONS),
             (&all.store_errors, "operation", observed_journal::OPERATIONS),
             (&all.http_requests, "status", &["2xx", "4xx", "5xx"]),

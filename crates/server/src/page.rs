@@ -91,8 +91,8 @@ fn is_zero_quality(parameter: &str) -> bool {
     quality.is_some_and(|quality| quality.parse() == Ok(0.0_f32))
 }
 
-/// One file of the page, and all that a browser wants to know of it.
-struct File {
+/// A file, and all that a browser wants to know of it.
+pub(crate) struct File {
     content: Bytes,
     encoding: Option<Encoding>,
     content_type: &'static str,
@@ -159,7 +159,8 @@ impl File {
         Some(Self::described(name, Bytes::from(content), &hash))
     }
 
-    fn described(name: &str, content: Bytes, hash: &[u8]) -> Self {
+    /// A file by its name, its content and a hash of that.
+    pub(crate) fn described(name: &str, content: Bytes, hash: &[u8]) -> Self {
         // Half of the hash distinguishes any two builds.
         let digits: String = hash
             .iter()
@@ -189,7 +190,12 @@ impl File {
         }
     }
 
-    fn response(self, request: &HeaderMap) -> Response {
+    /// The same, with content that is encoded already.
+    pub(crate) fn encoded(self, encoding: Option<Encoding>) -> Self {
+        Self { encoding, ..self }
+    }
+
+    pub(crate) fn response(self, request: &HeaderMap) -> Response {
         let lasting = [
             (header::CACHE_CONTROL, self.cache_control.to_owned()),
             (header::ETAG, self.etag.clone()),

@@ -8,6 +8,9 @@ use turn::At;
 
 use crate::problem::Problem;
 
+/// The largest number that every client holds exactly.
+pub(crate) const LARGEST: u64 = (1 << 53) - 1;
+
 /// A parameter of the query, as it was sent.
 pub(crate) fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let mut pairs = uri.query().unwrap_or_default().split('&');
@@ -49,6 +52,16 @@ pub(crate) fn limit(uri: &Uri, default: usize, most: usize) -> Result<usize, Pro
     let limit = limit.parse().ok();
     let limit = limit.filter(|limit| (1..=most).contains(limit));
     limit.ok_or_else(|| Problem::bad_request(format!("limit: expected a number from 1 to {most}")))
+}
+
+/// The place after which a client lacks the journal: `?after=SEQ`.
+pub(crate) fn after(uri: &Uri) -> Result<Option<u64>, Problem> {
+    let Some(seq) = parameter(uri, "after") else {
+        return Ok(None);
+    };
+    let seq = seq.parse().ok().filter(|seq| *seq <= LARGEST);
+    let problem = || Problem::bad_request("after: expected the seq of an entry");
+    seq.map(Some).ok_or_else(problem)
 }
 
 /// Where a page of approvals begins: `?cursor=CURSOR`.
@@ -147,6 +160,10 @@ mod tests {
         ] {
             let uri: Uri = format!("/api/approvals?{query}").parse().unwrap();
             assert!(cursor(&uri).is_err(), "{query}");
+        }
+        for query in ["after=", "after=-1", "after=x", "after=9007199254740992"] {
+            let uri: Uri = format!("/api/chat/c/journal?{query}").parse().unwrap();
+            assert!(after(&uri).is_err(), "{query}");
         }
         for query in ["limit=", "limit=0", "limit=-1", "limit=201", "limit=x"] {
             let uri: Uri = format!("/api/approvals?{query}").parse().unwrap();

@@ -7,7 +7,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::EngineError;
 use serde::Serialize;
-use serde_json::Value;
 use store::StoreError;
 use tools::answer::FieldError;
 use turn::refusal::RefusalCode as TurnRefusal;
@@ -15,7 +14,11 @@ use wire::DecodeError;
 
 use crate::access_log::RefusalCode;
 use crate::quota::Refusal;
+use crate::replies::{Approval, Decision};
 use crate::request_context::RequestContext;
+
+/// When it is worth another try to have a message wait, in seconds: a turn has to end first.
+const RETRY_QUEUE: u16 = 10;
 
 /// An error as a client reads it. Codes are stable: programs match on them.
 #[derive(Debug)]
@@ -24,9 +27,9 @@ pub(crate) struct Problem {
     code: &'static str,
     message: String,
     /// What was decided instead.
-    decision: Option<Box<Value>>,
+    decision: Option<Box<Decision>>,
     /// The current question, for an answer to another.
-    approval: Option<Box<Value>>,
+    approval: Option<Box<Approval>>,
     /// What is wrong with an answer, field by field.
     fields: Vec<FieldError>,
     /// When it is worth another try, in seconds.
@@ -170,7 +173,7 @@ impl Problem {
     }
 
     /// The approval was decided before.
-    pub(crate) fn already_decided(decision: Value) -> Self {
+    pub(crate) fn already_decided(decision: Decision) -> Self {
         let message = "this was decided before, and otherwise";
         Self {
             decision: Some(Box::new(decision)),
@@ -179,7 +182,7 @@ impl Problem {
     }
 
     /// The same, with what is asked.
-    pub(crate) fn with_approval(mut self, approval: Value) -> Self {
+    pub(crate) fn with_approval(mut self, approval: Approval) -> Self {
         self.approval = Some(Box::new(approval));
         self
     }
@@ -221,6 +224,7 @@ impl From<EngineError> for Problem {
                 TurnRefusal::BadRequest | TurnRefusal::InvalidInput => StatusCode::BAD_REQUEST,
                 TurnRefusal::UnknownMessage => StatusCode::NOT_FOUND,
                 TurnRefusal::ChatTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+                TurnRefusal::QueueFull => StatusCode::TOO_MANY_REQUESTS,
                 _ => StatusCode::CONFLICT,
             },
             EngineError::InvalidInput(_)
@@ -232,6 +236,9 @@ impl From<EngineError> for Problem {
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         let mut problem = Self::new(status, error.code(), message(&error));
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            problem.retry_after = Some(RETRY_QUEUE);
+        }
         if let EngineError::InvalidAnswer(fields) = error {
             problem.fields = fields;
         }
@@ -267,42 +274,52 @@ impl From<StoreError> for Problem {
     }
 }
 
+/// Why a request was refused.
 #[derive(Serialize)]
-struct Body {
-    error: Detail,
+#[cfg_attr(feature = "cli", derive(utoipa::ToSchema))]
+pub(crate) struct ErrorBody {
+    error: ErrorDetail,
+    /// What was decided before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Box<Value>>,
+    decision: Option<Box<Decision>>,
+    /// The digest of the current question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<Value>,
+    digest: Option<String>,
+    /// The current question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<Box<Value>>,
+    approval: Option<Box<Approval>>,
 }
 
+/// The error itself.
 #[derive(Serialize)]
-struct Detail {
+#[cfg_attr(feature = "cli", derive(utoipa::ToSchema))]
+pub(crate) struct ErrorDetail {
+    /// For programs: it never changes its meaning.
     code: &'static str,
+    /// For people: it may change at any time.
     message: String,
+    /// The id by which the log names the request, also in the header `x-request-id`.
     #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    /// What is wrong with an answer, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "cli", schema(required = false, value_type = Vec<crate::document::WrongField>))]
     fields: Vec<FieldError>,
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let error = Detail {
+        let error = ErrorDetail {
             code: self.code,
             message: self.message,
             request_id: RequestContext::current_id().map(|id| id.to_string()),
             fields: self.fields,
         };
-        let body = Body {
+        let approval = self.approval.as_ref();
+        let body = ErrorBody {
             error,
             decision: self.decision,
-            digest: self
-                .approval
-                .as_ref()
-                .and_then(|approval| approval.get("digest").cloned()),
+            digest: approval.and_then(|approval| approval.digest.clone()),
             approval: self.approval,
         };
         let mut response = (self.status, Json(body)).into_response();
@@ -339,7 +356,7 @@ mod tests {
         let body = axum::body::to_bytes(response.into_body(), 4096)
             .await
             .unwrap();
-        let body: Value = serde_json::from_slice(&body).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(body["error"]["code"], "store_unavailable");
         assert!(!body.to_string().contains("10.0.0.7"), "{body}");
     }

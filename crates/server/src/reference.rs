@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use serde_json::Value;
 
 use crate::agent_file;
+use crate::document;
 use crate::environment;
 
 /// What is generated.
@@ -27,6 +28,8 @@ pub(crate) enum What {
     Sample,
     /// A table of every setting, in Markdown
     Settings,
+    /// The routes, as an OpenAPI document
+    Openapi,
 }
 
 /// Prints it.
@@ -42,6 +45,7 @@ pub(crate) fn run(what: What, mut command: Command) {
         }
         What::Sample => sample().into_bytes(),
         What::Settings => settings_page(&command).into_bytes(),
+        What::Openapi => document::text().into_bytes(),
     };
     // A closed stdout has no reader.
     let _ = std::io::stdout().write_all(&text);

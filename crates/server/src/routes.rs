@@ -1,14 +1,15 @@
 //! Which path is answered by whom.
 
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::Router;
+use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
-use axum::{Json, Router};
 use serde::Serialize;
 
-use crate::api::{Api, method_not_allowed};
+use crate::api::{Api, fresh, method_not_allowed};
 use crate::compression;
+use crate::document;
 use crate::headers::SecurityHeaders;
 use crate::page::{self, Page};
 use crate::readiness::Readiness;
@@ -24,9 +25,10 @@ pub(crate) fn router(
 ) -> Router {
     let observers = (api.metrics.clone(), api.traces);
     api.router_with(others)
-        .route("/healthz", get(async || status("ok")))
+        .route("/healthz", get(health))
         // As the legacy bridge has it.
-        .route("/health", get(async || status("ok")))
+        .route("/health", get(health))
+        .route(document::PATH, get(document::answer))
         .route("/readyz", get(async move || readiness.answer().await))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(async move |method: Method, uri: Uri, headers: HeaderMap| {
@@ -39,15 +41,20 @@ pub(crate) fn router(
         .layer(from_fn_with_state(observers, request_context::apply))
 }
 
-#[derive(Serialize)]
-struct Status {
+/// The process runs.
+#[derive(Serialize, utoipa::ToSchema)]
+#[schema(as = Health)]
+pub(crate) struct Status {
+    /// `ok`
     status: &'static str,
 }
 
-/// A state of this moment, which no cache may keep.
-fn status(status: &'static str) -> impl IntoResponse {
-    (
-        [(header::CACHE_CONTROL, "no-store")],
-        Json(Status { status }),
-    )
+/// Whether the process runs.
+#[utoipa::path(
+    get, path = "/healthz", tag = "Server", operation_id = "readHealth",
+    responses((status = 200, description = "It runs.", body = Status)),
+    security(()),
+)]
+pub(crate) async fn health() -> Response {
+    fresh(Status { status: "ok" })
 }

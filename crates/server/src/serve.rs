@@ -101,7 +101,10 @@ async fn start(config: &Config) -> Result<(), Error> {
         Some(address) => Some(config.metrics.bind(address).await?),
         None => None,
     };
-    let metrics = Metrics::new();
+    let metrics = match config.metrics.token_prices {
+        Some(prices) => Metrics::with_token_prices(prices),
+        None => Metrics::new(),
+    };
     let telemetry = telemetry(config, &metrics)?;
     let assembled = assemble(config, address, metrics, telemetry.as_ref()).await?;
     let (api, others, endpoint, readiness, servers) = assembled;

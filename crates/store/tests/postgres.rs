@@ -258,7 +258,7 @@ async fn what_can_not_be_opened_is_named() {
 
     cluster.sql("chats", "UPDATE adk_stream.version SET number = 99");
     let newer = refused(url.clone()).await;
-    let (place, found, known) = (format!("chats {at}"), 99, 5);
+    let (place, found, known) = (format!("chats {at}"), 99, 6);
     let expected = StoreError::TooNew {
         place,
         found,
@@ -314,6 +314,7 @@ async fn turn_that_an_older_version_took_for_running_is_known_to_wait() {
         "chats",
         "ALTER TABLE adk_stream.chat DROP COLUMN active, DROP COLUMN ended, DROP COLUMN title;
          DROP TABLE adk_stream.label, adk_stream.tombstone;
+         CREATE INDEX chat_of_owner ON adk_stream.chat (owner);
          UPDATE adk_stream.version SET number = 3",
     );
 

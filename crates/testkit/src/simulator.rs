@@ -117,6 +117,14 @@ pub struct Tally {
     pub clock_jumps: u64,
     /// Edits and regenerations that opened a turn.
     pub cuts: u64,
+    /// Messages that waited, and then opened a turn.
+    pub queued: u64,
+    /// Messages that waited, and were given to the agent in the middle of a turn.
+    pub injected: u64,
+    /// Messages that waited, and were withdrawn.
+    pub withdrawn: u64,
+    /// Branches that were selected, or were there already.
+    pub selections: u64,
 }
 
 impl Tally {
@@ -137,6 +145,10 @@ impl Tally {
         self.two_primaries += other.two_primaries;
         self.clock_jumps += other.clock_jumps;
         self.cuts += other.cuts;
+        self.queued += other.queued;
+        self.injected += other.injected;
+        self.withdrawn += other.withdrawn;
+        self.selections += other.selections;
     }
 }
 

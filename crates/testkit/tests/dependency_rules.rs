@@ -337,6 +337,7 @@ const BROUGHT: [(&str, &[&str]); 11] = [
             "mimalloc",
             "toml",
             "tracing-subscriber",
+            "utoipa",
         ],
     ),
     ("cluster", &["reqwest", "rustls"]),

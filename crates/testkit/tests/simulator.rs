@@ -39,11 +39,15 @@ fn holds(share: u64) {
         tally.two_primaries,
         tally.clock_jumps,
         tally.cuts,
+        tally.queued,
+        tally.injected,
+        tally.selections,
     ];
     assert!(
         rare.iter().all(|count| *count > SCHEDULES / 100),
         "{tally:?}"
     );
+    assert!(tally.withdrawn > SCHEDULES / 1_000, "{tally:?}");
 }
 
 /// The first seed whose schedule does not hold with a mistake planted.

@@ -102,7 +102,11 @@ impl Chat {
             | Input::ToolRecords { call, .. }
             | Input::ToolProgress { call, .. }
             | Input::ToolDone { call, .. } => tool(call),
-            Input::Answer { .. } | Input::Stop | Input::Recover { .. } => Actor::Server,
+            Input::Answer { .. }
+            | Input::Queue { .. }
+            | Input::SelectBranch { .. }
+            | Input::Stop
+            | Input::Recover { .. } => Actor::Server,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::event::Finish;
 use crate::gate::Decision;
 use crate::id::{ChatId, Principal, TurnId};
 use crate::message::Message;
+use crate::time::At;
 use crate::trace::TraceContext;
 
 /// What an agent says while a step runs.
@@ -147,12 +148,16 @@ pub enum AgentEvent {
 }
 
 /// What an agent asks of a person.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asking {
     /// What is asked.
     pub question: String,
     /// What the agent wants back with the answer.
     pub token: Option<Value>,
+    /// What an answer has to be, where the agent asks for data and not for a yes or a no.
+    pub schema: Option<Value>,
+    /// When the agent does not wait any more.
+    pub expires: Option<At>,
 }
 
 /// A part of what the model said in a step.

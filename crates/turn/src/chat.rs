@@ -13,6 +13,7 @@ use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::item::Item;
 use crate::page_tool::{PageTool, PageTools};
 use crate::path::Path;
+use crate::queue::{Queue, QueuedMessage};
 use crate::time::At;
 use crate::trace::TraceContext;
 use crate::turn::{Status, Turn};
@@ -30,6 +31,8 @@ pub struct Chat {
     shown_seq: u64,
     /// Whether that has to be moved with the next entry.
     is_shown_more: bool,
+    /// Messages that wait.
+    pub(crate) queue: Queue,
     /// What the agent noted last of its conversation.
     session: Option<Value>,
     epoch: u64,
@@ -93,6 +96,7 @@ impl Chat {
     pub(crate) fn apply(&mut self, events: &[Event], at: At) {
         for event in events {
             self.is_shown_more |= !is_hidden(event);
+            self.apply_queued(event, at);
             match event {
                 Event::ChatOpened { owner } => self.owner = Some(owner.clone()),
                 Event::TurnOpened {
@@ -101,12 +105,14 @@ impl Chat {
                     cause,
                     after,
                     page_tools,
+                    request,
                     trace,
                 } => {
                     let (turn, message_id) = (turn.clone(), message_id.clone());
                     let mut opened = Turn::open(turn, message_id, cause.clone(), after.clone(), at);
                     let before = self.turns.last().map(|turn| &turn.page_tools);
                     opened.page_tools = PageTools::new(page_tools, before);
+                    opened.request.clone_from(request);
                     opened.trace = *trace;
                     if self.turns.is_empty() {
                         // Most chats that are open have one turn, and a turn is large.
@@ -114,6 +120,11 @@ impl Chat {
                     }
                     self.turns.push(opened);
                     self.path.open(&self.turns);
+                }
+                Event::BranchSelected { turn } => {
+                    if let Some(place) = self.place(turn) {
+                        self.path.select(&self.turns, place);
+                    }
                 }
                 Event::SessionNoted { session, .. } => self.session = Some(session.clone()),
                 Event::TurnClaimed { epoch, .. } => self.epoch = *epoch,
@@ -129,8 +140,9 @@ impl Chat {
 
     /// Notes that the events of an entry are all in.
     pub(crate) fn end_entry(&mut self) {
-        if let Some(turn) = self.current_mut() {
-            turn.end_entry();
+        if let Some(place) = self.current_place() {
+            self.untaken = self.untaken.min(place);
+            self.turns[place].end_entry();
         }
     }
 
@@ -158,19 +170,46 @@ impl Chat {
         seq < self.shown_seq
     }
 
-    /// The turn that was opened last.
+    /// The last turn that was not cut off: the one that was opened last, unless another branch was
+    /// selected since.
     pub fn current(&self) -> Option<&Turn> {
-        self.turns.last()
+        self.turns.get(self.current_place()?)
     }
 
     pub(crate) fn current_mut(&mut self) -> Option<&mut Turn> {
-        self.turns.last_mut()
+        let place = self.current_place()?;
+        self.turns.get_mut(place)
+    }
+
+    /// The place of the current turn among all turns of the chat.
+    pub fn current_place(&self) -> Option<usize> {
+        self.path.places().last().copied()
+    }
+
+    /// Takes in a message that is given to the agent in the middle of a turn.
+    pub(crate) fn apply_injected(&mut self, turn: &TurnId, queued: QueuedMessage) {
+        if let Some(place) = self.place(turn) {
+            self.untaken = self.untaken.min(place);
+            self.turns[place].apply_injected(queued);
+        }
     }
 
     /// A turn, cut off or not.
     pub fn turn(&self, id: &TurnId) -> Option<&Turn> {
         // Nearly always one of the last.
         self.turns.iter().rev().find(|turn| turn.id() == id)
+    }
+
+    /// The turn that a request opened, cut off or not, by the id that its client gave it.
+    pub fn turn_of_request(&self, request: &str) -> Option<&Turn> {
+        let mut turns = self.turns.iter().rev();
+        turns.find(|turn| turn.request.as_deref() == Some(request))
+    }
+
+    /// The turn of an assistant message, cut off or not.
+    pub fn turn_of_message(&self, message_id: &str) -> Option<&Turn> {
+        let mut turns = self.turns.iter().rev();
+        turns.find(|turn| turn.message_id() == message_id)
     }
 
     /// The place of a turn among all turns of the chat.
@@ -259,7 +298,7 @@ impl Chat {
         let mut history = Vec::new();
         for turn in self.path() {
             history.extend(self.opening(turn));
-            history.extend(turn.steps_after(0));
+            history.extend(turn.items_after(0, 0));
         }
         history
     }
@@ -281,10 +320,10 @@ impl Chat {
         for (place, turn) in self.path().enumerate().skip(known) {
             if place == sent.turns {
                 history.extend(self.opening(turn));
-                (sent.turns, sent.steps) = (place + 1, 0);
+                (sent.turns, sent.steps, sent.injected) = (place + 1, 0, 0);
             }
-            history.extend(turn.steps_after(sent.steps));
-            sent.steps = turn.steps.len();
+            history.extend(turn.items_after(sent.steps, sent.injected));
+            (sent.steps, sent.injected) = (turn.steps.len(), turn.injected.len());
         }
         let history = sent.items.clone();
         self.path.sent = sent;

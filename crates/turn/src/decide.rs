@@ -37,6 +37,7 @@ impl Chat {
                 principal,
                 after,
                 page_tools,
+                request,
                 ids,
             } => {
                 if self.owner().is_none() {
@@ -50,10 +51,18 @@ impl Chat {
                     cause: Cause::Message { message },
                     after,
                     page_tools,
+                    request,
                     trace: self.next_trace.take(),
                 };
                 self.open(&mut output, opened);
             }
+            Input::Queue {
+                message,
+                placement,
+                page_tools,
+                ids,
+            } => self.enqueue(&mut output, message, placement, page_tools, ids),
+            Input::SelectBranch { turn } => self.select_branch(&mut output, turn),
             Input::Result { call, outcome, ids } => {
                 let Some((_, made)) = self.call(&call) else {
                     return output;
@@ -77,6 +86,7 @@ impl Chat {
                     after,
                     // No page sent anything: those of the turns before it hold.
                     page_tools: Vec::new(),
+                    request: None,
                     trace,
                 };
                 self.open(&mut output, opened);
@@ -116,7 +126,8 @@ impl Chat {
                 let expires = self.client_deadline(timeout, now);
                 if let Some(turn) = self.at_work(&call) {
                     let nested = nested(turn, call, tool, input);
-                    self.open_nested(&mut output, nested, GateKind::ClientCall, expires);
+                    let gate = gate(turn, nested.id.clone(), GateKind::ClientCall, expires);
+                    self.open_nested(&mut output, nested, gate);
                 }
             }
             Input::ToolQuestion {
@@ -127,16 +138,10 @@ impl Chat {
             } => {
                 let expires = timeout.map(|timeout| now + timeout);
                 if let Some(turn) = self.at_work(&call) {
-                    let input = json!({"question": question, "schema": schema});
-                    let path = turn.call(&call).map(Call::path).unwrap_or_default();
-                    // Who asks is shown with the question.
-                    let path = (!path.is_empty()).then(|| json!({OURS: {PATH: path}}));
-                    let nested = Call {
-                        provider_metadata: path,
-                        ..nested(turn, call, ASK_USER.to_owned(), input)
-                    };
+                    let nested = question_call(turn, call, &question, &schema);
                     let kind = GateKind::Question { question, schema };
-                    self.open_nested(&mut output, nested, kind, expires);
+                    let gate = gate(turn, nested.id.clone(), kind, expires);
+                    self.open_nested(&mut output, nested, gate);
                 }
             }
             Input::ToolRecords { call, name, value } => {
@@ -172,6 +177,7 @@ impl Chat {
                 }
             }
             Input::Stop => {
+                self.withdraw_queued(&mut output);
                 self.give_up(&mut output, Decision::Cancelled);
             }
             Input::Recover { idempotent, by } => {
@@ -188,13 +194,13 @@ impl Chat {
     }
 
     /// Applies events, and notes them for the journal.
-    fn decide(&mut self, output: &mut Output, events: impl IntoIterator<Item = Event>) {
+    pub(crate) fn decide(&mut self, output: &mut Output, events: impl IntoIterator<Item = Event>) {
         let events: Vec<_> = events.into_iter().collect();
         self.apply(&events, output.at);
         output.append.extend(events);
     }
 
-    fn open(&mut self, output: &mut Output, opened: Event) {
+    pub(crate) fn open(&mut self, output: &mut Output, opened: Event) {
         self.decide(output, [opened]);
         self.ask_agent(output);
     }
@@ -210,6 +216,7 @@ impl Chat {
         if !started.is_empty() {
             self.decide(output, started);
         }
+        self.inject(output);
         if let Some(turn) = self.current_mut() {
             turn.is_agent_asked = true;
             turn.is_asked_again = false;
@@ -225,15 +232,8 @@ impl Chat {
     }
 
     /// Makes a call of a page's inside of another, and asks for its output.
-    fn open_nested(
-        &mut self,
-        output: &mut Output,
-        call: Call,
-        kind: GateKind,
-        expires: Option<At>,
-    ) {
+    fn open_nested(&mut self, output: &mut Output, call: Call, gate: Gate) {
         let Some(turn) = self.current() else { return };
-        let gate = gate(turn, call.id.clone(), kind, expires);
         let turn = turn.id().clone();
         self.decide(output, [Event::CallNested { turn, call }]);
         self.open_gate(output, gate);
@@ -415,7 +415,14 @@ impl Chat {
                     _ => outcome(decision.clone()),
                 };
                 self.settle_call(output, gate.call.clone(), outcome);
-                if let Some(call) = parent {
+                let is_agents = gate.token.is_some();
+                if let Some(call) = parent.clone().filter(|_| is_agents) {
+                    // The agent gets the answers once all are there. Without one, the call that it
+                    // asked about does not run.
+                    if !matches!(decision, Decision::Output { .. }) {
+                        self.settle_call(output, call, self::outcome(decision));
+                    }
+                } else if let Some(call) = parent {
                     output.effects.push(Effect::WakeTool {
                         gate: gate.id,
                         call,
@@ -442,7 +449,7 @@ impl Chat {
     /// Takes up a turn that another process left.
     fn recover(&mut self, output: &mut Output, idempotent: &[CallId], by: Option<String>) {
         let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
-            return;
+            return self.open_queued(output);
         };
         if let Some(by) = by.filter(|_| turn.status() == Status::Running) {
             let (turn, epoch) = (turn.id().clone(), self.epoch() + 1);
@@ -501,6 +508,18 @@ fn nested(turn: &Turn, parent: CallId, tool: String, input: Value) -> Call {
         place: Place::Client,
         parent: Some(parent),
         provider_metadata: None,
+    }
+}
+
+/// The turn's next call, by which pages are shown what a call asks for.
+fn question_call(turn: &Turn, parent: CallId, question: &str, schema: &Value) -> Call {
+    let input = json!({"question": question, "schema": schema});
+    let path = turn.call(&parent).map(Call::path).unwrap_or_default();
+    // Who asks is shown with the question.
+    let path = (!path.is_empty()).then(|| json!({OURS: {PATH: path}}));
+    Call {
+        provider_metadata: path,
+        ..nested(turn, parent, ASK_USER.to_owned(), input)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::message::Message;
 use crate::page_tool::PageTool;
+use crate::queue::Placement;
 use crate::time::At;
 use crate::trace::{self, TraceContext};
 
@@ -55,6 +56,10 @@ pub enum Event {
         /// The tools that the page declared with the message, as far as the agent takes them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         page_tools: Vec<PageTool>,
+        /// The request that opened it, under an id of the client's own, if that has one: the same
+        /// request again opens nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<Box<str>>,
         /// Where it belongs in a distributed trace, if it is traced.
         #[serde(
             default,
@@ -62,6 +67,48 @@ pub enum Event {
             deserialize_with = "trace::read_noted"
         )]
         trace: Option<TraceContext>,
+    },
+    /// A message came while a turn was open, and waits. Its turn begins with a [`Event::TurnOpened`].
+    MessageQueued {
+        /// The turn that was open.
+        turn: TurnId,
+        /// The message.
+        message: Message,
+        /// What it waits for.
+        placement: Placement,
+        /// The turn that it will open, unless it is injected or withdrawn.
+        opens: TurnId,
+        /// The id of the assistant message that this turn will stream.
+        message_id: String,
+        /// The tools that the page declared with it, as far as the agent takes them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        page_tools: Vec<PageTool>,
+        /// Where its turn belongs in a distributed trace, if it is traced.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "trace::read_noted"
+        )]
+        trace: Option<TraceContext>,
+    },
+    /// A message that waited is given to the agent before the next step of a turn.
+    MessageInjected {
+        /// The turn.
+        turn: TurnId,
+        /// The message's id.
+        message: String,
+    },
+    /// A message that waited was withdrawn.
+    MessageWithdrawn {
+        /// The turn that was open.
+        turn: TurnId,
+        /// The message's id.
+        message: String,
+    },
+    /// Turns that were cut off are those of the chat again, up to one of them.
+    BranchSelected {
+        /// The last turn of the branch.
+        turn: TurnId,
     },
     /// The model ended a step.
     StepEnded {
@@ -160,6 +207,10 @@ impl Event {
         match self {
             Self::ChatOpened { .. } => None,
             Self::TurnOpened { turn, .. }
+            | Self::MessageQueued { turn, .. }
+            | Self::MessageInjected { turn, .. }
+            | Self::MessageWithdrawn { turn, .. }
+            | Self::BranchSelected { turn }
             | Self::StepEnded { turn, .. }
             | Self::CallNested { turn, .. }
             | Self::GateOpened { turn, .. }

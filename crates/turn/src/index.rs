@@ -114,7 +114,12 @@ pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
             | Event::CallRecorded { .. }
             | Event::CallSettled { .. }
             | Event::TurnClaimed { .. }
-            | Event::SessionNoted { .. } => {}
+            | Event::SessionNoted { .. }
+            // A message counts once it opens a turn.
+            | Event::MessageQueued { .. }
+            | Event::MessageInjected { .. }
+            | Event::MessageWithdrawn { .. }
+            | Event::BranchSelected { .. } => {}
         }
     }
     changes
@@ -144,6 +149,10 @@ fn name(event: &Event) -> &'static str {
     match event {
         Event::ChatOpened { .. } => "chat-opened",
         Event::TurnOpened { .. } => "turn-opened",
+        Event::MessageQueued { .. } => "message-queued",
+        Event::MessageInjected { .. } => "message-injected",
+        Event::MessageWithdrawn { .. } => "message-withdrawn",
+        Event::BranchSelected { .. } => "branch-selected",
         Event::StepEnded { .. } => "step-ended",
         Event::CallNested { .. } => "call-nested",
         Event::GateOpened { .. } => "gate-opened",
@@ -185,6 +194,11 @@ mod tests {
             {"event": "call-started", "turn": "t1", "call": "c1"},
             {"event": "call-recorded", "turn": "t1", "call": "c1", "name": "n", "value": null},
             {"event": "call-settled", "turn": "t1", "call": "c1", "outcome": "unknown"},
+            {"event": "message-queued", "turn": "t1", "placement": "queue", "opens": "t2",
+                "messageId": "m2", "message": {"id": "u2", "role": "user", "parts": []}},
+            {"event": "message-injected", "turn": "t1", "message": "u2"},
+            {"event": "message-withdrawn", "turn": "t1", "message": "u2"},
+            {"event": "branch-selected", "turn": "t1"},
             {"event": "turn-ended", "turn": "t1", "end": "finished"},
         ]);
         serde_json::from_value(events).unwrap()

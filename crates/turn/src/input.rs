@@ -12,6 +12,7 @@ use crate::id::{CallId, GateId, Principal, TurnId};
 use crate::message::Message;
 use crate::page_tool::PageTool;
 use crate::policy::PolicyDecision;
+use crate::queue::Placement;
 use crate::time::At;
 
 /// Something that happens to a chat.
@@ -27,8 +28,27 @@ pub enum Input {
         after: Option<TurnId>,
         /// The tools that the page declared with it, as far as the agent takes them.
         page_tools: Vec<PageTool>,
+        /// The request that brings it, under an id of the client's own, if that has one.
+        request: Option<Box<str>>,
         /// Ids for the turn and for its assistant message.
         ids: Ids,
+    },
+    /// A user message waits for the open turn, or for its next step. The engine brings it when a turn is
+    /// open.
+    Queue {
+        /// The message, with an id that no other has.
+        message: Message,
+        /// What it waits for.
+        placement: Placement,
+        /// The tools that the page declared with it, as far as the agent takes them.
+        page_tools: Vec<PageTool>,
+        /// Ids for the turn that it may open, and for its assistant message.
+        ids: Ids,
+    },
+    /// Turns that were cut off become those of the chat again. The engine brings it when no turn is open.
+    SelectBranch {
+        /// The last of them.
+        turn: TurnId,
     },
     /// The result of a long-running call opens a turn. The engine brings it when no turn is open.
     Result {
@@ -114,7 +134,7 @@ pub enum Input {
         /// What came of it.
         outcome: Outcome,
     },
-    /// Somebody stops the turn.
+    /// Somebody stops the turn. Messages that wait for it are withdrawn.
     Stop,
     /// The chat was read back from its journal, and nothing of it runs in this process.
     Recover {

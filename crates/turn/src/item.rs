@@ -8,6 +8,7 @@ use crate::call::{Call, Outcome};
 use crate::event::{End, Finish};
 use crate::gate::{Decision, Gate};
 use crate::id::{CallId, GateId};
+use crate::message::Message;
 
 /// Something that a turn has said or done.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +74,8 @@ pub enum Item {
         /// What was decided.
         decision: Decision,
     },
+    /// A user's message that came while the turn was open was given to the agent.
+    MessageInjected(Box<Message>),
     /// All that one entry says was said.
     EntryEnded {
         /// Whether the turn waits at gates.

@@ -11,6 +11,7 @@
 //!     principal: Principal::from("ann"),
 //!     after: None,
 //!     page_tools: Vec::new(),
+//!     request: None,
 //!     ids: Ids { turn: "t".into(), message: "a".to_owned() },
 //! };
 //! let output = chat.handle(message, At(0));
@@ -29,12 +30,14 @@
 //! # Layout
 //!
 //! - `id`: what things are called; `time`: when.
-//! - [`message`]: what a user says; [`page_tool`]: tools that the page declares with it.
+//! - [`message`]: what a user says; [`page_tool`]: tools that the page declares with it; [`queue`]: those
+//!   that came while a turn was open.
 //! - [`event`]: what the journal says: the only thing that is kept; `actor`: who signs it.
 //! - [`gate`]: a question that holds a call, and its answers; [`call`]: what became of a call.
 //! - [`digest`]: what an answer was given to.
 //! - [`agent`]: what an agent is sent, and what it says.
-//! - `chat`: a journal, folded; [`turn`]: one turn of it; `path`: those that were not cut off.
+//! - `chat`: a journal, folded; [`turn`]: one turn of it; `path`: those that were not cut off; `branch`:
+//!   those that were.
 //! - [`input`]: what can happen to a chat, and what follows; `decide` says which.
 //! - [`policy`]: what a tool's policy decides about a call; `step_in_progress`: the step that is running.
 //! - [`metadata`]: provider metadata; [`trace`]: where a turn belongs in a distributed trace.
@@ -45,6 +48,7 @@
 mod actor;
 pub mod agent;
 pub mod answer;
+mod branch;
 pub mod call;
 mod chat;
 mod decide;
@@ -61,6 +65,7 @@ pub mod metadata;
 pub mod page_tool;
 mod path;
 pub mod policy;
+pub mod queue;
 pub mod reason;
 pub mod refusal;
 mod step_in_progress;

@@ -79,11 +79,15 @@ impl Message {
 
     /// All its words, joined.
     pub fn text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
+        self.texts().collect()
+    }
+
+    /// Its words, part by part.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
             Part::Text { text, .. } => Some(text.as_str()),
             _ => None,
-        });
-        texts.collect()
+        })
     }
 
     /// Whether its words are spoken.

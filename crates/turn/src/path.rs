@@ -24,6 +24,8 @@ pub(crate) struct SentHistory {
     pub(crate) turns: usize,
     /// How many steps it has of the last of them.
     pub(crate) steps: usize,
+    /// How many messages that came in the middle of it.
+    pub(crate) injected: usize,
 }
 
 impl Path {
@@ -34,7 +36,7 @@ impl Path {
         };
         let last = self.turns.last().map(|place| before[*place].id());
         if opened.after() != last {
-            self.cut(turns);
+            self.select(turns, before.len());
             return;
         }
         self.push(turns, before.len());
@@ -48,10 +50,10 @@ impl Path {
         self.turns.push(place);
     }
 
-    /// Follows the turns back from the last.
-    fn cut(&mut self, turns: &[Turn]) {
+    /// Follows the turns back from one.
+    pub(crate) fn select(&mut self, turns: &[Turn], last: usize) {
         let mut path = Vec::new();
-        let mut next = turns.len().checked_sub(1);
+        let mut next = Some(last);
         while let Some(place) = next {
             path.push(place);
             let after = turns[place].after();

@@ -42,6 +42,12 @@ pub enum RefusalCode {
     InputChanged,
     /// The input can't be changed.
     InvalidInput,
+    /// The message was withdrawn while it waited.
+    MessageWithdrawn,
+    /// As many messages of the chat wait as may.
+    QueueFull,
+    /// The turn of the chat is not over.
+    TurnOpen,
     /// Nobody asked for the approval.
     UnknownApproval,
     /// Nobody made the call.
@@ -52,7 +58,7 @@ pub enum RefusalCode {
 
 impl RefusalCode {
     /// Every code with its name.
-    const NAMES: [(Self, &'static str); 10] = [
+    const NAMES: [(Self, &'static str); 13] = [
         (Self::ApprovalChanged, "approval_changed"),
         (Self::BadRequest, "bad_request"),
         (Self::CallNotOpen, "call_not_open"),
@@ -60,6 +66,9 @@ impl RefusalCode {
         (Self::ForgedOutput, "forged_output"),
         (Self::InputChanged, "input_changed"),
         (Self::InvalidInput, "invalid_input"),
+        (Self::MessageWithdrawn, "message_withdrawn"),
+        (Self::QueueFull, "queue_full"),
+        (Self::TurnOpen, "turn_open"),
         (Self::UnknownApproval, "unknown_approval"),
         (Self::UnknownCall, "unknown_call"),
         (Self::UnknownMessage, "unknown_message"),

@@ -1,6 +1,6 @@
 //! The step that is running: what the model has said of it so far, which no journal has yet.
 
-use std::iter::Peekable;
+use std::vec::IntoIter;
 
 use serde_json::Value;
 
@@ -10,6 +10,7 @@ use crate::item::Item;
 use crate::metadata::merge;
 use crate::policy::{PolicyDecision, Verdict};
 use crate::reason;
+use crate::time::At;
 
 /// A call that the model made in the running step.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub(crate) struct ProposedCall {
     pub(crate) policy: PolicyDecision,
     /// What an agent that asks wants back with the answer.
     pub(crate) token: Option<Value>,
+    /// When an agent that asks does not wait any more.
+    pub(crate) expires: Option<At>,
     /// Whether the agent will say later who runs it.
     pub(crate) is_open: bool,
 }
@@ -63,18 +66,14 @@ pub(crate) struct OpenBlock<'a> {
 
 impl OpenBlock<'_> {
     /// Takes the next delta in, if it is one of this block.
-    pub(crate) fn take(
-        &mut self,
-        events: &mut Peekable<impl Iterator<Item = CompactEvent>>,
-    ) -> Option<String> {
-        let is_more = |event: &CompactEvent| match (self.open, event) {
+    pub(crate) fn take(&mut self, events: &mut IntoIter<CompactEvent>) -> Option<String> {
+        match (self.open, events.as_slice().first()?) {
             (BlockKind::Text, CompactEvent::Text(delta))
-            | (BlockKind::Reasoning, CompactEvent::Reasoning(delta)) => !delta.is_empty(),
-            _ => false,
-        };
-        let (CompactEvent::Text(delta) | CompactEvent::Reasoning(delta)) =
-            events.next_if(is_more)?
-        else {
+            | (BlockKind::Reasoning, CompactEvent::Reasoning(delta))
+                if !delta.is_empty() => {}
+            _ => return None,
+        }
+        let (CompactEvent::Text(delta) | CompactEvent::Reasoning(delta)) = events.next()? else {
             return None;
         };
         self.text.push_str(&delta);
@@ -110,6 +109,7 @@ impl StepInProgress {
                     input,
                     provider_metadata,
                     token: None,
+                    expires: None,
                     is_open: false,
                 });
                 closed.into_iter().collect()
@@ -122,8 +122,8 @@ impl StepInProgress {
                 place,
                 asks,
             } => {
-                let (question, token) = asks.map(|asks| (asks.question, asks.token)).unzip();
-                let is_asked = question.is_some();
+                let is_asked = asks.is_some();
+                let asks = asks.unwrap_or_default();
                 let timeout = policy.and_then(|policy| policy.timeout);
                 let closed = self.close();
                 self.parts.push(Piece::Call(self.calls.len()));
@@ -134,14 +134,17 @@ impl StepInProgress {
                     provider_metadata,
                     policy: PolicyDecision {
                         place,
-                        verdict: match question {
-                            Some(question) => Verdict::Ask { question },
-                            None => Verdict::Allow,
+                        verdict: match is_asked {
+                            true => Verdict::Ask {
+                                question: asks.question,
+                            },
+                            false => Verdict::Allow,
                         },
                         // A page that is asked nothing has all the time.
                         timeout: timeout.filter(|_| is_asked),
                     },
-                    token: token.flatten(),
+                    token: asks.token,
+                    expires: asks.expires,
                     is_open: false,
                 });
                 closed.into_iter().collect()
@@ -165,6 +168,7 @@ impl StepInProgress {
                         timeout: None,
                     },
                     token: None,
+                    expires: None,
                     is_open: true,
                 });
                 closed.into_iter().collect()

@@ -8,7 +8,9 @@ pub const MAX_CHARS: usize = 80;
 
 /// The title that a message gives its chat; none, where it has no words.
 pub fn of_message(message: &Message) -> Option<String> {
-    let text = one_line(&message.text());
+    // A message may be long, and is read no further than its title.
+    let chars = message.texts().flat_map(str::chars);
+    let text = line_of(chars, MAX_CHARS + 1);
     if text.is_empty() {
         return None;
     }
@@ -23,10 +25,29 @@ pub fn of_message(message: &Message) -> Option<String> {
 
 /// Words on one line, without characters that no list shows and some databases do not store.
 pub fn one_line(text: &str) -> String {
-    let printable = |word: &str| -> String { word.chars().filter(|c| !c.is_control()).collect() };
-    let words = text.split_whitespace().map(printable);
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    words.join(" ")
+    line_of(text.chars(), usize::MAX)
+}
+
+/// The same of the first characters: as many as make a line of this length.
+fn line_of(chars: impl Iterator<Item = char>, limit: usize) -> String {
+    let (mut line, mut count, mut is_word_over) = (String::new(), 0, false);
+    for c in chars {
+        if c.is_whitespace() {
+            is_word_over = true;
+        } else if !c.is_control() {
+            if is_word_over && count > 0 {
+                line.push(' ');
+                count += 1;
+            }
+            is_word_over = false;
+            line.push(c);
+            count += 1;
+            if count >= limit {
+                break;
+            }
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -52,6 +73,9 @@ mod tests {
         let long = title(&"漢字 ".repeat(60)).unwrap();
         assert_eq!(long.chars().count(), 80);
         assert!(long.ends_with('…'));
+        let parts = (0..100).map(|_| Part::text("word ")).collect();
+        let long = of_message(&Message::new("m", parts)).unwrap();
+        assert_eq!(long, format!("{}…", ["word"; 16].join(" ")));
     }
 
     #[test]

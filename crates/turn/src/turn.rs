@@ -20,6 +20,7 @@ use crate::id::{CallId, GateId, TurnId};
 use crate::item::Item;
 use crate::message::Message;
 use crate::page_tool::{PageTool, PageTools};
+use crate::queue::InjectedMessage;
 use crate::step_in_progress::StepInProgress;
 use crate::time::At;
 use crate::trace::{SpanKey, TraceContext};
@@ -49,8 +50,12 @@ pub struct Turn {
     after: Option<TurnId>,
     pub(crate) page_tools: PageTools,
     opened: At,
+    /// The request that opened it, by the id that its client gave it.
+    pub(crate) request: Option<Box<str>>,
     pub(crate) trace: Option<TraceContext>,
     pub(crate) steps: Vec<Step>,
+    /// Messages that were given to the agent between its steps.
+    pub(crate) injected: Vec<InjectedMessage>,
     /// Calls in the order in which they were made.
     pub(crate) calls: Vec<CallState>,
     index: HashMap<CallId, usize>,
@@ -95,8 +100,10 @@ impl Turn {
             after,
             page_tools: PageTools::default(),
             opened,
+            request: None,
             trace: None,
             steps: Vec::new(),
+            injected: Vec::new(),
             calls: Vec::new(),
             index: HashMap::new(),
             gates: Vec::new(),
@@ -238,10 +245,23 @@ impl Turn {
         Some(state.edited_input.as_ref().unwrap_or(&state.call.input))
     }
 
-    /// Its steps after the first `known`, as items of the history.
-    pub(crate) fn steps_after(&self, known: usize) -> impl Iterator<Item = HistoryItem> {
-        let steps = self.steps.iter().skip(known);
-        steps.map(|step| {
+    /// Its steps after the first `steps`, as items of the history, with the messages that were given to
+    /// the agent between them after the first `injected`.
+    pub(crate) fn items_after(
+        &self,
+        steps: usize,
+        injected: usize,
+    ) -> impl Iterator<Item = HistoryItem> {
+        (steps..=self.steps.len()).flat_map(move |place| {
+            let messages = self.injected.iter().skip(injected);
+            let messages = messages.filter(move |next| next.after_steps.max(steps) == place);
+            let messages = messages.map(|next| HistoryItem::Message(next.message.clone()));
+            messages.chain(self.history_step(place))
+        })
+    }
+
+    fn history_step(&self, place: usize) -> Option<HistoryItem> {
+        self.steps.get(place).map(|step| {
             let results = step.calls.iter().filter_map(|id| self.call_state(id));
             let results = results.filter_map(|state| {
                 Some(CallResult {

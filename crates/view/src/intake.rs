@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turn::answer::Reception;
 use turn::gate::Decision;
+use turn::queue::QueueState;
 use turn::refusal::{Refusal, RefusalCode};
 use turn::{At, CallId, GateId, Turn, TurnId};
 use wire::answer::Gate as Named;
@@ -33,6 +34,11 @@ pub enum Intake {
         after: Option<TurnId>,
         /// What was decided at gates of the turn that is open, before the message was written.
         answers: Vec<(GateId, Decision)>,
+    },
+    /// A message that came before, and waits.
+    Queued {
+        /// The turn that it will open.
+        turn: TurnId,
     },
     /// Answers, maybe none, to gates of a turn; and how far the client has come in it.
     Continue {
@@ -118,7 +124,7 @@ impl ShownChat {
         turns.any(|turn| {
             let known = turn.user_message().and_then(|known| known.id.as_deref());
             known == Some(id)
-        })
+        }) || self.queue_state(id).is_some()
     }
 
     /// A call that a message of the client's holds as open and that nobody made. One that is settled is
@@ -159,6 +165,19 @@ impl ShownChat {
         now: At,
     ) -> Result<Intake, Refusal> {
         let message = named(message, before.len());
+        match self.queued_before(&message)? {
+            Some(intake) => Ok(intake),
+            None => self.say_named(before, message, message_id, now),
+        }
+    }
+
+    fn say_named(
+        &self,
+        before: &[Message],
+        message: turn::Message,
+        message_id: Option<&str>,
+        now: At,
+    ) -> Result<Intake, Refusal> {
         let known = message.id.as_deref().and_then(|id| self.asked(id));
         let known = known.and_then(|index| Some((index, self.turn_at(index)?)));
         let follow = |turn: Option<&Turn>| turn.map(|turn| turn.id().clone());
@@ -206,6 +225,37 @@ impl ShownChat {
         })
     }
 
+    /// What becomes of a message that waits, or that opened no turn of its own, and comes again.
+    fn queued_before(&self, message: &turn::Message) -> Result<Option<Intake>, Refusal> {
+        let state = message.id.as_deref().and_then(|id| self.queue_state(id));
+        let (known, intake) = match state {
+            None => return Ok(None),
+            Some(QueueState::Withdrawn) => {
+                let message = "This message was withdrawn while it waited.";
+                return Err(Refusal::new(RefusalCode::MessageWithdrawn, message));
+            }
+            Some(QueueState::Waiting(queued)) => {
+                let turn = queued.opens.clone();
+                (&queued.message, Intake::Queued { turn })
+            }
+            Some(QueueState::Injected(turn, known)) => {
+                let turn = turn.id().clone();
+                let (answers, seen) = (Vec::new(), None);
+                let intake = Intake::Continue {
+                    turn,
+                    answers,
+                    seen,
+                };
+                (known, intake)
+            }
+        };
+        if known.parts != message.parts {
+            let message = "A message that waits, or was given to a turn that ran, can't be edited.";
+            return Err(Refusal::new(RefusalCode::BadRequest, message));
+        }
+        Ok(Some(intake))
+    }
+
     /// The answers to what is open that travel with a new message, in the assistant's message before it.
     fn answers_before(&self, before: &[Message]) -> Result<Vec<(GateId, Decision)>, Refusal> {
         let last = before.last().filter(|last| last.role == Role::Assistant);
@@ -227,7 +277,7 @@ impl ShownChat {
     /// off.
     fn parent(&self, before: &[Message], now: At) -> Option<&Turn> {
         let last = before.last().filter(|last| last.role == Role::Assistant);
-        let parent = self.turn_of(last?.id.as_deref()?)?;
+        let parent = self.turn_of_message(last?.id.as_deref()?)?;
         let mut later = self
             .path()
             .rev()
@@ -235,12 +285,6 @@ impl ShownChat {
         later
             .any(|turn| turn.user_message().is_some() && turn.opened() + JUST_NOW < now)
             .then_some(parent)
-    }
-
-    /// The turn of an assistant message, cut off or not.
-    fn turn_of(&self, message_id: &str) -> Option<&Turn> {
-        let mut turns = self.turns().rev();
-        turns.find(|turn| turn.message_id() == message_id)
     }
 
     /// The last answer, or one of an id, is to be given again.
@@ -274,7 +318,14 @@ impl ShownChat {
             if let Some(unheard) = messages.last().filter(|last| last.role == Role::User)
                 && message_id.is_none_or(|id| unheard.id.as_deref() == Some(id))
             {
-                return self.say(&messages[..messages.len() - 1], unheard, None, now);
+                let before = &messages[..messages.len() - 1];
+                return match self.say(before, unheard, None, now) {
+                    // Somebody wants it answered after all.
+                    Err(refusal) if refusal.code == RefusalCode::MessageWithdrawn => {
+                        self.say_named(before, named(unheard, before.len()), None, now)
+                    }
+                    said => said,
+                };
             }
             let message = "There is no such message to give again.";
             return Err(Refusal::new(RefusalCode::UnknownMessage, message));
@@ -297,7 +348,10 @@ impl ShownChat {
         answers: Vec<(GateId, Decision)>,
     ) -> Result<Intake, Refusal> {
         // A client may go on with a message that is not the last: one that was typed over, or cut off.
-        let own = message.id.as_deref().and_then(|id| self.turn_of(id));
+        let own = message
+            .id
+            .as_deref()
+            .and_then(|id| self.turn_of_message(id));
         let Some(turn) = own.or_else(|| self.answered(message)).or(self.current()) else {
             let message = "The journal has no turn to go on with.";
             return Err(Refusal::new(RefusalCode::UnknownMessage, message));

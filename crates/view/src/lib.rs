@@ -12,6 +12,7 @@
 //!     principal: Principal::from("ann"),
 //!     after: None,
 //!     page_tools: Vec::new(),
+//!     request: None,
 //!     ids: Ids { turn: "t".into(), message: "a".to_owned() },
 //! };
 //! chat.handle(message, At(0));
@@ -43,7 +44,7 @@ mod shown;
 mod weight;
 
 pub use ag_ui::{AgUiWindow, ClientRun, Run};
-pub use ai_sdk::{Closing, Line, Transcript, Window};
+pub use ai_sdk::{Closing, Line, NumberedWindow, ResumePoint, Transcript, Window};
 pub use intake::Intake;
 pub use legacy::{LegacyWindow, legacy_client_position};
 pub use shown::{Branch, ShownChat};

@@ -1,12 +1,13 @@
 //! A chat together with what clients are shown of it.
 
-use std::iter::Peekable;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
+use std::vec::IntoIter;
 
 use turn::agent::{AgentEvent, CompactEvent, HistoryItem};
 use turn::message::Part;
+use turn::queue::Placement;
 use turn::{At, CallId, Chat, Entry, Input, Output, TraceContext, Turn, TurnId};
 use wire::Message;
 
@@ -56,6 +57,11 @@ impl ShownChat {
         self.chat.limit_client_calls(timeout);
     }
 
+    /// Says whether the agent takes messages in the middle of a turn: see [`Chat::take_injections`].
+    pub fn take_injections(&mut self, takes_injections: bool) {
+        self.chat.take_injections(takes_injections);
+    }
+
     /// Takes in one more entry.
     pub fn append(&mut self, entry: &Entry) {
         self.chat.append(entry);
@@ -70,7 +76,7 @@ impl ShownChat {
                 policy,
             } => {
                 // Nearly all that an agent says is more of what is being said.
-                let mut events = std::iter::once(event.into()).peekable();
+                let mut events = vec![CompactEvent::from(event)].into_iter();
                 self.push_deltas(&mut events);
                 let Some(first) = events.next() else {
                     return Output {
@@ -89,11 +95,11 @@ impl ShownChat {
     }
 
     /// Takes in more words of what is being said: see [`Chat::push_deltas`].
-    pub fn push_deltas(&mut self, events: &mut Peekable<impl Iterator<Item = CompactEvent>>) {
+    pub fn push_deltas(&mut self, events: &mut IntoIter<CompactEvent>) {
         let Some(transcript) = self.transcripts.last_mut() else {
             return;
         };
-        transcript.reserve(events.size_hint().0);
+        transcript.reserve(events.len());
         self.chat
             .push_deltas(events, |delta| transcript.push_delta(delta));
     }
@@ -121,7 +127,7 @@ impl ShownChat {
     pub fn current_transcript(&self) -> Option<ShownTurn<'_>> {
         Some(ShownTurn {
             turn: self.chat.current()?,
-            transcript: self.transcripts.last()?,
+            transcript: self.transcripts.get(self.chat.current_place()?)?,
         })
     }
 
@@ -129,6 +135,8 @@ impl ShownChat {
     /// clients are sent.
     pub fn weight(&self) -> usize {
         let asked = self.chat.turns().filter_map(Turn::user_message);
+        let queued = self.chat.queued().iter().map(|queued| &queued.message);
+        let asked = asked.chain(queued);
         let asked: usize = asked.map(weight_of).sum();
         let said: usize = self.transcripts.iter().map(Transcript::weight).sum();
         FIXED + 2 * asked + 2 * said + self.chat.page_tools_weight()
@@ -137,12 +145,21 @@ impl ShownChat {
     /// Draws together what the current turn has said, once it is over: open windows must have
     /// been shown all of it. Says whether there was anything to do.
     pub fn compact(&mut self) -> bool {
-        self.transcripts.last_mut().is_some_and(Transcript::compact)
+        let place = self.chat.current_place();
+        let current = place.and_then(|place| self.transcripts.get_mut(place));
+        current.is_some_and(Transcript::compact)
     }
 
     /// The chat as UI messages, as a page shows it.
     pub fn messages(&self) -> Vec<Message> {
         self.messages_of(self.path())
+    }
+
+    /// The messages that wait for the turn to end or to go on, as a page shows them.
+    pub fn queued_messages(&self) -> Vec<(Placement, Message)> {
+        let queued = self.queued().iter();
+        let shown = queued.map(|queued| (queued.placement, user_message::show(&queued.message)));
+        shown.collect()
     }
 
     /// What was cut off by edits and regenerations.

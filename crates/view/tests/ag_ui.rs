@@ -40,6 +40,7 @@ impl Chat {
             principal: Principal::from("ann"),
             after: self.chat.current().map(|turn| turn.id().clone()),
             page_tools: Vec::new(),
+            request: None,
             ids: Ids {
                 turn: format!("t{}", self.turns).as_str().into(),
                 message: format!("m{}", self.turns),

@@ -36,6 +36,7 @@ fn chat() -> ShownChat {
             principal,
             after,
             page_tools: Vec::new(),
+            request: None,
             ids,
         },
     );
@@ -83,6 +84,7 @@ fn answers(chat: &ShownChat, parts: Value) -> Result<Vec<(String, Decision)>, &'
             .map(|(gate, decision)| (gate.to_string(), decision))
             .collect()),
         Intake::Open { .. } => Err("opened"),
+        Intake::Queued { .. } => Err("queued"),
     }
 }
 
@@ -343,6 +345,7 @@ fn message_that_comes_late_once_more_is_no_edit() {
             principal: Principal::from("ann"),
             after: Some("t".into()),
             page_tools: Vec::new(),
+            request: None,
             ids: Ids {
                 turn: "t2".into(),
                 message: "m2".to_owned(),
@@ -390,6 +393,7 @@ fn say(chat: &mut ShownChat, messages: &[Message], n: u64) {
         principal,
         after,
         page_tools: Vec::new(),
+        request: None,
         ids,
     };
     chat.handle(input, now);
@@ -513,6 +517,7 @@ fn answer_to_a_turn_that_was_cut_off_gets_its_outcome_under_its_own_id() {
         principal,
         after,
         page_tools: Vec::new(),
+        request: None,
         ids,
     };
     chat.handle(input, At(1));

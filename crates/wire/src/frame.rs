@@ -4,11 +4,11 @@
 //! A frame of a wrong shape makes that client fail *all* its requests, so a [`ServerFrame`] can only
 //! be built whole, and its sequence is for the sender to keep free of gaps.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::chunk::Chunk;
-use crate::decode::{ChatId, DecodeError, Fields, Id, Nulls, Path};
+use crate::decode::{ChatId, DecodeError, Field, Fields, Id, Nulls, Path};
 use crate::message::Message;
 use crate::request::{Limits, Trigger};
 
@@ -28,6 +28,10 @@ pub enum ClientFrame {
         /// Whether the turn is to be stopped, too. The official client does not say so.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         stop: bool,
+        /// The chat, so that its turn is stopped although the window was on a socket that is lost. The
+        /// official client does not say so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
     },
 }
 
@@ -37,6 +41,10 @@ pub enum ClientFrame {
 pub struct Send {
     /// The request's id, which every answer carries.
     pub request_id: String,
+    /// Whether the client gives each request another id and resumes by sequences. The official client
+    /// does not say so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resumable: bool,
     /// The chat.
     pub id: String,
     /// Why it is sent.
@@ -61,11 +69,27 @@ pub struct Send {
 pub struct Resume {
     /// The request's id, which every answer carries.
     pub request_id: String,
+    /// As in [`Send`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resumable: bool,
     /// The chat.
     pub id: String,
-    /// The last sequence that the client has; without it, all from the start.
+    /// The last sequence that the client has; without it, all from the start. The official client never
+    /// says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_sequence: Option<u64>,
+    /// The assistant message that it is a sequence of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// The sequence at which the client's last step begins, or its window, if that opened later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_sequence: Option<u64>,
+    /// A hash of what the client has since then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_hash: Option<u64>,
+    /// The approvals that the client shows in that message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<ShownApproval>,
     /// Headers of the application.
     pub headers: Map<String, Value>,
     /// What the application adds to its requests.
@@ -73,6 +97,32 @@ pub struct Resume {
     /// What the application passed to its transport.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
+}
+
+/// An approval that a client shows, and what it has answered itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownApproval {
+    /// The approval.
+    pub approval_id: String,
+    /// The call at which it is shown.
+    pub tool_call_id: String,
+    /// The answer, if the client gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<bool>,
+}
+
+impl Field for ShownApproval {
+    const EXPECTED: &'static str = "an approval";
+
+    fn from_value(value: Value, path: Path<'_>, nulls: Nulls) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(value, path, nulls)?;
+        Ok(Self {
+            approval_id: fields.take::<Id>("approvalId")?.0,
+            tool_call_id: fields.take::<Id>("toolCallId")?.0,
+            approved: fields.take("approved")?,
+        })
+    }
 }
 
 /// What a server sends.
@@ -141,6 +191,7 @@ impl ClientFrame {
         Ok(match kind.as_str() {
             "send" => Self::Send(Send {
                 request_id,
+                resumable: take_flag(&mut fields, "resumable")?,
                 id: fields.take::<ChatId>("id")?.0,
                 trigger: fields.take("trigger")?,
                 message_id: fields.take::<Option<Id>>("messageId")?.map(|id| id.0),
@@ -151,15 +202,21 @@ impl ClientFrame {
             }),
             "resume" => Self::Resume(Resume {
                 request_id,
+                resumable: take_flag(&mut fields, "resumable")?,
                 id: fields.take::<ChatId>("id")?.0,
                 last_sequence: fields.take("lastSequence")?,
+                message_id: fields.take::<Option<Id>>("messageId")?.map(|id| id.0),
+                step_sequence: fields.take("stepSequence")?,
+                step_hash: fields.take("stepHash")?,
+                approvals: fields.take::<Option<_>>("approvals")?.unwrap_or_default(),
                 headers: take_headers(&mut fields)?,
                 body: take_map(&mut fields, "body")?,
                 metadata: fields.take("metadata")?,
             }),
             "abort" => Self::Abort {
                 request_id,
-                stop: fields.take::<Option<bool>>("stop")?.unwrap_or_default(),
+                stop: take_flag(&mut fields, "stop")?,
+                id: fields.take::<Option<ChatId>>("id")?.map(|id| id.0),
             },
             _ => {
                 let expected = "\"send\", \"resume\" or \"abort\"";
@@ -178,6 +235,10 @@ impl ClientFrame {
     }
 }
 
+fn take_flag(fields: &mut Fields<'_>, key: &'static str) -> Result<bool, DecodeError> {
+    Ok(fields.take::<Option<bool>>(key)?.unwrap_or_default())
+}
+
 fn take_map(fields: &mut Fields<'_>, key: &'static str) -> Result<Map<String, Value>, DecodeError> {
     Ok(fields.take::<Option<_>>(key)?.unwrap_or_default())
 }
@@ -192,13 +253,37 @@ fn take_headers(fields: &mut Fields<'_>) -> Result<Map<String, Value>, DecodeErr
 }
 
 /// The text of a [`ServerFrame::Chunk`], for a chunk that is shared.
+#[inline]
 pub fn chunk_text(request_id: &str, sequence: u64, chunk: &Chunk) -> String {
+    write_chunk(request_id, sequence, b"", chunk)
+}
+
+/// The same for a chunk whose sequence a client can't foresee: see [`extent`].
+pub fn unforeseen_chunk_text(request_id: &str, sequence: u64, chunk: &Chunk) -> String {
+    write_chunk(request_id, sequence, b",\"gap\":true", chunk)
+}
+
+/// By how much the sequence of a resumable request grows with a chunk, unless its frame says `gap`: a
+/// delta counts its bytes, what no message keeps counts nothing, and everything else one.
+pub fn extent(chunk: &Chunk) -> u64 {
+    match chunk {
+        Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta) => delta.delta.len() as u64,
+        Chunk::Start(_) | Chunk::ResetStep => 0,
+        Chunk::Data(data) if data.transient == Some(true) => 0,
+        Chunk::ToolOutputAvailable(output) if output.preliminary == Some(true) => 0,
+        _ => 1,
+    }
+}
+
+#[inline]
+fn write_chunk(request_id: &str, sequence: u64, gap: &[u8], chunk: &Chunk) -> String {
     let mut out = Vec::with_capacity(128);
     out.extend_from_slice(b"{\"type\":\"chunk\",\"requestId\":");
     // Writing to memory can't fail.
     let _ = serde_json::to_writer(&mut out, request_id);
     out.extend_from_slice(b",\"sequence\":");
     let _ = serde_json::to_writer(&mut out, &sequence);
+    out.extend_from_slice(gap);
     out.extend_from_slice(b",\"chunk\":");
     chunk.write_json(&mut out);
     out.push(b'}');
@@ -246,6 +331,8 @@ impl ServerFrame {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::chunk::Start;
 
@@ -279,12 +366,16 @@ mod tests {
             frame,
             Ok(ClientFrame::Resume(Resume {
                 last_sequence: Some(4),
+                resumable: false,
                 ..
             }))
         ));
+        let text = r#"{"type":"resume","requestId":"r","resumable":true,"id":"c","lastSequence":9,"messageId":"m","stepSequence":4,"stepHash":4294967295,"approvals":[{"approvalId":"g","toolCallId":"t"},{"approvalId":"h","toolCallId":"u","approved":false}],"headers":{},"body":{}}"#;
+        assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
         for text in [
             r#"{"type":"abort","requestId":"r"}"#,
             r#"{"type":"abort","requestId":"r","stop":true}"#,
+            r#"{"type":"abort","requestId":"r","stop":true,"id":"c"}"#,
         ] {
             let frame = read(text).unwrap();
             assert_eq!(frame.request_id(), "r");
@@ -304,6 +395,44 @@ mod tests {
         assert_eq!(
             path(r#"{"type":"resume","requestId":"r","id":"c","lastSequence":-1}"#),
             "lastSequence"
+        );
+    }
+
+    #[test]
+    fn sequences_of_resumable_requests_count_what_a_message_keeps() {
+        let extents = [
+            (json!({"type": "start", "messageId": "m"}), 0),
+            (json!({"type": "start-step"}), 1),
+            (json!({"type": "text-start", "id": "1"}), 1),
+            (json!({"type": "text-delta", "id": "1", "delta": "ü😀"}), 6),
+            (
+                json!({"type": "reasoning-delta", "id": "1", "delta": "abc"}),
+                3,
+            ),
+            (json!({"type": "data-x", "data": 1, "transient": true}), 0),
+            (json!({"type": "data-x", "data": 1}), 1),
+            (
+                json!({"type": "tool-output-available", "toolCallId": "c", "output": 1, "preliminary": true}),
+                0,
+            ),
+            (
+                json!({"type": "tool-output-available", "toolCallId": "c", "output": 1}),
+                1,
+            ),
+            (json!({"type": "reset-step"}), 0),
+            (json!({"type": "finish"}), 1),
+        ];
+        for (chunk, expected) in extents {
+            assert_eq!(
+                extent(&Chunk::decode(chunk.clone()).unwrap()),
+                expected,
+                "{chunk}"
+            );
+        }
+        let text = unforeseen_chunk_text("r", 7, &Chunk::StartStep);
+        assert_eq!(
+            text,
+            r#"{"type":"chunk","requestId":"r","sequence":7,"gap":true,"chunk":{"type":"start-step"}}"#
         );
     }
 

@@ -78,6 +78,6 @@ pub use message::{Message, Role};
 pub use metadata::ProviderMetadata;
 pub use part::Part;
 pub use profile::Profile;
-pub use reply::{ApprovalReply, ChatUpdate, Given, OutputReply};
+pub use reply::{ApprovalReply, BranchSelection, ChatUpdate, Given, OutputReply};
 pub use request::{ChatRequest, Limits, Trigger};
 pub use tool_part::{ToolPart, ToolState};

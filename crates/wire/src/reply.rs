@@ -111,6 +111,23 @@ impl ChatUpdate {
     }
 }
 
+/// The body of `POST /api/chat/{id}/branches`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchSelection {
+    /// A message of the branch.
+    pub message_id: String,
+}
+
+impl BranchSelection {
+    /// Decodes a body.
+    pub fn from_slice(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(limits.json(bytes)?, Path::Root, Nulls::Absent)?;
+        let message_id = fields.take("messageId")?;
+        fields.nothing_left()?;
+        Ok(Self { message_id })
+    }
+}
+
 /// The body of `POST /api/calls/{id}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputReply {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ag_ui_langgraph import LangGraphAgent, add_langgraph_fastapi_endpoint
@@ -45,6 +46,8 @@ class Scripted(BaseChatModel):
             yield from called("get_weather", {"city": "Oslo"}, len(messages))
         elif "pay" in prompt:
             yield from called("pay", {"amount": 5}, len(messages))
+        elif "book" in prompt:
+            yield from called("book", {"place": "Maru"}, len(messages))
         elif "where" in prompt:
             yield from called("locate", {}, len(messages))
         else:
@@ -82,11 +85,29 @@ def pay(amount: int) -> str:
     return json.dumps({"paid": amount})
 
 
+@tool
+def book(place: str) -> str:
+    """Books a table."""
+    expires = datetime.now(UTC) + timedelta(hours=1)
+    answer = interrupt(
+        {
+            "message": f"For how many at {place}?",
+            "responseSchema": {
+                "type": "object",
+                "properties": {"people": {"type": "integer", "minimum": 1, "maximum": 12}},
+                "required": ["people"],
+            },
+            "expiresAt": expires.isoformat(),
+        }
+    )
+    return json.dumps({"booked": place, "answer": answer})
+
+
 class State(MessagesState):
     tools: list[Any]
 
 
-OWN = [get_weather, pay]
+OWN = [get_weather, pay, book]
 
 
 def ask(state: State) -> dict[str, Any]:

@@ -46,6 +46,12 @@ export class ChatApi {
     }
   }
 
+  /** Whether the chat's journal has something after a place. */
+  async hasChanged(chatId: string, seq: number, signal?: AbortSignal): Promise<boolean> {
+    const page = await this.#ask('GET', chatId, `/journal?after=${seq}&limit=1`, signal);
+    return isRecord(page) && Array.isArray(page.entries) && page.entries.length > 0;
+  }
+
   /** Stops the turn, and returns whether there was one to stop. */
   async stop(chatId: string, signal?: AbortSignal): Promise<boolean> {
     try {

@@ -1,9 +1,8 @@
 /** One socket that is opened when it is needed, and again when it is lost while it is needed. */
 
-import type { ApiError } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 import { Backoff, type BackoffOptions } from './backoff.ts';
 import type { ClientFrame } from './frame.ts';
-import { isPassing } from './retry.ts';
 import type { SpeechFrame } from './speech.ts';
 import { type Readable, Store } from './store.ts';
 import type { WebSocketLike } from './web-socket.ts';
@@ -293,6 +292,13 @@ export class WebSocketBlockedError extends Error {
   constructor() {
     super('The server can be reached, but not by WebSocket: does a proxy pass the upgrade on?');
   }
+}
+
+/** Whether an error may be gone a moment later: one of the network, or of a server that is busy. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError
+    ? error.status >= 500 || error.status === 429
+    : error instanceof TypeError;
 }
 
 function lostError(code: number | undefined, reason: string): TypeError {

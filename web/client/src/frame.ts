@@ -1,30 +1,29 @@
-/** The frames of the AI SDK's own WebSocket protocol, which version 7's transport speaks. */
+/** The frames of the AI SDK's own WebSocket protocol, which version 7's transport speaks, with ours. */
 import { type ErrorDetails, readErrorText } from './adk-stream-error.ts';
-import { type Chunk, isChunk, isRecord } from './chunk.ts';
+import { isChunk, isRecord } from './chunk.ts';
+import type { NumberedChunk, ResumePoint } from './stream-position.ts';
 
-export type SendFrame = {
+/** What the application adds to a request, computed again each time it is put on the wire. */
+export type Envelope = { headers: Record<string, string>; body: object; metadata: unknown };
+
+/** What every request says; `resumable` asks for sequences that a lost window is resumed by. */
+type Request = Envelope & { requestId: string; resumable: true; id: string };
+
+export type SendFrame = Request & {
   type: 'send';
-  requestId: string;
-  id: string;
   trigger: 'submit-message' | 'regenerate-message';
   messageId: string | undefined;
   messages: unknown[];
-  headers: Record<string, string>;
-  body: object;
-  metadata: unknown;
 };
 
-export type ResumeFrame = {
-  type: 'resume';
-  requestId: string;
-  id: string;
-  headers: Record<string, string>;
-  body: object;
-  metadata: unknown;
-};
+/** For the whole message, or for what follows a position in it. */
+export type ResumeFrame = Request & { type: 'resume' } & (
+    | ResumePoint
+    | { [field in keyof ResumePoint]?: undefined }
+  );
 
-/** With `stop`, the turn is stopped, too. */
-export type AbortFrame = { type: 'abort'; requestId: string; stop?: true };
+/** With `stop`, the turn of the chat is stopped, too. */
+export type AbortFrame = { type: 'abort'; requestId: string; stop?: true; id?: string };
 
 /** Answered with a `pong`: pages can't send the pings that WebSockets have. */
 export type PingFrame = { type: 'ping'; timestamp: number };
@@ -36,7 +35,7 @@ export type ClientFrame = RequestFrame | AbortFrame | PingFrame;
 
 export type ServerFrame =
   | { type: 'start' | 'end' | 'no-active'; requestId: string }
-  | { type: 'chunk'; requestId: string; sequence: number; chunk: Chunk }
+  | ({ type: 'chunk'; requestId: string } & NumberedChunk)
   | { type: 'error'; requestId: string; details: ErrorDetails };
 
 /** The answer to a ping, when all frames before that were received. */
@@ -55,7 +54,7 @@ export function readFrame(data: unknown): Received {
   if (!isRecord(frame) || typeof frame.type !== 'string') {
     return 'garbage';
   }
-  const { type, requestId, sequence, chunk, timestamp } = frame;
+  const { type, requestId, sequence, gap, chunk, timestamp } = frame;
   if (type === 'pong') {
     return { type, timestamp };
   }
@@ -69,7 +68,7 @@ export function readFrame(data: unknown): Received {
       return { type, requestId };
     case 'chunk':
       return isChunk(chunk) && Number.isSafeInteger(sequence)
-        ? { type, requestId, sequence: sequence as number, chunk }
+        ? { type, requestId, sequence: sequence as number, gap: gap === true, chunk }
         : 'garbage';
     case 'error':
       return { type, requestId, details: errorDetails(frame) };

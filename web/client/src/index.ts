@@ -23,6 +23,7 @@ export {
 } from './approvals.ts';
 export type { BackoffOptions } from './backoff.ts';
 export type { CallStorage } from './call-memory.ts';
+export type { FollowedChat } from './chat-follower.ts';
 export { AnswerChangedError } from './chat-window.ts';
 export {
   type AnnouncedCall,
@@ -36,6 +37,8 @@ export {
 } from './client-tools.ts';
 export { type ConnectionState, WebSocketBlockedError } from './connection.ts';
 export { withDigests } from './digests.ts';
+export type { Durable, DurableChatOptions } from './durable-chat.ts';
+export { type DurableChats, type DurableChatsOptions, durableChats } from './durable-chats.ts';
 export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 export type { AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
 export {
@@ -49,6 +52,13 @@ export {
 } from './question.ts';
 export { withoutRepeats } from './repeated.ts';
 export { sendAutomaticallyWhen } from './send-automatically.ts';
+export {
+  type ChatRow,
+  type ServerEvent,
+  type ServerEvents,
+  type ServerEventsOptions,
+  serverEvents,
+} from './server-events.ts';
 export type { Speech } from './speech.ts';
 export type { Readable } from './store.ts';
 export {
@@ -60,4 +70,11 @@ export {
 export { type TicketOptions, ticketFrom } from './ticket.ts';
 export { AdkStreamChatTransport } from './transport.ts';
 export type { AdkStreamChatTransportOptions } from './transport-options.ts';
+export {
+  boundedPieces,
+  escapeUntrusted,
+  type UntrustedPiece,
+  untrustedPieces,
+  untrustedPieceText,
+} from './untrusted-text.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';

@@ -3,14 +3,13 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { throwErrors } from './adk-stream-error.ts';
 import type { ApiError } from './api-error.ts';
 import { ChatApi } from './chat-api.ts';
-import { ChatWindow, type Question } from './chat-window.ts';
+import { ChatWindow, type WindowRequest } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
 import { withDigests } from './digests.ts';
-import { type RequestFrame, readFrame } from './frame.ts';
+import { type AbortFrame, type Envelope, readFrame } from './frame.ts';
 import { type HeadersLike, mergeHeaders, resolve } from './resolvable.ts';
 import { probeSocket } from './socket-probe.ts';
 import { Speech } from './speech.ts';
-import { Stops } from './stops.ts';
 import type { Readable } from './store.ts';
 import type { AdkStreamChatTransportOptions } from './transport-options.ts';
 import { socketUrl } from './web-socket.ts';
@@ -21,9 +20,6 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
 
-/** The envelope of a request, computed again each time it is put on the wire. */
-type Envelope = { headers: Record<string, string>; body: object; metadata: unknown };
-
 export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
 {
@@ -33,14 +29,11 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   readonly #options: AdkStreamChatTransportOptions<UI_MESSAGE>;
   readonly #api: string;
   readonly #chats: ChatApi;
-  readonly #stops: Stops;
   readonly #connection: Connection;
   readonly #windows = new Map<ChatWindow, () => Promise<Envelope>>();
-  readonly #lastMessageIds = new Map<string, string>();
   readonly #speeches = new Set<Speech>();
-  /** Chats whose turns the server was asked to stop, by the pings that confirm it. */
-  readonly #unconfirmedStops = new Map<unknown, string>();
-  #requests = 0;
+  /** Stops that the server has not confirmed, by the pings that are sent behind them. */
+  readonly #stops = new Map<unknown, AbortFrame & { id: string }>();
   #pings = 0;
 
   constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
@@ -51,8 +44,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       headers: options.headers,
       fetch: options.fetch,
     });
-    this.#stops = new Stops(this.#chats);
-    const isWaiting = () => this.#unconfirmedStops.size > 0 || this.#waiting.length > 0;
+    const isWaiting = () => this.#stops.size > 0 || this.#waiting.length > 0;
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
@@ -66,6 +58,9 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
           return isWaiting();
         },
         onOpen: () => {
+          for (const timestamp of this.#stops.keys()) {
+            this.#sendStop(timestamp);
+          }
           for (const window of this.#waiting) {
             void this.#put(window);
           }
@@ -73,6 +68,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
         onData: data => this.#receive(data),
         onLost: (code, reason) => this.#lost(code, reason),
         onGivenUp: error => {
+          this.#stops.clear();
           for (const window of this.#waiting) {
             window.fail(error);
           }
@@ -89,8 +85,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   async sendMessages(options: SendOptions<UI_MESSAGE>): Promise<ReadableStream<UIMessageChunk>> {
     const { chatId, trigger, messageId, abortSignal } = options;
     abortSignal?.throwIfAborted();
-    await this.#stops.settled(chatId);
-    abortSignal?.throwIfAborted();
     const prepared = await this.#prepare(options);
     abortSignal?.throwIfAborted();
     const envelope = async () => ({ ...(await this.#envelope(options)), ...prepared.envelope });
@@ -98,8 +92,14 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     const { messages, base } = JSON.parse(
       JSON.stringify({ messages: prepared.messages, base: baseOf(options) }),
     );
-    const question: Question = { kind: 'send', trigger, messageId, messages, base };
-    return streamOf(this.#open(chatId, question, envelope, abortSignal));
+    // What is said now ends the turn before it, and is not to be stopped.
+    for (const [timestamp, { id }] of this.#stops) {
+      if (id === chatId) {
+        this.#stops.delete(timestamp);
+      }
+    }
+    const request: WindowRequest = { kind: 'send', trigger, messageId, messages, base };
+    return streamOf(this.#open(chatId, request, envelope, abortSignal));
   }
 
   async reconnectToStream(
@@ -148,49 +148,36 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     for (const window of [...this.#windows.keys()]) {
       window.fail(new Error('The chat transport was closed.'));
     }
-    this.#unconfirmedStops.clear();
+    this.#stops.clear();
     this.#connection.close();
   }
 
   get #waiting(): ChatWindow[] {
-    return [...this.#windows.keys()].filter(window => window.needsSocket);
+    return [...this.#windows.keys()].filter(window => window.isOpen);
   }
 
   #open(
     chatId: string,
-    question: Question,
+    request: WindowRequest,
     envelope: () => Promise<Envelope>,
     abortSignal: AbortSignal | undefined,
   ): ChatWindow {
-    const waiting = this.#waiting.filter(window => window.requestId === undefined);
+    const waiting = this.#waiting.filter(window => !window.isOnWire);
     if (waiting.length >= (this.#options.maxWaiting ?? 32)) {
       throw new TypeError('Too many requests wait for the network connection.');
     }
     const onAbort = () => this.#abort(window, abortSignal);
-    const window = new ChatWindow(
-      chatId,
-      question,
-      {
-        chats: this.#chats,
-        canReset: this.#options.profile === 'v7',
-        lastMessageId: id => this.#lastMessageIds.get(id),
-        onProgress: ({ messageId }) => {
-          this.#connection.progressed();
-          if (messageId !== undefined) {
-            this.#lastMessageIds.set(chatId, messageId);
-          }
-        },
-        onAbandoned: requestId => this.#leave(requestId),
-        onOver: () => {
-          this.#windows.delete(window);
-          abortSignal?.removeEventListener('abort', onAbort);
-        },
+    const host = {
+      onProgress: () => this.#connection.progressed(),
+      onOver: () => {
+        this.#windows.delete(window);
+        abortSignal?.removeEventListener('abort', onAbort);
       },
-      () => {
-        this.#leave(window.requestId);
-        window.end();
-      },
-    );
+    };
+    const window = new ChatWindow(chatId, request, host, () => {
+      this.#leave(window);
+      window.end();
+    });
     this.#windows.set(window, envelope);
     abortSignal?.addEventListener('abort', onAbort, { once: true });
     if (this.#connection.isOpen) {
@@ -201,21 +188,20 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     return window;
   }
 
-  /** Puts a window's question on the wire. */
+  /** Puts a window's request on the wire. */
   async #put(window: ChatWindow): Promise<void> {
     const { generation } = this.#connection;
     try {
-      const as = await window.ask();
       const envelope = await this.#windows.get(window)?.();
-      // The socket may be another one by now, which has put the question itself.
-      const isCurrent = generation === this.#connection.generation && window.needsSocket;
+      // The socket may be another one by now, which has put the request itself.
+      const isCurrent = generation === this.#connection.generation && window.isOpen;
       if (envelope === undefined || !isCurrent) {
         return;
       }
-      const frame = this.#frame(window, as, envelope);
+      const frame = window.frame(envelope);
       if (this.#connection.send(frame)) {
-        window.asked(frame.requestId, as);
-        if (as === 'send') {
+        window.markSent(frame);
+        if (frame.type === 'send') {
           this.#beginSpeech(window.chatId);
         }
       }
@@ -232,19 +218,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     }
   }
 
-  #frame(
-    { chatId, question }: ChatWindow,
-    as: 'send' | 'resume',
-    envelope: Envelope,
-  ): RequestFrame {
-    const requestId = `request-${++this.#requests}`;
-    if (as === 'resume' || question.kind === 'resume') {
-      return { type: 'resume', requestId, id: chatId, ...envelope };
-    }
-    const { trigger, messageId, messages } = question;
-    return { type: 'send', requestId, id: chatId, trigger, messageId, messages, ...envelope };
-  }
-
   #receive(data: unknown): void {
     const frame = readFrame(data);
     if (frame === 'foreign') {
@@ -255,10 +228,12 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       return;
     }
     if (frame.type === 'pong') {
-      this.#unconfirmedStops.delete(frame.timestamp);
+      this.#stops.delete(frame.timestamp);
       return;
     }
-    const window = this.#waiting.find(({ requestId }) => requestId === frame.requestId);
+    const window = this.#waiting.find(
+      ({ requestId, isOnWire }) => isOnWire && requestId === frame.requestId,
+    );
     if (window?.take(frame) === false) {
       this.#connection.cut('a frame that is missing');
     }
@@ -267,14 +242,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   #lost(code: number | undefined, reason: string): void {
     for (const speech of this.#speeches) {
       speech.lost();
-    }
-    const unstopped = new Set(this.#unconfirmedStops.values());
-    this.#unconfirmedStops.clear();
-    for (const chatId of unstopped) {
-      // What was said since ends the turn as well, and is not to be stopped.
-      if (!this.#waiting.some(window => window.chatId === chatId)) {
-        this.#stops.begin(chatId);
-      }
     }
     for (const window of this.#waiting) {
       if (code === messageTooBig && window.isUnanswered) {
@@ -287,18 +254,21 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
 
   /** The chat was stopped. */
   #abort(window: ChatWindow, signal: AbortSignal | undefined): void {
-    const { chatId, requestId, isStarted, isUnanswered } = window;
+    const { chatId, requestId, isStarted, isUnanswered, request } = window;
     // Who gives up a resumed stream before it came has seen nothing that could be stopped.
-    const isAsked = isStarted || (isUnanswered && window.question.kind === 'send');
-    const stopsTurn = (this.#options.stopOnAbort ?? false) && isAsked;
-    const isSent = this.#leave(requestId, stopsTurn);
-    if (stopsTurn && isSent) {
-      this.#confirmStop(chatId);
-    } else if (stopsTurn) {
-      this.#stops.begin(chatId);
+    const isAsked = isStarted || (isUnanswered && request.kind === 'send');
+    if ((this.#options.stopOnAbort ?? false) && isAsked) {
+      this.#stops.set(++this.#pings, { type: 'abort', requestId, stop: true, id: chatId });
+      if (this.#connection.isOpen) {
+        this.#sendStop(this.#pings);
+      } else {
+        this.#connection.need();
+      }
+    } else {
+      this.#leave(window);
     }
     // Callers that wait for it get the reason; its reader sees its end.
-    if (window.question.kind === 'resume' && !isStarted) {
+    if (request.kind === 'resume' && !isStarted) {
       window.fail(abortError(signal));
     } else {
       window.end();
@@ -306,18 +276,18 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   }
 
   /** The socket may be lost before the server reads what was sent: a ping behind it shows that. */
-  #confirmStop(chatId: string): void {
-    const timestamp = ++this.#pings;
-    this.#unconfirmedStops.set(timestamp, chatId);
-    this.#connection.send({ type: 'ping', timestamp });
+  #sendStop(timestamp: unknown): void {
+    const stop = this.#stops.get(timestamp);
+    if (stop !== undefined && this.#connection.send(stop)) {
+      this.#connection.send({ type: 'ping', timestamp: timestamp as number });
+    }
   }
 
-  /** Nobody reads the answer any more. Returns whether that was sent. */
-  #leave(requestId: string | undefined, stop = false): boolean {
-    if (requestId === undefined) {
-      return false;
+  /** Nobody reads the answer any more. */
+  #leave({ requestId, isOnWire }: ChatWindow): void {
+    if (isOnWire) {
+      this.#connection.send({ type: 'abort', requestId });
     }
-    return this.#connection.send({ type: 'abort', requestId, ...(stop && { stop }) });
   }
 
   async #openSocket() {

@@ -9,7 +9,7 @@ import { AdkStreamChatTransport } from '../src/transport.ts';
 import type { WebSocketLike } from '../src/web-socket.ts';
 import { plainText } from './support/flows.ts';
 import { MemoryChat } from './support/memory-chat.ts';
-import { atOnce, open, play } from './support/play.ts';
+import { atOnce, open, play, shown } from './support/play.ts';
 
 /** Any frame of a client, with a request or without. */
 type SentFrame = (RequestFrame | AbortFrame) | (PingFrame & { requestId?: undefined });
@@ -149,6 +149,7 @@ describe('what is sent', () => {
       {
         type: 'send',
         requestId: expect.any(String),
+        resumable: true,
         id: 'chat',
         trigger: 'submit-message',
         messages: request.messages,
@@ -487,33 +488,32 @@ test('a resumed stream that is given up before it came stops nothing', async () 
 
 test('a chat that the server forgot is an error', async () => {
   vi.useRealTimers();
-  const played = open(
-    plainText,
-    { cutsAt: [5], endsMeanwhile: true },
-    {
-      fetch: async () => Response.json({ error: { code: 'unknown_chat' } }, { status: 404 }),
-    },
-  );
+  const played = open(plainText, { cutsAt: [5], forgets: true });
   await played.chat.say('hi');
   expect(played.chat.error?.message).toMatch(/no longer there/);
-});
-
-test('a turn that failed meanwhile is an error', async () => {
-  vi.useRealTimers();
-  const played = open(plainText, { cutsAt: [5], endsMeanwhile: true });
-  played.server.status = 'failed';
-  await played.chat.say('hi');
-  expect(played.chat.error?.message).toMatch(/failed/);
 });
 
 test('a turn that failed meanwhile is an error with all that the server says of it', async () => {
   vi.useRealTimers();
   const error = { code: 'rate_limited', message: 'Too many requests.', retryAfterMs: 18_000 };
-  const played = open(plainText, { cutsAt: [5], endsMeanwhile: true });
-  Object.assign(played.server, { status: 'failed', error });
+  const played = open(plainText, { cutsAt: [5] });
+  played.server.turn.failure = error;
   await played.chat.say('hi');
   expect(played.chat.error).toBeInstanceOf(AdkStreamError);
   expect(played.chat.error).toMatchObject(error);
+});
+
+test('a chat that is handed over goes on with the next server', async () => {
+  vi.useRealTimers();
+  const whole = await play(plainText);
+  const played = open(plainText);
+  const data = { code: 'handed_over', message: 'Come back.' };
+  played.server.intruder = (frame, count) =>
+    count === 6 ? [{ ...frame, gap: true, chunk: { type: 'data-error', data } }] : [frame];
+  await played.chat.say('hi');
+  expect(played.chat.error).toBeUndefined();
+  expect(shown(played)).toEqual(shown(whole));
+  expect(played.server.sockets).toHaveLength(2);
 });
 
 describe('a socket that does not open', () => {

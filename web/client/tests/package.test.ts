@@ -27,20 +27,31 @@ const imports = (file: string) =>
     ([, name = '']) => name,
   );
 
-test('needs nothing but its peers, and React for the hooks alone', () => {
-  expect(manifest.dependencies).toBeUndefined();
-  expect(Object.keys(manifest.peerDependencies)).toEqual(['ai', 'react']);
-  expect(manifest.peerDependenciesMeta).toEqual({ react: { optional: true } });
-  const others = files().flatMap(file =>
-    imports(file)
-      .filter(name => !name.startsWith('.'))
-      .map(name => `${file}: ${name}`),
+test('needs nothing but its peers, and each framework for its own entry alone', () => {
+  const { dependencies, peerDependencies, peerDependenciesMeta } = manifest;
+  expect(dependencies).toBeUndefined();
+  const peers = Object.keys(peerDependencies);
+  const frameworks = ['@ai-sdk/react', '@ai-sdk/svelte', '@ai-sdk/vue', 'react', 'svelte', 'vue'];
+  expect(peers.filter(name => name !== 'ai').sort()).toEqual(frameworks);
+  for (const name of frameworks) {
+    expect(peerDependenciesMeta[name], name).toEqual({ optional: true });
+  }
+  const foreign = new Set(
+    files().flatMap(file =>
+      imports(file)
+        .filter(name => !name.startsWith('.'))
+        .map(name => `${file.includes('/') ? dirname(file) : '.'}: ${name}`),
+    ),
   );
-  expect(others.sort()).toEqual([
-    'react/use-approvals.js: react',
-    'react/use-client-tools.js: react',
-    'react/use-connection.js: react',
-    'send-automatically.js: ai',
+  expect([...foreign].sort()).toEqual([
+    '.: ai',
+    'react: @ai-sdk/react',
+    'react: react',
+    'svelte: @ai-sdk/svelte',
+    'svelte: svelte',
+    'svelte: svelte/reactivity',
+    'vue: @ai-sdk/vue',
+    'vue: vue',
   ]);
 });
 
@@ -54,9 +65,10 @@ test('every import leads somewhere', () => {
 });
 
 test('every entry has code and types', () => {
-  for (const { types, default: code } of Object.values<Record<string, string>>(manifest.exports)) {
-    for (const path of [types, code]) {
-      expect(existsSync(join(built, (path ?? '').replace('./dist/', ''))), path).toBe(true);
+  for (const targets of Object.values<Record<string, string>>(manifest.exports)) {
+    expect(Object.keys(targets)).toEqual(expect.arrayContaining(['types', 'default']));
+    for (const path of Object.values(targets)) {
+      expect(existsSync(join(built, path.replace('./dist/', ''))), path).toBe(true);
     }
   }
   expect(manifest.sideEffects).toBe(false);

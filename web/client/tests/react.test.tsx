@@ -164,7 +164,7 @@ describe('a chat', () => {
     root.unmount();
     // Version 7 aborts when it unmounts; only the option makes that stop the turn.
     const aborts = () => chat.server.received.filter(frame => frame.type === 'abort');
-    const expected = stopOnAbort ? { type: 'abort', stop: true } : { type: 'abort' };
+    const expected = stopOnAbort ? { type: 'abort', stop: true, id: 'chat' } : { type: 'abort' };
     await until('it is aborted', () => aborts().length === (isVersion7 ? 1 : 0));
     expect(aborts().map(({ requestId: _, ...frame }) => frame)).toEqual(
       isVersion7 ? [expected] : [],

@@ -33,6 +33,10 @@ export type Capability =
   | 'named-failure'
   /** An agent that is asked too often says when to try again. */
   | 'retry-time'
+  /** What a page runs without a question waits for the agent's own question of its step, or does not end it. */
+  | 'page-tool-after-question'
+  /** The agent says that a call failed, and not only in words. */
+  | 'failed-call'
   /** A client can ask for the stream of a turn that runs. */
   | 'resume'
   /** A client can name the profile of the SDK that it is spoken to in. */
@@ -135,6 +139,29 @@ const aiSdk: Reasons = {
   'named-failure': 'a stream of the AI SDK says of a failure only one sentence, without a code',
 };
 
+/** An agent behind adk-stream that speaks AG-UI: pydantic-ai 2.66.0, whose adapter is its own. */
+const agUiAgent: Reasons = {
+  ...atOnce,
+  'edited-input':
+    'AG-UI 1.0 has no field for an edited input: pydantic-ai takes `editedArgs`, which others do not',
+  'late-result':
+    'a call of AG-UI 1.0 has one result, which belongs to the run that made the call or to the next',
+  'preliminary-output': 'a call of AG-UI 1.0 has one result, and nothing before it',
+  'partial-answers': 'a run of AG-UI 1.0 takes all answers to the run before it together',
+  'page-tool-beside-question':
+    'the client does not see what the agent runs by itself, and would send the output for ever',
+  'asking-tool':
+    'a tool of pydantic-ai 2.66.0 asks before it runs, and not in the middle of its work',
+  'tool-outlives-server':
+    'a tool of pydantic-ai 2.66.0 asks before it runs, and not in the middle of its work',
+  'page-tool-after-question':
+    'a tool that the agent was offered is decided on here: the page is shown its call with the step, and the question after it, by a proxy call',
+  'failed-call':
+    'TOOL_CALL_RESULT of AG-UI 1.0 has no field for it: the text of an error is an output',
+  'named-failure':
+    'RUN_ERROR of pydantic-ai 2.66.0 has the text of the exception, and no code that others share',
+};
+
 const joinsCalls =
   'by the Messages API, LiteLLM 1.103.7 joins the inputs of calls that are made at once into one text';
 
@@ -181,6 +208,7 @@ const beforeTheAgent = [
   'old-turn',
   'principal',
   'profile',
+  'queue',
   'refusal',
 ];
 
@@ -196,6 +224,9 @@ const notAtAdk = [
 
 /** No tool of the AI SDK asks a person or a page while it works, or has a result later. */
 const notAtAiSdk = [...notAtAdk, 'blocking-tool', 'nested-client-call', 'recorded'];
+
+/** The same for an agent that speaks AG-UI. */
+const notAtAgUi = notAtAiSdk;
 
 /** What every client of a model's API has to do: text, a payment, a denial, a tool of the page. */
 const modelBasics = ['payment', 'client-tool', 'approved-client-tool'];
@@ -222,8 +253,8 @@ export const cells = {
     transport: 'legacy',
     agent: 'demo',
     cannot: { ...atOnce, ...legacy },
-    // No frame names the message that it answers.
-    without: [...withoutPages, 'one-at-a-time', 'old-turn', 'profile'],
+    // No frame names the message that it answers, or says what a message waits for.
+    without: [...withoutPages, 'one-at-a-time', 'old-turn', 'profile', 'queue'],
   },
   'legacy-live': {
     transport: 'legacy',
@@ -298,6 +329,28 @@ export const cells = {
     agent: 'ai-sdk-6',
     cannot: aiSdk,
     without: notAtAiSdk,
+    shortRun: [],
+  },
+  'ai-sdk-6-socket': {
+    transport: 'socket',
+    agent: 'ai-sdk-6',
+    cannot: { ...aiSdk, ...socket },
+    without: notAtAiSdk,
+    shortRun: [],
+  },
+  // `ag-ui` is the name of the tests with AG-UI's own clients.
+  'ag-ui-agent': {
+    transport: 'sse',
+    agent: 'ag-ui',
+    cannot: agUiAgent,
+    without: notAtAgUi,
+    shortRun: [...modelBasics, 'payments', 'mixed-step'],
+  },
+  'ag-ui-agent-socket': {
+    transport: 'socket',
+    agent: 'ag-ui',
+    cannot: { ...agUiAgent, ...socket },
+    without: notAtAgUi,
     shortRun: [],
   },
   'adk-live': {

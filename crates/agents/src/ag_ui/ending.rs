@@ -1,16 +1,20 @@
 //! How a run ends: with an answer, or with something that it waits for.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
+use turn::At;
 use turn::agent::{AgentEvent, Asking};
 use turn::call::Outcome as CallOutcome;
 use turn::event::Finish;
 use turn::metadata::{OURS, PATH};
 use wire::ag_ui::{Interrupt, Outcome, TokenUsage};
 
-use super::KEPT;
 use super::calls::OpenCall;
-use super::interrupt::{INTERRUPT, Question};
+use super::interrupt::{INTERRUPT, MAX_ACTIONS, Question};
+use super::langgraph::actions;
 use super::reading::Reading;
+use super::{KEPT, PROVIDER, moment};
 use crate::model::Failure;
 use crate::model::metadata::{self, Usage};
 use crate::question::about_call;
@@ -51,47 +55,51 @@ impl Reading {
     /// Asks what the run waits for. Calls that it has not run, and that nobody is asked about, it will
     /// tell of again.
     fn ask(&mut self, interrupts: &[Interrupt], said: &mut Vec<Said>) -> Result<(), Failure> {
-        let named = |call: &OpenCall| {
-            let mut all = interrupts.iter();
-            all.any(|interrupt| interrupt.tool_call_id.as_ref() == Some(&call.id))
-        };
         let open: Vec<OpenCall> = std::mem::take(&mut self.calls.open);
-        let mut others = open.iter().filter(|call| !call.is_offered && !named(call));
-        // Where it can be meant of one call only, it is.
-        let alone = match (interrupts, others.next(), others.next()) {
-            ([interrupt], Some(call), None) if interrupt.tool_call_id.is_none() => Some(call),
-            _ => None,
-        };
+        let mut asked = HashSet::new();
         for interrupt in interrupts {
-            let by_name = open
-                .iter()
-                .find(|call| interrupt.tool_call_id.as_ref() == Some(&call.id));
-            let Some(question) = Question::of(interrupt) else {
-                return Err(refused(by_name.or(alone), said));
-            };
-            match by_name.or(alone) {
-                Some(call) => {
-                    // The result of a call that the agent has to run comes with the next run.
-                    let question = match by_name {
-                        Some(_) => question,
-                        None => question.of_open_call(),
-                    };
-                    let token = question.token();
-                    let mut metadata = call.metadata.clone();
-                    metadata[KEPT][INTERRUPT] = token.clone();
-                    said.push(Said::Ask {
-                        id: call.id.clone(),
-                        asking: Asking {
-                            question: words(interrupt, Some(call)),
-                            token: Some(token),
-                        },
-                        metadata,
-                    });
+            let about = about(interrupt, interrupts, &open);
+            asked.extend(about.iter().map(|call| call.id.as_str()));
+            let expires = match interrupt.expires_at.as_deref().map(moment::parse) {
+                Some(None) => {
+                    let failure = PROVIDER.unreadable("an interrupt's expiresAt is no moment");
+                    return Err(not_asked(&about, failure, said));
                 }
-                None => said.push(self.question(interrupt, &question)),
+                expires => expires.flatten(),
+            };
+            let listed = actions(interrupt);
+            let count = match interrupt.response_schema {
+                Some(_) => 1,
+                None => listed.len().max(1),
+            };
+            if count > 1 && about.len() != count {
+                let message = "The agent asks about several calls at once, and not all of them \
+                               are known here.";
+                let failure = Failure::new("agent_question_unsupported", message);
+                return Err(not_asked(&about, failure, said));
+            }
+            if about.is_empty() {
+                said.push(self.question(interrupt, expires));
+            }
+            for (place, call) in about.into_iter().enumerate() {
+                let is_named = interrupt.tool_call_id.as_ref() == Some(&call.id);
+                let question = match (count, is_named) {
+                    (1, true) => Question::of(interrupt),
+                    // The result of a call that the agent has to run comes with the next run.
+                    (1, false) => Question::of(interrupt).of_open_call(),
+                    _ => Question::of_action(interrupt, place, count),
+                };
+                let words = words(interrupt, listed.get(place), &question, Some(call));
+                let mut metadata = call.metadata.clone();
+                metadata[KEPT][INTERRUPT] = question.token();
+                said.push(Said::Ask {
+                    id: call.id.clone(),
+                    asking: asking(interrupt, &question, words, expires),
+                    metadata,
+                });
             }
         }
-        let is_asked = |call: &OpenCall| named(call) || alone.is_some_and(|one| one.id == call.id);
+        let is_asked = |call: &OpenCall| asked.contains(call.id.as_str());
         let waiting = open
             .iter()
             .filter(|call| !call.is_offered && !is_asked(call));
@@ -100,10 +108,10 @@ impl Reading {
     }
 
     /// An interrupt that is about no call, as a call of its own.
-    fn question(&self, interrupt: &Interrupt, question: &Question) -> Said {
-        let token = question.token();
-        let mut metadata = json!({ KEPT: { INTERRUPT: token, "isOurs": true } });
-        let path = self.path(interrupt.subagent_run_id.as_deref());
+    fn question(&self, interrupt: &Interrupt, expires: Option<At>) -> Said {
+        let question = Question::of(interrupt);
+        let mut metadata = json!({ KEPT: { INTERRUPT: question.token(), "isOurs": true } });
+        let path = self.subagents.path(interrupt.subagent_run_id.as_deref());
         if !path.is_empty() {
             metadata[OURS] = json!({ PATH: path });
         }
@@ -120,45 +128,106 @@ impl Reading {
             }
         }
         let reason = Some(interrupt.reason.clone()).filter(|reason| !reason.is_empty());
+        let first = actions(interrupt).first();
+        let words = words(interrupt, first, &question, None);
         Said::Call(ProposedCall {
             id: interrupt.id.clone(),
             tool: reason.unwrap_or_else(|| INTERRUPT.to_owned()),
             input,
             metadata,
             is_agents: true,
-            state: CallState::Asked(Asking {
-                question: words(interrupt, None),
-                token: Some(token),
-            }),
+            state: CallState::Asked(asking(interrupt, &question, words, expires)),
         })
     }
 }
 
-/// What a person is asked.
-fn words(interrupt: &Interrupt, call: Option<&OpenCall>) -> String {
-    let message = interrupt.message.clone().filter(|words| !words.is_empty());
-    let description = || {
-        let first = "/langgraph/raw/action_requests/0/description";
-        let words = interrupt.metadata.as_ref()?.pointer(first)?.as_str()?;
-        Some(words.to_owned())
+/// The calls that an interrupt is about: those that LangChain's middleware lists, the one that is named, or
+/// the only one that can be meant.
+fn about<'a>(interrupt: &Interrupt, all: &[Interrupt], open: &'a [OpenCall]) -> Vec<&'a OpenCall> {
+    let is_of = |interrupt: &Interrupt, call: &OpenCall| {
+        interrupt.tool_call_id.as_deref() == Some(call.id.as_str())
     };
-    let own = || match call {
-        Some(call) => about_call(&call.tool, Some(&call.input)),
-        None => "The agent asks whether it may go on. May it?".to_owned(),
-    };
-    message.or_else(description).unwrap_or_else(own)
+    if let Some(named) = open.iter().find(|call| is_of(interrupt, call)) {
+        return vec![named];
+    }
+    let is_named = |call: &OpenCall| all.iter().any(|other| is_of(other, call));
+    let others = open
+        .iter()
+        .filter(|call| !call.is_offered && !is_named(call));
+    let mut others: Vec<_> = others.collect();
+    let listed = actions(interrupt);
+    if interrupt.response_schema.is_none() && (1..=MAX_ACTIONS).contains(&listed.len()) {
+        let found = listed.iter().filter_map(|action| {
+            let is_meant = |call: &&OpenCall| {
+                action["name"] == call.tool.as_str() && action["args"] == call.input
+            };
+            let place = others.iter().position(is_meant)?;
+            Some(others.remove(place))
+        });
+        let found: Vec<_> = found.collect();
+        if !found.is_empty() || listed.len() > 1 {
+            return found;
+        }
+    }
+    match (all, others.as_slice(), &interrupt.tool_call_id) {
+        ([_], [alone], None) => vec![alone],
+        _ => Vec::new(),
+    }
 }
 
-/// An interrupt that yes or no does not answer. The call that it is about did not run.
-fn refused(call: Option<&OpenCall>, said: &mut Vec<Said>) -> Failure {
-    let message = "The agent asks for more than yes or no, and nobody can be asked that here.";
-    said.extend(call.map(|call| Said::Result {
+fn asking(
+    interrupt: &Interrupt,
+    question: &Question,
+    words: String,
+    expires: Option<At>,
+) -> Asking {
+    let schema = interrupt.response_schema.clone();
+    Asking {
+        question: words,
+        token: Some(question.token()),
+        schema: schema.filter(|_| question.asks_for_data()),
+        expires,
+    }
+}
+
+/// What a person is asked.
+fn words(
+    interrupt: &Interrupt,
+    action: Option<&Value>,
+    question: &Question,
+    call: Option<&OpenCall>,
+) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let described = |value: &Value| value.get("description").and_then(text);
+    let schema = interrupt.response_schema.as_ref();
+    let schema = schema.filter(|_| question.asks_for_data());
+    let found = [
+        interrupt.message.clone(),
+        action.and_then(described),
+        schema.and_then(described),
+        schema.and_then(|schema| text(schema.get("title")?)),
+    ];
+    let mut found = found.into_iter().flatten();
+    let own = || match (call, question.asks_for_data()) {
+        (Some(call), true) => format!("The agent asks for data before it runs {}.", call.tool),
+        (Some(call), false) => about_call(&call.tool, Some(&call.input)),
+        (None, true) => "The agent asks for data.".to_owned(),
+        (None, false) => "The agent asks whether it may go on. May it?".to_owned(),
+    };
+    found
+        .find(|words| !words.trim().is_empty())
+        .unwrap_or_else(own)
+}
+
+/// An interrupt that nobody is asked. The calls that it is about did not run.
+fn not_asked(calls: &[&OpenCall], failure: Failure, said: &mut Vec<Said>) -> Failure {
+    said.extend(calls.iter().map(|call| Said::Result {
         id: call.id.clone(),
         outcome: CallOutcome::Error {
-            error: format!("It did not run: {message}"),
+            error: format!("It did not run: {}", failure.message),
         },
     }));
-    Failure::new("agent_question_unsupported", message)
+    failure
 }
 
 /// The tokens of a run, for the message's metadata.

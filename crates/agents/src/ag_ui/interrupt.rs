@@ -1,8 +1,9 @@
 //! What an agent asks by an interrupt, and the answer that it gets.
 //!
-//! A person says yes or no. The answer has the form that the interrupt's schema wants, where yes or no is
-//! enough for it: `{approved, reason?}` as pydantic-ai has it, a flag of another name, a plain boolean, or
-//! the decision that LangChain's middleware wants. An interrupt that wants more is refused.
+//! Where yes or no is enough for the interrupt's schema, a person is asked for that, and the answer has the
+//! form that the schema wants: `{approved, reason?}` as pydantic-ai has it, a flag of another name, a plain
+//! boolean, or the decisions that LangChain's middleware wants. Otherwise a person is asked for data that
+//! fits the schema, and the data is the answer.
 
 use serde_json::{Map, Value, json};
 use turn::agent::{HistoryItem, OwnCall, Part, StepRequest};
@@ -11,12 +12,19 @@ use turn::gate::Decision;
 use wire::ag_ui::{Interrupt, ResumeEntry, ResumeStatus};
 
 use super::kept;
+use super::langgraph::actions;
 
 /// The field of what is kept of a call: how its interrupt is answered.
 pub(super) const INTERRUPT: &str = "interrupt";
 
 /// The names under which schemas have yes or no.
 const FLAGS: [&str; 3] = ["approved", "confirmed", "accepted"];
+
+/// How many calls one interrupt may ask about.
+pub(super) const MAX_ACTIONS: usize = 64;
+
+/// Why a call is not to run that was asked about beside others, and that nobody decided on.
+const UNDECIDED: &str = "Nobody answered in time.";
 
 /// How an interrupt is answered. It comes back with the decision, as the gate's token.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,20 +44,42 @@ enum Form {
     Flag(String),
     /// True or false.
     Boolean,
-    /// What LangChain's middleware wants of the one call that it asks about.
-    Decisions,
+    /// A decision of those that LangChain's middleware wants of the calls that it asks about.
+    Decision {
+        /// Its place among them.
+        place: usize,
+        /// How many they are.
+        count: usize,
+    },
+    /// What a person was asked for.
+    Data,
 }
 
 impl Question {
-    /// How an interrupt is answered; nothing, if yes or no is not enough.
-    pub(super) fn of(interrupt: &Interrupt) -> Option<Self> {
+    /// How an interrupt is answered that asks one thing.
+    pub(super) fn of(interrupt: &Interrupt) -> Self {
         let call = interrupt.tool_call_id.as_deref();
-        Some(Self {
+        Self {
             id: interrupt.id.clone(),
-            form: form(interrupt)?,
+            form: form(interrupt),
             is_result: call.is_none_or(|call| call == interrupt.id),
             is_named: call.is_some_and(|call| call != interrupt.id),
-        })
+        }
+    }
+
+    /// How one of several calls is answered that LangChain's middleware asks about at once.
+    pub(super) fn of_action(interrupt: &Interrupt, place: usize, count: usize) -> Self {
+        Self {
+            id: interrupt.id.clone(),
+            form: Form::Decision { place, count },
+            is_result: false,
+            is_named: false,
+        }
+    }
+
+    /// Whether a person is asked for data, and not for a yes or a no.
+    pub(super) fn asks_for_data(&self) -> bool {
+        self.form == Form::Data
     }
 
     /// The same, of a call that the agent has yet to run.
@@ -64,7 +94,8 @@ impl Question {
         let form = match &self.form {
             Form::Flag(name) => json!({ "flag": name }),
             Form::Boolean => json!("boolean"),
-            Form::Decisions => json!("decisions"),
+            Form::Decision { place, count } => json!({"decision": place, "of": count}),
+            Form::Data => json!("data"),
         };
         json!({"id": self.id, "form": form, "isResult": self.is_result, "isNamed": self.is_named})
     }
@@ -72,11 +103,17 @@ impl Question {
     fn from_token(token: &Value) -> Option<Self> {
         let is = |field: &str| token.get(field) == Some(&Value::Bool(true));
         let form = token.get("form")?;
+        let number = |field: &str| usize::try_from(form.get(field)?.as_u64()?).ok();
         Some(Self {
             id: token.get("id")?.as_str()?.to_owned(),
-            form: match form.as_str() {
-                Some("boolean") => Form::Boolean,
-                Some("decisions") => Form::Decisions,
+            form: match (form.as_str(), number("decision"), number("of")) {
+                (Some("boolean"), ..) => Form::Boolean,
+                (Some("data"), ..) => Form::Data,
+                // As it was written while one call at a time could be asked about.
+                (Some("decisions"), ..) => Form::Decision { place: 0, count: 1 },
+                (_, Some(place), Some(count)) if place < count && count <= MAX_ACTIONS => {
+                    Form::Decision { place, count }
+                }
                 _ => Form::Flag(form.get("flag")?.as_str()?.to_owned()),
             },
             is_result: is("isResult"),
@@ -84,80 +121,102 @@ impl Question {
         })
     }
 
-    fn payload(&self, is_approved: bool, reason: Option<&str>) -> Value {
+    /// The answer, as far as a decision gives one.
+    fn payload(&self, decision: &Decision) -> Option<Value> {
+        let (is_approved, reason) = match decision {
+            Decision::Approved { reason, .. } => (true, reason.as_deref()),
+            Decision::Denied { reason } => (false, reason.as_deref()),
+            Decision::Output { output } if self.form == Form::Data => return Some(output.clone()),
+            // Nobody has answered it.
+            _ => return None,
+        };
         match &self.form {
             Form::Flag(flag) => {
                 let mut payload = Map::from_iter([(flag.clone(), json!(is_approved))]);
                 payload.extend(reason.map(|reason| ("reason".to_owned(), json!(reason))));
-                payload.into()
+                Some(payload.into())
             }
-            Form::Boolean => json!(is_approved),
-            Form::Decisions => {
-                let decision = match (is_approved, reason) {
-                    (true, _) => json!({"type": "approve"}),
-                    (false, None) => json!({"type": "reject"}),
-                    (false, Some(reason)) => json!({"type": "reject", "message": reason}),
-                };
-                json!({ "decisions": [decision] })
-            }
-        }
-    }
-
-    fn entry(self, decision: Option<&Decision>) -> ResumeEntry {
-        let payload = match decision {
-            Some(Decision::Approved { reason, .. }) => Some(self.payload(true, reason.as_deref())),
-            Some(Decision::Denied { reason }) => Some(self.payload(false, reason.as_deref())),
-            // Nobody has answered it.
-            _ => None,
-        };
-        ResumeEntry {
-            interrupt_id: self.id,
-            status: match payload {
-                Some(_) => ResumeStatus::Resolved,
-                None => ResumeStatus::Cancelled,
-            },
-            payload,
+            Form::Boolean => Some(json!(is_approved)),
+            Form::Decision { .. } => Some(match (is_approved, reason) {
+                (true, _) => json!({"type": "approve"}),
+                (false, None) => json!({"type": "reject"}),
+                (false, Some(reason)) => json!({"type": "reject", "message": reason}),
+            }),
+            // Who declines gives nothing that fits the schema.
+            Form::Data => None,
         }
     }
 }
 
-/// What the answer to an interrupt looks like; nothing, if yes or no is not enough.
-fn form(interrupt: &Interrupt) -> Option<Form> {
-    let raw = interrupt
-        .metadata
-        .as_ref()
-        .and_then(|all| all.pointer("/langgraph/raw"));
-    let actions = raw.and_then(|raw| raw.get("action_requests")?.as_array());
+/// Adds what was decided to the answers of a run.
+fn add(entries: &mut Vec<ResumeEntry>, question: Question, decision: Option<&Decision>) {
+    let payload = decision.and_then(|decision| question.payload(decision));
+    let Form::Decision { place, count } = question.form else {
+        return entries.push(entry(question.id, payload));
+    };
+    if count == 1 {
+        let payload = payload.map(|decision| json!({ "decisions": [decision] }));
+        return entries.push(entry(question.id, payload));
+    }
+    // All of them are one answer, and a call that nobody has decided on is not to run.
+    let is_same = |entry: &ResumeEntry| entry.interrupt_id == question.id;
+    let known = entries.iter().position(is_same).unwrap_or_else(|| {
+        let undecided = json!({"type": "reject", "message": UNDECIDED});
+        let payload = json!({ "decisions": vec![undecided; count] });
+        entries.push(entry(question.id.clone(), Some(payload)));
+        entries.len() - 1
+    });
+    if let (Some(all), Some(decision)) = (&mut entries[known].payload, payload) {
+        all["decisions"][place] = decision;
+    }
+}
+
+fn entry(interrupt_id: String, payload: Option<Value>) -> ResumeEntry {
+    ResumeEntry {
+        interrupt_id,
+        status: match payload {
+            Some(_) => ResumeStatus::Resolved,
+            None => ResumeStatus::Cancelled,
+        },
+        payload,
+    }
+}
+
+/// What the answer to an interrupt looks like.
+fn form(interrupt: &Interrupt) -> Form {
     let Some(schema) = interrupt.response_schema.as_ref() else {
-        return match actions.map(Vec::len) {
-            None => Some(Form::Flag(FLAGS[0].to_owned())),
-            Some(1) => Some(Form::Decisions),
-            Some(_) => None,
+        return match actions(interrupt) {
+            [_] => Form::Decision { place: 0, count: 1 },
+            _ => Form::Flag(FLAGS[0].to_owned()),
         };
     };
     if schema.get("type") == Some(&json!("boolean")) {
-        return Some(Form::Boolean);
+        return Form::Boolean;
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     let flag = FLAGS.into_iter().find(|flag| {
         let property = properties.and_then(|all| all.get(*flag));
         property.is_some_and(|property| property.get("type") == Some(&json!("boolean")))
-    })?;
+    });
     let required = schema.get("required").and_then(Value::as_array);
     let mut required = required.into_iter().flatten();
-    required
-        .all(|field| field == flag)
-        .then(|| Form::Flag(flag.to_owned()))
+    match flag {
+        Some(flag) if required.all(|field| field == flag) => Form::Flag(flag.to_owned()),
+        _ => Form::Data,
+    }
 }
 
 /// The answers that the next run gets: to everything that the agent has asked in the last step.
 pub(super) fn answers(request: &StepRequest) -> Vec<ResumeEntry> {
-    let asked = request.own.iter().filter_map(|own| {
-        let asked = own.asked.as_ref()?;
-        let question = Question::from_token(asked.token.as_ref()?)?;
-        Some(question.entry(asked.decision.as_ref()))
-    });
-    asked.chain(abandoned(request)).collect()
+    let mut entries = Vec::new();
+    for asked in request.own.iter().filter_map(|own| own.asked.as_ref()) {
+        let question = asked.token.as_ref().and_then(Question::from_token);
+        if let Some(question) = question {
+            add(&mut entries, question, asked.decision.as_ref());
+        }
+    }
+    entries.extend(abandoned(request));
+    entries
 }
 
 /// What was asked before a message that came in place of an answer. An agent that keeps its interrupts
@@ -182,9 +241,11 @@ fn abandoned(request: &StepRequest) -> Vec<ResumeEntry> {
         );
         let token = kept(call.provider_metadata.as_ref())?.get(INTERRUPT)?;
         let question = Question::from_token(token)?;
-        (is_unanswered && !question.is_named).then(|| question.entry(None))
+        (is_unanswered && !question.is_named).then_some(question.id)
     });
-    questions.collect()
+    let mut ids: Vec<_> = questions.collect();
+    ids.dedup();
+    ids.into_iter().map(|id| entry(id, None)).collect()
 }
 
 /// Whether the agent gets a decision in this run, and says by itself what becomes of the call.
@@ -202,7 +263,7 @@ pub(super) fn results(request: &StepRequest) -> Vec<(String, Outcome)> {
         if !question.is_result {
             return None;
         }
-        let output = question.entry(asked.decision.as_ref()).payload?;
+        let output = question.payload(asked.decision.as_ref()?)?;
         Some((own.call.provider_id.clone()?, Outcome::Output { output }))
     });
     results.collect()
@@ -222,9 +283,18 @@ mod tests {
     }
 
     fn answered(interrupt: &Interrupt, is_approved: bool) -> Value {
-        let question = Question::of(interrupt).unwrap();
-        let question = Question::from_token(&question.token()).unwrap();
-        question.payload(is_approved, Some("why"))
+        let question = Question::from_token(&Question::of(interrupt).token()).unwrap();
+        let reason = Some("why".to_owned());
+        let decision = match is_approved {
+            true => Decision::Approved {
+                reason,
+                input: None,
+            },
+            false => Decision::Denied { reason },
+        };
+        let mut entries = Vec::new();
+        add(&mut entries, question, Some(&decision));
+        entries.remove(0).payload.unwrap()
     }
 
     #[test]
@@ -254,20 +324,53 @@ mod tests {
         assert_eq!(answered(&plain, false), no);
     }
 
-    #[test]
-    fn middleware_gets_its_decision() {
-        let asking = |actions: usize| Interrupt {
+    fn asking_about(actions: usize) -> Interrupt {
+        Interrupt {
             response_schema: None,
             metadata: Some(json!({"langgraph": {"raw": {"action_requests": vec![1; actions]}}})),
             ..interrupt(Value::Null)
-        };
-        let no = json!({"decisions": [{"type": "reject", "message": "why"}]});
-        assert_eq!(answered(&asking(1), false), no);
-        assert_eq!(Question::of(&asking(2)), None);
+        }
     }
 
     #[test]
-    fn interrupt_that_wants_more_than_yes_or_no_is_refused() {
+    fn middleware_gets_its_decision() {
+        let no = json!({"decisions": [{"type": "reject", "message": "why"}]});
+        assert_eq!(answered(&asking_about(1), false), no);
+        // As a journal has it that was written while one call at a time could be asked about.
+        let stored = json!({"id": "i", "form": "decisions", "isResult": false, "isNamed": true});
+        let question = Question::from_token(&stored).unwrap();
+        let decision = Decision::Denied { reason: None };
+        let mut entries = Vec::new();
+        add(&mut entries, question, Some(&decision));
+        let no = json!({"decisions": [{"type": "reject"}]});
+        assert_eq!(entries[0].payload, Some(no));
+    }
+
+    #[test]
+    fn middleware_gets_all_decisions_at_once_and_in_its_order() {
+        let interrupt = asking_about(3);
+        let yes = Decision::Approved {
+            reason: None,
+            input: None,
+        };
+        let no = Decision::Denied { reason: None };
+        let mut entries = Vec::new();
+        for (place, decision) in [(2, Some(&no)), (0, Some(&yes)), (1, None)] {
+            let question = Question::of_action(&interrupt, place, 3);
+            let question = Question::from_token(&question.token()).unwrap();
+            add(&mut entries, question, decision);
+        }
+        let decisions = json!({"decisions": [
+            {"type": "approve"},
+            {"type": "reject", "message": UNDECIDED},
+            {"type": "reject"},
+        ]});
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].payload, Some(decisions));
+    }
+
+    #[test]
+    fn interrupt_that_wants_more_than_yes_or_no_asks_for_data() {
         for schema in [
             json!({"type": "string"}),
             json!({"type": "object", "properties": {"city": {"type": "string"}}}),
@@ -276,7 +379,20 @@ mod tests {
                 "required": ["approved", "amount"],
             }),
         ] {
-            assert_eq!(Question::of(&interrupt(schema.clone())), None, "{schema}");
+            let question = Question::of(&interrupt(schema.clone()));
+            assert!(question.asks_for_data(), "{schema}");
+            let question = Question::from_token(&question.token()).unwrap();
+            let output = json!({"city": "Oslo"});
+            let given = Decision::Output { output };
+            let mut entries = Vec::new();
+            add(&mut entries, question.clone(), Some(&given));
+            let declined = Decision::Denied { reason: None };
+            add(&mut entries, question, Some(&declined));
+            assert_eq!(entries[0].payload, Some(json!({"city": "Oslo"})));
+            assert_eq!(
+                (&entries[1].status, &entries[1].payload),
+                (&ResumeStatus::Cancelled, &None)
+            );
         }
     }
 }

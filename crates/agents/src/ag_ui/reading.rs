@@ -3,16 +3,19 @@
 //! The protocol does not say where a step of the model's ends. What comes after the result of a call is
 //! said by another step.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use turn::agent::{AgentEvent, StepRequest};
 use turn::call::Outcome;
-use turn::metadata::{OURS, PATH};
 use wire::ag_ui::{self, Common, Event, Interrupt, Message};
 
 use super::calls::Calls;
-use super::{KEPT, PROVIDER, STATE, interrupt, messages};
+use super::langgraph::{self, ON_INTERRUPT};
+use super::shared_state::SharedState;
+use super::subagents::Subagents;
+use super::words::{BlockKind, Words};
+use super::{KEPT, PROVIDER, interrupt, messages};
 use crate::model::failure::with;
 use crate::model::{Failure, Redactor};
 use crate::upstream::{Reader, Said};
@@ -21,45 +24,23 @@ use crate::upstream::{Reader, Said};
 #[derive(Default)]
 pub(super) struct Reading {
     pub(super) redactor: Redactor,
-    /// The text or reasoning that is being said.
-    block: Option<Block>,
+    words: Words,
     pub(super) calls: Calls,
     /// What becomes of calls by the answers that this run was sent.
     answered: Vec<(String, Outcome)>,
     /// Whether a result came, and nothing was said since.
     is_step_over: bool,
-    /// The messages whose words the journal has, or came as they were said.
-    streamed: HashSet<String>,
-    /// Messages that are not the agent's, though it streams them.
-    foreign: HashSet<String>,
     /// The messages that results are, by call.
     tool_messages: HashMap<String, String>,
     /// What only the agent understands, by message.
     encrypted: HashMap<String, String>,
-    state: Value,
-    is_state_new: bool,
-    activities: Vec<(String, Value)>,
+    shared_state: SharedState,
     /// The interrupts that LangGraph tells of by an event of its own.
     pub(super) custom_interrupts: Vec<Interrupt>,
-    /// The subagents: their names, and the invocations that began them.
-    subagents: HashMap<String, (String, Option<String>)>,
+    pub(super) subagents: Subagents,
     is_begun: bool,
     pub(super) is_finished: bool,
 }
-
-struct Block {
-    kind: BlockKind,
-    id: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
-    Text,
-    Reasoning,
-}
-
-/// The event that LangGraph sends of an interrupt, unless it is configured to use the protocol's.
-const ON_INTERRUPT: &str = "on_interrupt";
 
 impl Reading {
     pub(super) fn new(redactor: Redactor, request: &StepRequest) -> Self {
@@ -67,8 +48,9 @@ impl Reading {
             redactor,
             calls: Calls::new(request),
             answered: interrupt::results(request),
-            streamed: messages::known_ids(request),
-            state: messages::state(request).unwrap_or_default(),
+            words: Words::new(messages::known_ids(request)),
+            shared_state: SharedState::new(messages::state(request).unwrap_or_default()),
+            subagents: Subagents::new(request),
             ..Self::default()
         }
     }
@@ -98,7 +80,7 @@ impl Reading {
                 common,
             } => {
                 if let Some(id) = &message_id {
-                    self.note_role(id, role.as_deref());
+                    self.words.note_role(id, role.as_deref());
                 }
                 self.grow(Text, message_id, &delta.unwrap_or_default(), &common, said);
             }
@@ -116,7 +98,9 @@ impl Reading {
                 self.grow(Reasoning, message_id, &delta, &common, said);
             }
             Event::ReasoningMessageStart { .. } => self.begin_step(said),
-            Event::TextMessageEnd { .. } | Event::ReasoningMessageEnd { .. } => self.close(said),
+            Event::TextMessageEnd { .. } | Event::ReasoningMessageEnd { .. } => {
+                self.words.close(said);
+            }
             Event::ReasoningEncryptedValue {
                 subtype,
                 entity_id,
@@ -178,22 +162,18 @@ impl Reading {
                     self.begin_step(said);
                 }
             }
-            Event::StateSnapshot { snapshot, .. } => self.note_state(snapshot, said),
-            Event::StateDelta { delta, .. } => {
-                let mut state = self.state.take();
-                let applied = ag_ui::apply(&mut state, &delta);
-                self.state = state;
-                applied.map_err(|error| PROVIDER.unreadable(&error.to_string()))?;
-                self.note_state(self.state.clone(), said);
-            }
+            Event::StateSnapshot { snapshot, .. } => said.push(self.shared_state.set(snapshot)),
+            Event::StateDelta { delta, .. } => said.push(self.shared_state.patch(&delta)?),
             Event::ActivitySnapshot {
                 message_id,
                 activity_type,
                 content,
                 ..
             } => {
-                let activity = activity(&message_id, &activity_type, content);
-                self.note_activity(message_id, activity, said);
+                let activity = self
+                    .shared_state
+                    .set_activity(message_id, &activity_type, content);
+                said.push(activity);
             }
             Event::ActivityDelta {
                 message_id,
@@ -201,17 +181,14 @@ impl Reading {
                 patch,
                 ..
             } => {
-                let known = self.activities.iter().find(|(id, _)| *id == message_id);
-                let known = known.map(|(_, activity)| activity["content"].clone());
-                let mut content = known.unwrap_or_default();
-                ag_ui::apply(&mut content, &patch)
-                    .map_err(|error| PROVIDER.unreadable(&error.to_string()))?;
-                let activity = activity(&message_id, &activity_type, content);
-                self.note_activity(message_id, activity, said);
+                let patched = self
+                    .shared_state
+                    .patch_activity(message_id, &activity_type, &patch);
+                said.push(patched?);
             }
             Event::MessagesSnapshot { messages, .. } => self.note_messages(messages, said),
             Event::Custom { name, value, .. } if name == ON_INTERRUPT => {
-                let interrupt = custom_interrupt(self.custom_interrupts.len(), value);
+                let interrupt = langgraph::interrupt(self.custom_interrupts.len(), value);
                 self.custom_interrupts.push(interrupt);
             }
             Event::Custom { name, value, .. } => {
@@ -222,25 +199,18 @@ impl Reading {
                 parent_subagent_run_id,
                 common,
             } => {
-                let data = json!({"name": name, "state": "started"});
-                said.push(signal("agui-subagent", data));
-                if let Some(id) = common.subagent_run_id {
-                    self.subagents.insert(id, (name, parent_subagent_run_id));
-                }
+                let started = self.subagents.start(name, parent_subagent_run_id, common);
+                said.push(started);
             }
             Event::SubagentFinished { common } => {
-                said.push(self.subagent_signal("finished", &common));
+                said.push(self.subagents.end("finished", &common));
             }
             Event::SubagentError { common, .. } => {
-                said.push(self.subagent_signal("failed", &common));
+                said.push(self.subagents.end("failed", &common));
             }
-            Event::StepStarted { step_name, .. } => {
-                let data = json!({"name": step_name, "state": "started"});
-                said.push(signal("agui-step", data));
-            }
+            Event::StepStarted { step_name, .. } => said.push(step_signal(&step_name, "started")),
             Event::StepFinished { step_name, .. } => {
-                let data = json!({"name": step_name, "state": "finished"});
-                said.push(signal("agui-step", data));
+                said.push(step_signal(&step_name, "finished"));
             }
             // What the framework says by its own events, the protocol's say too.
             Event::RunStarted { .. }
@@ -265,7 +235,7 @@ impl Reading {
                 let common = Common::default();
                 self.grow(BlockKind::Reasoning, None, &delta, &common, said);
             }
-            Some("THINKING_TEXT_MESSAGE_END") => self.close(said),
+            Some("THINKING_TEXT_MESSAGE_END") => self.words.close(said),
             // Without it nobody knows how the run ends.
             Some("RUN_FINISHED" | "RUN_ERROR") => {
                 return Err(PROVIDER.unreadable("its last event does not fit the protocol"));
@@ -277,22 +247,16 @@ impl Reading {
     }
 
     fn begin_text(&mut self, id: String, role: Option<&str>, said: &mut Vec<Said>) {
-        self.note_role(&id, role);
-        if !self.foreign.contains(&id) {
+        self.words.note_role(&id, role);
+        if !self.words.is_foreign(&id) {
             self.begin_step(said);
-        }
-    }
-
-    fn note_role(&mut self, id: &str, role: Option<&str>) {
-        if role.is_some_and(|role| role != "assistant") {
-            self.foreign.insert(id.to_owned());
         }
     }
 
     /// The step is over, if a result came: what is said next is said by another.
     fn begin_step(&mut self, said: &mut Vec<Said>) {
         if std::mem::take(&mut self.is_step_over) {
-            self.close(said);
+            self.words.close(said);
             said.push(Said::StepEnd);
         }
     }
@@ -309,10 +273,10 @@ impl Reading {
             return;
         }
         self.begin_step(said);
-        self.close(said);
-        let path = self.path(common.subagent_run_id.as_deref());
-        let subagent = common.subagent_run_id;
-        self.calls.begin(id, tool, parent, subagent, path);
+        self.words.close(said);
+        let speaker = self.subagents.speaker(&common);
+        self.calls
+            .begin(id, tool, parent, speaker.invocation, speaker.path);
     }
 
     fn grow(
@@ -323,89 +287,10 @@ impl Reading {
         common: &Common,
         said: &mut Vec<Said>,
     ) {
-        let last = || self.block.as_ref().filter(|block| block.kind == kind);
-        let id = id.or_else(|| last().map(|block| block.id.clone()));
-        let id = id.unwrap_or_default();
-        if delta.is_empty() || self.foreign.contains(&id) {
-            return;
-        }
-        self.begin_step(said);
-        let is_open = |block: &Block| block.kind == kind && block.id == id;
-        let mut provider_metadata = None;
-        if !self.block.as_ref().is_some_and(is_open) {
-            self.close(said);
-            provider_metadata = Some(self.block_metadata(&id, common));
-            self.streamed.insert(id.clone());
-            self.block = Some(Block { kind, id });
-        }
-        let delta = delta.to_owned();
-        said.push(Said::Output(match kind {
-            BlockKind::Text => AgentEvent::Text {
-                delta,
-                provider_metadata,
-            },
-            BlockKind::Reasoning => AgentEvent::Reasoning {
-                delta,
-                provider_metadata,
-            },
-        }));
-    }
-
-    /// What is kept of the text that begins.
-    fn block_metadata(&self, id: &str, common: &Common) -> Value {
-        let mut kept = json!({});
-        if !id.is_empty() {
-            kept["messageId"] = json!(id);
-        }
-        let subagent = common.subagent_run_id.as_deref();
-        if let Some(subagent) = subagent {
-            kept["subagentRunId"] = json!(subagent);
-        }
-        let mut metadata = json!({ KEPT: kept });
-        let path = self.path(subagent);
-        if !path.is_empty() {
-            metadata[OURS] = json!({ PATH: path });
-        }
-        metadata
-    }
-
-    fn close(&mut self, said: &mut Vec<Said>) {
-        if self.block.take().is_some() {
-            said.push(Said::Output(AgentEvent::PartEnd));
-        }
-    }
-
-    /// The names of the subagents down to an invocation.
-    pub(super) fn path(&self, invocation: Option<&str>) -> Vec<String> {
-        let mut path = Vec::new();
-        let mut next = invocation;
-        while let Some((name, parent)) = next.and_then(|id| self.subagents.get(id)) {
-            path.push(name.clone());
-            // An agent that names itself as its parent would have no end of them.
-            next = parent.as_deref().filter(|_| path.len() < 64);
-        }
-        path.reverse();
-        path
-    }
-
-    fn subagent_signal(&self, state: &str, common: &Common) -> Said {
-        let id = common.subagent_run_id.as_deref().unwrap_or_default();
-        let name = self.subagents.get(id).map(|(name, _)| name);
-        signal("agui-subagent", json!({"name": name, "state": state}))
-    }
-
-    /// A state is shown at once to who watches, and becomes a part when the run ends, in its last form.
-    fn note_state(&mut self, state: Value, said: &mut Vec<Said>) {
-        self.is_state_new = true;
-        self.state = state.clone();
-        said.push(signal(STATE, state));
-    }
-
-    fn note_activity(&mut self, id: String, activity: Value, said: &mut Vec<Said>) {
-        said.push(signal("agui-activity", activity.clone()));
-        match self.activities.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, known)) => *known = activity,
-            None => self.activities.push((id, activity)),
+        if let Some(id) = self.words.message(kind, id, delta) {
+            self.begin_step(said);
+            let speaker = self.subagents.speaker(common);
+            self.words.grow(kind, id, delta, speaker, said);
         }
     }
 
@@ -426,7 +311,7 @@ impl Reading {
                     common,
                 } => {
                     let is_past = |call: &ag_ui::ToolCall| self.calls.is_past(&call.id);
-                    let is_new = !self.streamed.contains(&id) && !tool_calls.iter().any(is_past);
+                    let is_new = !self.words.is_streamed(&id) && !tool_calls.iter().any(is_past);
                     let content = content.filter(|_| is_new);
                     let common = Common {
                         subagent_run_id: common.subagent_run_id,
@@ -434,7 +319,7 @@ impl Reading {
                     };
                     if let Some(words) = content {
                         self.grow(BlockKind::Text, Some(id), &words, &common, said);
-                        self.close(said);
+                        self.words.close(said);
                     }
                     for call in &tool_calls {
                         said.extend(self.calls.correct(call));
@@ -458,19 +343,9 @@ impl Reading {
 
     /// Says what belongs to the step and waits for its end.
     pub(super) fn end_step(&mut self, said: &mut Vec<Said>) {
-        self.close(said);
+        self.words.close(said);
         said.extend(self.calls.end_chunked());
-        let activities = std::mem::take(&mut self.activities).into_iter();
-        let mut data: Vec<_> = activities
-            .map(|(_, activity)| ("agui-activity", activity))
-            .collect();
-        if std::mem::take(&mut self.is_state_new) {
-            data.push((STATE, self.state.clone()));
-        }
-        for (name, data) in data {
-            let name = name.to_owned();
-            said.push(Said::Output(AgentEvent::Data { name, data }));
-        }
+        said.extend(self.shared_state.take_parts());
         for (field, notes) in [
             ("toolMessages", std::mem::take(&mut self.tool_messages)),
             ("encryptedValues", std::mem::take(&mut self.encrypted)),
@@ -508,41 +383,15 @@ impl Reader for Reading {
     }
 }
 
-fn activity(id: &str, kind: &str, content: Value) -> Value {
-    json!({"id": id, "activityType": kind, "content": content})
-}
-
-/// An interrupt of LangGraph's, from the event that it sends of its own: what the graph interrupts with,
-/// often as JSON text.
-fn custom_interrupt(number: usize, value: Value) -> Interrupt {
-    let raw = match value {
-        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-        value => value,
-    };
-    let field = |names: [&str; 2]| names.iter().find_map(|name| raw.get(*name)).cloned();
-    let text = |names| field(names).and_then(|value| value.as_str().map(str::to_owned));
-    Interrupt {
-        // LangGraph wants one answer, and does not say to what.
-        id: format!("{ON_INTERRUPT}-{number}"),
-        reason: "langgraph:interrupt".to_owned(),
-        message: match &raw {
-            Value::String(words) => Some(words.clone()),
-            _ => text(["message", "question"]),
-        },
-        tool_call_id: text(["toolCallId", "tool_call_id"]),
-        response_schema: field(["responseSchema", "response_schema"]),
-        metadata: Some(json!({"langgraph": {"raw": raw}})),
-        ..Interrupt::default()
-    }
-}
-
 fn opaque(content: Value) -> Said {
     Said::Output(AgentEvent::Opaque(json!({ KEPT: content })))
 }
 
-fn signal(name: &str, data: Value) -> Said {
-    let name = name.to_owned();
-    Said::Output(AgentEvent::Signal { name, data })
+fn step_signal(name: &str, state: &str) -> Said {
+    Said::Output(AgentEvent::Signal {
+        name: "agui-step".to_owned(),
+        data: json!({"name": name, "state": state}),
+    })
 }
 
 #[cfg(test)]

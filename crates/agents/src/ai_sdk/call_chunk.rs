@@ -115,6 +115,7 @@ impl CallChunks {
             asking: Asking {
                 question,
                 token: Some(approval),
+                ..Asking::default()
             },
             metadata: json!({ KEPT: call.fields }),
         }

@@ -74,6 +74,7 @@ impl Journaled {
             principal: Principal::from("ann"),
             after: self.chat.current().map(|turn| turn.id().clone()),
             page_tools: Vec::new(),
+            request: None,
             ids: Ids {
                 turn: format!("t{number}").as_str().into(),
                 message: format!("m{number}"),

@@ -32,6 +32,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How much one event may hold. Images come in one.
 const EVENT_BYTES: usize = 64 * 1024 * 1024;
 
+/// How much one run may hold: an agent that never ends would fill the memory.
+const RUN_BYTES: usize = 256 * 1024 * 1024;
+
 /// How much is read of a refusal.
 const REFUSAL_BYTES: usize = 16 * 1024;
 
@@ -144,7 +147,7 @@ impl Upstream {
             response: Some(response),
             decoder: Decoder::new(),
             ready: VecDeque::new(),
-            pending_bytes: 0,
+            volume: Volume::default(),
         })
     }
 
@@ -252,8 +255,31 @@ pub(crate) struct EventStream {
     response: Option<Response>,
     decoder: Decoder,
     ready: VecDeque<String>,
-    /// How many bytes came since the last event.
-    pending_bytes: usize,
+    volume: Volume,
+}
+
+/// How many bytes came.
+#[derive(Default)]
+struct Volume {
+    /// Since the last event.
+    event: usize,
+    /// In the whole stream.
+    run: usize,
+}
+
+impl Volume {
+    /// Adds bytes, and whether an event ended with them; what is wrong, if they are too many.
+    fn add(&mut self, bytes: usize, is_event: bool) -> Result<(), &'static str> {
+        self.event = if is_event { 0 } else { self.event + bytes };
+        self.run = self.run.saturating_add(bytes);
+        if self.event > EVENT_BYTES {
+            Err("one event of it has no end")
+        } else if self.run > RUN_BYTES {
+            Err("it has no end")
+        } else {
+            Ok(())
+        }
+    }
 }
 
 impl EventStream {
@@ -269,15 +295,13 @@ impl EventStream {
             match response.chunk().await {
                 Ok(Some(bytes)) => {
                     let events = self.decoder.push(&bytes);
-                    self.pending_bytes = match events.is_empty() {
-                        true => self.pending_bytes + bytes.len(),
-                        false => 0,
-                    };
+                    let is_event = !events.is_empty();
                     self.ready
                         .extend(events.into_iter().map(|event| event.data));
-                    if self.pending_bytes > EVENT_BYTES {
+                    if let Err(why) = self.volume.add(bytes.len(), is_event) {
                         self.response = None;
-                        return Err(self.provider.unreadable("one event of it has no end"));
+                        self.ready.clear();
+                        return Err(self.provider.unreadable(why));
                     }
                 }
                 Ok(None) => {
@@ -312,6 +336,18 @@ mod tests {
         ] {
             assert!(agent_url(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn stream_without_an_end_is_not_read_for_ever() {
+        let mut event = Volume::default();
+        assert_eq!(event.add(EVENT_BYTES, false), Ok(()));
+        assert!(event.add(1, false).unwrap_err().contains("one event"));
+        let mut run = Volume::default();
+        for _ in 0..RUN_BYTES / EVENT_BYTES {
+            assert_eq!(run.add(EVENT_BYTES, true), Ok(()));
+        }
+        assert_eq!(run.add(1, true), Err("it has no end"));
     }
 
     #[test]

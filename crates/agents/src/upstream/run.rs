@@ -141,7 +141,10 @@ impl<R: Reader> Run<R> {
                 self.queue.push_back(said);
             }
         }
-        if let Err(failure) = read {
+        if read.is_err() && self.finish.is_some() {
+            // It has said how it ends, and what does not fit the protocol after that says nothing.
+            self.stream = None;
+        } else if let Err(failure) = read {
             // What was said before it counts, and what comes after it does not.
             self.stream = None;
             self.failure = Some(failure);

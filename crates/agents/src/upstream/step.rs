@@ -8,6 +8,7 @@ use turn::agent::{AgentEvent, CallResult, HistoryItem, OwnCall, StepRequest};
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::event::Finish;
 
+use super::remote::Remote;
 use super::run::Run;
 use super::said::{CallState, ProposedCall, Said};
 use super::{Protocol, headers};
@@ -39,13 +40,13 @@ impl<P: Protocol> Default for SessionState<P> {
 
 /// Runs one step, and reads on for as long as outcomes of its calls may come.
 pub(crate) async fn run_step<P: Protocol>(
-    protocol: &P,
+    remote: &Remote<P>,
     request: &StepRequest,
     sender: &EventSender,
     state: &mut SessionState<P>,
 ) {
     let mut step = Step {
-        protocol,
+        remote,
         request,
         sender,
         is_handed_over: false,
@@ -61,7 +62,7 @@ pub(crate) async fn run_step<P: Protocol>(
 }
 
 struct Step<'a, P> {
-    protocol: &'a P,
+    remote: &'a Remote<P>,
     request: &'a StepRequest,
     sender: &'a EventSender,
     /// Whether the step has ended, and outcomes of its calls are awaited.
@@ -100,11 +101,11 @@ impl<P: Protocol> Step<'_, P> {
             return self.begin(request).await;
         }
         // A server that is gone may have begun it.
-        let upstream = self.protocol.upstream();
-        if let Some(path) = self.protocol.resume_path(request)
+        let upstream = self.remote.upstream();
+        if let Some(path) = self.remote.resume_path(request)
             && let Some(stream) = upstream.get_stream(&path, headers(request)).await
         {
-            let reader = self.protocol.reader(request);
+            let reader = self.remote.reader(request);
             return Ok(Run::new(
                 request.turn.to_string(),
                 upstream.provider(),
@@ -117,7 +118,7 @@ impl<P: Protocol> Step<'_, P> {
         for id in unsettled(request) {
             self.settle_unknown(id, reason);
         }
-        if !self.protocol.reruns() {
+        if !self.remote.reruns() {
             let message = "The server that listened to the agent stopped, and the agent may have \
                            acted. Ask again.";
             return Err(Failure::new("agent_cut_off", message));
@@ -126,14 +127,14 @@ impl<P: Protocol> Step<'_, P> {
     }
 
     async fn begin(&self, request: &StepRequest) -> Result<Run<P::Reader>, Failure> {
-        let upstream = self.protocol.upstream();
-        let body = self.protocol.body(request)?;
+        let upstream = self.remote.upstream();
+        let body = self.remote.body(request)?;
         let stream = upstream.post(&body, headers(request)).await?;
         Ok(Run::new(
             request.turn.to_string(),
             upstream.provider(),
             stream,
-            self.protocol.reader(request),
+            self.remote.reader(request),
             unsettled(request).collect(),
         ))
     }
@@ -187,7 +188,7 @@ impl<P: Protocol> Step<'_, P> {
                 true => run.next().await?,
                 false => match timeout(IDLE_TIMEOUT, run.next()).await {
                     Ok(next) => next?,
-                    Err(_) => return Err(self.protocol.upstream().provider().timed_out()),
+                    Err(_) => return Err(self.remote.upstream().provider().timed_out()),
                 },
             };
             let Some(said) = next else {
@@ -224,7 +225,7 @@ impl<P: Protocol> Step<'_, P> {
 
     /// Whether all open calls of the step are known to be the agent's own to run.
     fn is_agents_alone(&self, run: &Run<P::Reader>) -> bool {
-        let Some(client_tools) = self.protocol.client_tools() else {
+        let Some(client_tools) = self.remote.client_tools() else {
             return false;
         };
         let mut calls = run.calls.iter();
@@ -244,7 +245,7 @@ impl<P: Protocol> Step<'_, P> {
             return Ok(());
         }
         if !run.has_output && !run.has_results {
-            return Err(self.protocol.upstream().provider().silent());
+            return Err(self.remote.upstream().provider().silent());
         }
         let finish = run.finish.unwrap_or(Finish::Stop);
         self.sender.send(AgentEvent::Ended(finish));
@@ -333,11 +334,12 @@ impl<P: Protocol> Step<'_, P> {
         if call.is_agents {
             return false;
         }
-        let client_tools = self.protocol.client_tools();
+        let client_tools = self.remote.client_tools();
         let is_listed = client_tools.map(|tools| tools.contains(&call.tool));
         match call.state {
             CallState::Settled(_) => false,
-            CallState::Asked(_) => is_listed == Some(true),
+            // Who gives data gives it to the agent.
+            CallState::Asked(ref asking) => is_listed == Some(true) && asking.schema.is_none(),
             // The agent has ended and waits for its output.
             CallState::Open => ending == Ending::Run && is_listed != Some(false),
         }

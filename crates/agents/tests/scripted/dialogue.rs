@@ -58,6 +58,7 @@ impl Dialogue {
             principal: Principal::from("ann"),
             after: self.chat.current().map(|turn| turn.id().clone()),
             page_tools: Vec::new(),
+            request: None,
             ids: self.ids(),
         };
         self.perform(input);

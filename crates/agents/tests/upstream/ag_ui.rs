@@ -18,11 +18,11 @@ pub(crate) fn behind(server: &Server) -> Behind {
     Behind::new(AgUi::new(Config::new(&server.url)).unwrap())
 }
 
-fn runs(all: impl IntoIterator<Item = Vec<Value>>) -> Vec<Answer> {
+pub(crate) fn runs(all: impl IntoIterator<Item = Vec<Value>>) -> Vec<Answer> {
     all.into_iter().map(Answer::Chunks).collect()
 }
 
-fn body(server: &Server, request: usize) -> Value {
+pub(crate) fn body(server: &Server, request: usize) -> Value {
     server.requests()[request].body.clone()
 }
 

@@ -95,25 +95,31 @@ async fn error_of_the_agent_has_its_code() {
 }
 
 #[tokio::test]
-async fn question_that_yes_or_no_does_not_answer_fails_the_turn() {
-    let interrupt = json!({
+async fn interrupt_that_nobody_can_be_asked_fails_the_turn_and_its_call_did_not_run() {
+    let late = json!({"id": "i", "reason": "input", "toolCallId": "c1", "expiresAt": "tomorrow"});
+    let actions = json!([{"name": "pay", "args": {"amount": 5}}, {"name": "steal", "args": {}}]);
+    let unknown = json!({
         "id": "i",
-        "reason": "input",
-        "toolCallId": "c1",
-        "responseSchema": {"type": "object", "properties": {"city": {"type": "string"}}},
+        "reason": "langgraph:interrupt",
+        "metadata": {"langgraph": {"raw": {"action_requests": actions}}},
     });
-    let (mut chat, _) = failing([
-        Answer::Chunks(interrupted(call("c1"), vec![interrupt])),
-        Answer::Chunks(saying("Here.")),
-    ])
-    .await;
-    assert_eq!(chat.failure().0, "agent_question_unsupported");
-    let Some(Some(Outcome::Error { error })) = chat.outcomes().pop() else {
-        panic!("{:?}", chat.outcomes());
-    };
-    assert!(error.starts_with("It did not run: "), "{error}");
-    chat.say("again").await;
-    assert_eq!(chat.status(), Status::Finished);
+    for (interrupt, code) in [
+        (late, "agent_invalid_response"),
+        (unknown, "agent_question_unsupported"),
+    ] {
+        let (mut chat, _) = failing([
+            Answer::Chunks(interrupted(call("c1"), vec![interrupt])),
+            Answer::Chunks(saying("Here.")),
+        ])
+        .await;
+        assert_eq!(chat.failure().0, code);
+        let Some(Some(Outcome::Error { error })) = chat.outcomes().pop() else {
+            panic!("{:?}", chat.outcomes());
+        };
+        assert!(error.starts_with("It did not run: "), "{error}");
+        chat.say("again").await;
+        assert_eq!(chat.status(), Status::Finished);
+    }
 }
 
 #[tokio::test]

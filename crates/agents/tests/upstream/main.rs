@@ -8,10 +8,12 @@
 mod ag_ui;
 mod ag_ui_crashes;
 mod ag_ui_failures;
+mod ag_ui_questions;
 mod ai_sdk;
 mod ai_sdk_crashes;
 mod ai_sdk_failures;
 mod behind;
+mod both_kinds;
 mod chunks;
 mod events;
 #[allow(dead_code, reason = "the tests of Gemini use the rest")]

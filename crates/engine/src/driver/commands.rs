@@ -8,9 +8,9 @@ use view::ShownChat;
 
 use super::answering::brought;
 use super::sending::Sending;
-use super::{Action, Driver, Next, Opening, Operation, Reply, Wait};
+use super::{Action, Driver, Next, Numbering, Opening, Operation, Reply, Wait};
 use crate::chat_id;
-use crate::command::{CommandKind, View};
+use crate::command::{CommandKind, Resuming, View};
 use crate::error::EngineError;
 use crate::stream::Dialect;
 
@@ -20,9 +20,13 @@ pub(super) enum CommandState {
     Resume {
         dialect: Dialect,
         after: Option<u64>,
+        resuming: Resuming,
     },
     Stop {
         was_open: bool,
+    },
+    SelectBranch {
+        message_id: String,
     },
     View,
     Forget {
@@ -56,12 +60,24 @@ impl CommandState {
                 messages,
                 dialect,
                 page_tools,
+                request,
+                while_running,
             } => {
                 let sending = Sending::new(trigger, message_id, messages, dialect);
-                Self::Send(sending.with_page_tools(page_tools))
+                let sending = sending.with_page_tools(page_tools).with_request(request);
+                Self::Send(sending.while_running(while_running))
             }
-            CommandKind::Resume { dialect, after } => Self::Resume { dialect, after },
+            CommandKind::Resume {
+                dialect,
+                after,
+                resuming,
+            } => Self::Resume {
+                dialect,
+                after,
+                resuming,
+            },
             CommandKind::Stop => Self::Stop { was_open: false },
+            CommandKind::SelectBranch { message_id } => Self::SelectBranch { message_id },
             CommandKind::View => Self::View,
             CommandKind::Forget => Self::Forget { is_stopped: false },
             CommandKind::Answer(answer) => Self::Answer(answer),
@@ -105,7 +121,11 @@ impl Driver {
     ) -> Next {
         let next = match state {
             CommandState::Send(sending) => self.send(principal, sending, wrote.is_some()),
-            CommandState::Resume { dialect, after } => self.resume(principal, *dialect, *after),
+            CommandState::Resume {
+                dialect,
+                after,
+                resuming,
+            } => self.resume(principal, *dialect, *after, resuming),
             CommandState::Stop { was_open } => match wrote {
                 Some(_) => Ok(Next::Done(Ok(Reply::Stopped(*was_open)))),
                 None => self.chat_of(principal).map(|chat| {
@@ -113,13 +133,11 @@ impl Driver {
                     stop(principal)
                 }),
             },
-            CommandState::View => {
-                let view = self.chat_of(principal).and_then(|chat| {
-                    let view = View::of(chat);
-                    view.ok_or(EngineError::UnknownChat)
-                });
-                view.map(|view| Next::Done(Ok(Reply::View(view))))
-            }
+            CommandState::SelectBranch { message_id } => match wrote {
+                Some(_) => self.view_of(principal),
+                None => self.select_branch(principal, message_id),
+            },
+            CommandState::View => self.view_of(principal),
             CommandState::Forget { is_stopped } => match (wrote, *is_stopped) {
                 (None, _) => self.chat_of(principal).map(|_| stop(principal)),
                 (Some(_), false) => {
@@ -157,6 +175,23 @@ impl Driver {
         next.unwrap_or_else(|error| Next::Done(Err(error)))
     }
 
+    /// The chat as a page shows it.
+    fn view_of(&self, principal: &Principal) -> Result<Next, EngineError> {
+        let view = View::of(self.chat_of(principal)?).ok_or(EngineError::UnknownChat)?;
+        Ok(Next::Done(Ok(Reply::View(view))))
+    }
+
+    /// Makes the branch of a message the one that the chat is on, unless it is.
+    fn select_branch(&self, principal: &Principal, message_id: &str) -> Result<Next, EngineError> {
+        match self.chat_of(principal)?.branch_of(message_id)? {
+            Some(turn) => Ok(Next::Write {
+                input: turn::Input::SelectBranch { turn },
+                by: Some(principal.clone().into()),
+            }),
+            None => self.view_of(principal),
+        }
+    }
+
     /// The chat, if it is this principal's.
     pub(super) fn chat_of(&self, principal: &Principal) -> Result<&ShownChat, EngineError> {
         let chat = self.chat.as_ref();
@@ -179,6 +214,7 @@ impl Driver {
             position,
             seen: None,
             history: None,
+            numbering: Numbering::None,
         })
     }
 
@@ -198,17 +234,34 @@ impl Driver {
         principal: &Principal,
         dialect: Dialect,
         after: Option<u64>,
+        resuming: &Resuming,
     ) -> Result<Next, EngineError> {
         // A page that resumes a chat which was never begun has nothing to complain about.
         let Ok(chat) = self.chat_of(principal) else {
             return Ok(Next::Done(Ok(Reply::Window(None))));
         };
+        if let Resuming::From(point) = resuming {
+            // Its window is read to its end, whatever has come after it in the chat.
+            let turn = chat.turn_of_message(&point.message_id);
+            let opening = turn.map(|turn| Opening {
+                turn: turn.id().clone(),
+                dialect,
+                position: None,
+                seen: None,
+                history: None,
+                numbering: Numbering::From(point.clone()),
+            });
+            return Ok(Next::Done(Ok(Reply::Window(opening))));
+        }
         // It may have ended behind the client's back.
         let is_behind = after.is_some_and(|after| chat.has_news_after(after));
         match is_open(chat) || is_behind && chat.status().is_some() {
             true => self.open(dialect, None).map(|mut opening| {
                 if dialect == Dialect::AgUi {
                     opening.history = Some(chat.ag_ui_history(&opening.turn));
+                }
+                if matches!(resuming, Resuming::Numbered) {
+                    opening.numbering = Numbering::Opened;
                 }
                 Next::window(opening)
             }),

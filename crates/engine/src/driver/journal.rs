@@ -208,6 +208,7 @@ impl Driver {
     /// Says whether the store has to be waited for.
     fn take_up(&mut self, mut chat: ShownChat) -> bool {
         chat.limit_client_calls(self.settings.client_timeout);
+        chat.take_injections(self.settings.takes_injections);
         // What went on in another process has ended with it, and nobody knows how.
         let mut lost = chat.awaited_results();
         lost.retain(|call| {

@@ -3,6 +3,7 @@
 use store::Closed;
 use turn::gate::Decision;
 use turn::{GateId, TurnId};
+use view::ResumePoint;
 use wire::{Message, ag_ui};
 
 use crate::command::View;
@@ -51,4 +52,17 @@ pub struct Opening {
     pub seen: Option<Box<Message>>,
     /// The messages before the turn's own, for a client of AG-UI that is sent all of them first.
     pub history: Option<Vec<ag_ui::Message>>,
+    /// Whether its chunks have sequences.
+    pub numbering: Numbering,
+}
+
+/// Whether the chunks of a window have sequences. Only those of the AI SDK have.
+#[derive(Debug, Clone)]
+pub enum Numbering {
+    /// They have none.
+    None,
+    /// They have.
+    Opened,
+    /// They have, and follow those of a window that the client lost.
+    From(Box<ResumePoint>),
 }

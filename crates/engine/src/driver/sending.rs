@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 use turn::gate::Decision;
+use turn::queue::{MAX_QUEUED, Placement};
 use turn::refusal::{Refusal, RefusalCode};
-use turn::{At, GateId, PageTool, Principal};
+use turn::{At, GateId, PageTool, Principal, TurnId};
 use view::{Intake, ShownChat, legacy_client_position};
 use wire::{Message, Trigger};
 
 use super::Driver;
 use super::job::Next;
-use super::reply::Opening;
+use super::reply::{Numbering, Opening};
 use crate::chat_id;
 use crate::command::CommandKind;
 use crate::error::EngineError;
@@ -29,6 +30,10 @@ pub(super) struct Sending {
     dialect: Dialect,
     /// The tools that the page declares, as it sent them.
     page_tools: Value,
+    /// The request's id, where the client gives each request another.
+    request: Option<Box<str>>,
+    /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
+    while_running: Option<Placement>,
     /// Answers that are yet to be written, the next one first.
     answers: VecDeque<(GateId, Decision)>,
     step: Sent,
@@ -42,6 +47,8 @@ enum Sent {
     Known,
     /// It is being written; then a window opens on the turn that it opens.
     Opening,
+    /// It is being written that it waits; then a window opens on the turn that it will open.
+    Queueing(TurnId),
     /// Its answers are being written; then the rest of it is read.
     AnswersFirst,
     /// Its answers are being written; then a window opens on their turn.
@@ -61,6 +68,8 @@ impl Sending {
             messages,
             dialect,
             page_tools: Value::Null,
+            request: None,
+            while_running: None,
             answers: VecDeque::new(),
             step: Sent::Unread,
         }
@@ -72,6 +81,25 @@ impl Sending {
         self
     }
 
+    /// The same under an id of the client's own.
+    pub(super) fn with_request(mut self, request: Option<Box<str>>) -> Self {
+        self.request = request;
+        self
+    }
+
+    fn numbering(&self) -> Numbering {
+        match self.request {
+            Some(_) => Numbering::Opened,
+            None => Numbering::None,
+        }
+    }
+
+    /// The same from a page that says what its message waits for while a turn is open.
+    pub(super) fn while_running(mut self, placement: Option<Placement>) -> Self {
+        self.while_running = placement;
+        self
+    }
+
     /// Whether nothing was done about it yet, and it looks like the first message of a chat.
     pub(super) fn is_first(&self) -> bool {
         self.messages.len() == 1 && matches!(self.step, Sent::Unread)
@@ -79,6 +107,14 @@ impl Sending {
 
     fn take(&self, chat: &ShownChat, now: At) -> Result<Intake, Refusal> {
         let message_id = self.message_id.as_deref();
+        let request = self.request.as_deref();
+        if let Some(turn) = request.and_then(|request| chat.turn_of_request(request)) {
+            return Ok(Intake::Continue {
+                turn: turn.id().clone(),
+                answers: Vec::new(),
+                seen: None,
+            });
+        }
         match self.dialect {
             Dialect::AgUi => chat.take_run(self.trigger, message_id, &self.messages, now),
             Dialect::Sdk(_) | Dialect::Legacy => {
@@ -95,6 +131,8 @@ impl Sending {
             messages: std::mem::take(&mut self.messages),
             dialect: self.dialect,
             page_tools: self.page_tools.take(),
+            request: self.request.take(),
+            while_running: self.while_running,
         }
     }
 }
@@ -110,6 +148,7 @@ impl Driver {
             match &sending.step {
                 Sent::Opening => {
                     let mut opening = self.open(sending.dialect, Some(0))?;
+                    opening.numbering = sending.numbering();
                     if sending.dialect == Dialect::AgUi
                         && let Some(chat) = &self.chat
                         && !chat.has_ag_ui_history(&opening.turn, &sending.messages)
@@ -117,6 +156,10 @@ impl Driver {
                         opening.history = Some(chat.ag_ui_history(&opening.turn));
                     }
                     return Ok(Next::window(self.within(opening)));
+                }
+                Sent::Queueing(turn) => {
+                    let turn = turn.clone();
+                    return Ok(Next::window(waiting(turn, sending)));
                 }
                 _ => drop(sending.answers.pop_front()),
             }
@@ -135,10 +178,14 @@ impl Driver {
             match std::mem::replace(&mut sending.step, Sent::Unread) {
                 Sent::Answering(opening) => return Ok(Next::window(self.within(opening))),
                 // What was answered runs before it is superseded by what came with it.
-                Sent::AnswersFirst if self.is_running() => {
+                Sent::AnswersFirst if self.is_running() && sending.while_running.is_none() => {
                     return Ok(Next::Postpone(sending.give_back()));
                 }
-                Sent::AnswersFirst | Sent::Unread | Sent::Known | Sent::Opening => {}
+                Sent::AnswersFirst
+                | Sent::Unread
+                | Sent::Known
+                | Sent::Opening
+                | Sent::Queueing(_) => {}
             }
             if let Some(next) = self.read(principal, sending)? {
                 return Ok(next);
@@ -171,6 +218,7 @@ impl Driver {
                 return Ok(Some(Next::Load));
             }
             chat.limit_client_calls(self.settings.client_timeout);
+            chat.take_injections(self.settings.takes_injections);
             self.shown = (0, 0);
             // What is refused leaves no chat behind that nobody has read.
             if let Err(error) = self.page_tools(sending) {
@@ -206,17 +254,40 @@ impl Driver {
                 sending.step = Sent::AnswersFirst;
                 Ok(None)
             }
+            Intake::Queued { turn } => Ok(Some(Next::window(waiting(turn, sending)))),
             Intake::Open { message, after, .. } => {
+                let placement = self.placement(sending, &message, after.as_ref());
+                if placement.is_some() && chat.queued().len() >= MAX_QUEUED {
+                    let message = "Too many messages of this chat wait for its turn.";
+                    let refusal = Refusal::new(RefusalCode::QueueFull, message);
+                    return Err(EngineError::Refused(refusal));
+                }
                 let page_tools = self.page_tools(sending)?;
-                sending.step = Sent::Opening;
+                let ids = (self.settings.ids)();
+                let input = match placement {
+                    Some(placement) => {
+                        sending.step = Sent::Queueing(ids.turn.clone());
+                        turn::Input::Queue {
+                            message,
+                            placement,
+                            page_tools,
+                            ids,
+                        }
+                    }
+                    None => {
+                        sending.step = Sent::Opening;
+                        turn::Input::Message {
+                            message,
+                            principal: principal.clone(),
+                            after,
+                            page_tools,
+                            request: sending.request.clone(),
+                            ids,
+                        }
+                    }
+                };
                 Ok(Some(Next::Write {
-                    input: turn::Input::Message {
-                        message,
-                        principal: principal.clone(),
-                        after,
-                        page_tools,
-                        ids: (self.settings.ids)(),
-                    },
+                    input,
                     by: Some(principal.clone().into()),
                 }))
             }
@@ -246,6 +317,7 @@ impl Driver {
                     position,
                     seen,
                     history,
+                    numbering: sending.numbering(),
                 };
                 sending.answers = answers.into();
                 sending.step = Sent::Answering(opening);
@@ -254,10 +326,35 @@ impl Driver {
         }
     }
 
+    /// What a message waits for, if it does: a turn is open, which it does not rewrite. Speech does not
+    /// wait, since who speaks is heard at once.
+    fn placement(
+        &self,
+        sending: &Sending,
+        message: &turn::Message,
+        after: Option<&TurnId>,
+    ) -> Option<Placement> {
+        let open = self.chat.as_deref()?.open_turn()?;
+        let follows = after == Some(&open.id) && !message.is_speech();
+        sending.while_running.filter(|_| follows)
+    }
+
     /// The tools that the page declares, as far as the agent takes them. They are those of the turn that
     /// is opened: one that goes on has its own.
     fn page_tools(&self, sending: &Sending) -> Result<Vec<PageTool>, EngineError> {
         let accepted = self.settings.tools.accept_page_tools(&sending.page_tools);
         accepted.map_err(EngineError::InvalidPageTool)
+    }
+}
+
+/// A window on a turn that a message will open which waits.
+fn waiting(turn: TurnId, sending: &Sending) -> Opening {
+    Opening {
+        turn,
+        dialect: sending.dialect,
+        position: None,
+        seen: None,
+        history: None,
+        numbering: sending.numbering(),
     }
 }

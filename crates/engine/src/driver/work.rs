@@ -1,10 +1,10 @@
 //! What the chat's own tasks bring: the agent, tools, long-running work.
 
-use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use serde_json::{Map, Value};
-use turn::agent::{AgentEvent, CompactEvent};
+use tools::answer::check_question;
+use turn::agent::{AgentEvent, Asking, CompactEvent};
 use turn::call::Place;
 use turn::policy::{PolicyDecision, Verdict};
 use turn::{At, CallId, Chat, GateId, Status};
@@ -14,7 +14,7 @@ use super::{Action, Ask, Driver, Next, ToolDoes};
 /// A batch of the agent's events.
 pub(super) struct Agent {
     run: u64,
-    events: Peekable<IntoIter<CompactEvent>>,
+    events: IntoIter<CompactEvent>,
     /// Whether the stream ended after them without an event that says so.
     is_cut: bool,
 }
@@ -29,13 +29,28 @@ impl Agent {
         let is_cut = is_over && !events.last().is_some_and(is_failure);
         Self {
             run,
-            events: events.into_iter().peekable(),
+            events: events.into_iter(),
             is_cut,
         }
     }
 }
 
 impl Driver {
+    /// Takes in deltas that lead a batch, and says whether there was nothing else in it. Nearly all
+    /// batches are that, and need none of what follows for the others.
+    pub(super) fn push_deltas(&mut self, agent: &mut Agent) -> bool {
+        let chat = self.chat.as_mut();
+        let Some(chat) = chat.filter(|_| self.running.is_current(agent.run)) else {
+            return false;
+        };
+        chat.push_deltas(&mut agent.events);
+        let is_all = agent.events.as_slice().is_empty() && !agent.is_cut;
+        if is_all {
+            self.show();
+        }
+        is_all
+    }
+
     pub(super) fn handle_events(&mut self, agent: &mut Agent) -> Next {
         // A batch may end with what makes the chat stop the agent.
         while self.running.is_current(agent.run) {
@@ -82,16 +97,30 @@ impl Driver {
         }
         let policy = match (&event, self.chat.as_deref().and_then(Chat::owner)) {
             (AgentEvent::Call { tool, input, .. }, Some(owner)) => {
-                Some(self.tools().rule(tool, input, owner))
+                let policy = self.tools().rule(tool, input, owner);
+                Some(self.with_deadline(policy))
             }
             // It runs the call, and asks, by itself: only how long is for us to say.
             (AgentEvent::OwnCall { place, .. }, _) => Some(self.agents_own(*place)),
-            (AgentEvent::Asks { .. }, _) => Some(self.agents_own(Place::Agent)),
+            (AgentEvent::Asks { asking, .. }, _) => Some(PolicyDecision {
+                verdict: askable(asking),
+                ..self.agents_own(Place::Agent)
+            }),
             _ => None,
         };
         Next::Write {
             input: turn::Input::Agent { event, policy },
             by: None,
+        }
+    }
+
+    /// The same, with a limit to how long a person may take, where the tool sets none.
+    fn with_deadline(&self, policy: PolicyDecision) -> PolicyDecision {
+        let is_asked = matches!(policy.verdict, Verdict::Ask { .. });
+        let limit = self.settings.approval_timeout.filter(|_| is_asked);
+        PolicyDecision {
+            timeout: policy.timeout.or(limit),
+            ..policy
         }
     }
 
@@ -224,6 +253,16 @@ impl Driver {
             input: turn::Input::Result { call, outcome, ids },
             by: None,
         }
+    }
+}
+
+/// Whether somebody can be asked what an agent asks: the schema of an answer is the agent's own.
+fn askable(asking: &Asking) -> Verdict {
+    let schema = asking.schema.as_ref();
+    let checked = schema.map(|schema| check_question(&asking.question, schema));
+    match checked {
+        Some(Err(error)) => Verdict::Invalid { error },
+        Some(Ok(())) | None => Verdict::Allow,
     }
 }
 

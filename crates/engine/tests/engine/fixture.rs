@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use adk_stream_engine::Request;
 use adk_stream_engine::command::View;
-use adk_stream_engine::{Dialect, Engine, Tools, WindowStream};
+use adk_stream_engine::{Dialect, Engine, EngineError, SendOptions, Tools, WindowStream};
 use agents::{Agent, AgentStream};
 use serde_json::Value;
 use store::{Appended, Journal, Location, NewEntry};
 use turn::agent::{AgentEvent, HistoryItem, StepRequest};
 use turn::event::Finish;
 use turn::gate::Decision;
+use turn::queue::Placement;
 use turn::{At, Chat, ChatId, Event, Principal, Status};
 use wire::{Message, Part, Profile, Role, Trigger};
 
 pub(crate) type Script = Arc<dyn Fn(&StepRequest) -> Vec<AgentEvent> + Send + Sync>;
 
 /// Says what its script says, all at once.
-struct Scripted(Script);
+pub(crate) struct Scripted(pub(crate) Script);
 
 impl Agent for Scripted {
     fn name(&self) -> &str {
@@ -27,6 +28,10 @@ impl Agent for Scripted {
     fn step(&self, request: StepRequest) -> AgentStream {
         let events = (self.0)(&request).into_iter();
         Box::pin(CompactEvent(events))
+    }
+
+    fn takes_injections(&self) -> bool {
+        true
     }
 }
 
@@ -144,6 +149,29 @@ impl Fixture {
         self.send(Trigger::SubmitMessage, vec![message]).await;
     }
 
+    /// Says something that waits while a turn is open.
+    pub(crate) async fn say_and_wait(
+        &self,
+        id: &str,
+        words: &str,
+        placement: Placement,
+    ) -> Result<WindowStream, EngineError> {
+        let message = Message::new(id, Role::User, vec![Part::text(words)]);
+        let request = Request {
+            chat: self.chat.clone(),
+            trigger: Trigger::SubmitMessage,
+            message_id: None,
+            messages: vec![message],
+        };
+        let options = SendOptions {
+            while_running: Some(placement),
+            ..SendOptions::default()
+        };
+        let dialect = Dialect::Sdk(Profile::Shared);
+        let sent = self.engine.send_with(&self.ann, request, options, dialect);
+        sent.await
+    }
+
     /// Another server writes to the journal, so that the next append of the chat's actor conflicts.
     pub(crate) async fn intrude(&self) {
         let entries = self.journal.read(&self.chat, 0).await.unwrap();
@@ -215,7 +243,7 @@ impl Fixture {
         }
     }
 
-    async fn view(&self) -> View {
+    pub(crate) async fn view(&self) -> View {
         self.engine.view(&self.ann, &self.chat).await.unwrap()
     }
 

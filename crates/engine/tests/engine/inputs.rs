@@ -479,3 +479,31 @@ proptest! {
         });
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn question_about_a_tool_without_a_limit_of_its_own_expires_by_the_setting() {
+    let pay = tool("pay", "Pays", async |_: Context, _: Payment| Ok(json!({})));
+    let pay = pay.ask(|payment: &Payment| format!("Pay {}?", payment.recipient));
+    let mut fixture = paying(json!({"amount": 5, "recipient": "Sam"}));
+    let limit = std::time::Duration::from_secs(60);
+    fixture.engine = Engine::builder(
+        fixture.journal.clone(),
+        Arc::new(fixture::Scripted(fixture.script.clone())),
+        Tools::new().with(pay),
+    )
+    .approval_timeout(Some(limit))
+    .build();
+    fixture.say("pay").await;
+    fixture
+        .until_event(|event| {
+            matches!(
+                event,
+                Event::GateClosed {
+                    decision: Decision::TimedOut,
+                    ..
+                }
+            )
+        })
+        .await;
+    fixture.until(Status::Finished).await;
+}

@@ -3,7 +3,9 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod agent_questions;
 mod asks;
+mod branches;
 mod clocks;
 mod drain;
 mod entries;
@@ -12,6 +14,7 @@ mod fixture;
 mod inputs;
 mod live;
 mod questions;
+mod queue;
 mod recovery;
 mod replicas;
 mod shortcuts;

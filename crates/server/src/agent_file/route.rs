@@ -1,7 +1,7 @@
 //! `[agents.NAME.ai-sdk]` and `[agents.NAME.ag-ui]`: agents that run elsewhere.
 
-use agents::ag_ui::{self, AgUi};
-use agents::ai_sdk::{self, AiSdk};
+use agents::ai_sdk::Config;
+use agents::{AgUi, AiSdk};
 
 use super::Entry;
 use super::agent::{Builder, Written};
@@ -32,13 +32,8 @@ pub(super) fn ai_sdk(
         return None;
     }
     let probe = reach(builder, entry, route)?;
-    let config = ai_sdk::Config {
-        headers: probe.what.headers.clone(),
-        client_tools: route.client_tools.clone(),
-        reruns: route.rerun,
-        ..ai_sdk::Config::new(&route.url.value)
-    };
-    let agent = builder.note_at(entry.source, &route.url.span, AiSdk::new(config))?;
+    let agent = AiSdk::new(config(route, &probe));
+    let agent = builder.note_at(entry.source, &route.url.span, agent)?;
     let name = format!("ai-sdk {}", route.url.value);
     Some((name, Remote::AiSdk(agent), probe))
 }
@@ -50,15 +45,19 @@ pub(super) fn ag_ui(
     route: &At<RouteSpec>,
 ) -> Option<Built> {
     let probe = reach(builder, entry, route)?;
-    let config = ag_ui::Config {
+    let agent = AgUi::new(config(route, &probe));
+    let agent = builder.note_at(entry.source, &route.url.span, agent)?;
+    let name = format!("ag-ui {}", route.url.value);
+    Some((name, Remote::AgUi(agent), probe))
+}
+
+fn config(route: &RouteSpec, probe: &Written<Probe>) -> Config {
+    Config {
         headers: probe.what.headers.clone(),
         client_tools: route.client_tools.clone(),
         reruns: route.rerun,
-        ..ag_ui::Config::new(&route.url.value)
-    };
-    let agent = builder.note_at(entry.source, &route.url.span, AgUi::new(config))?;
-    let name = format!("ag-ui {}", route.url.value);
-    Some((name, Remote::AgUi(agent), probe))
+        ..Config::new(&route.url.value)
+    }
 }
 
 /// How to try an agent, with the headers of every request to it. It has an instruction of its own.

@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::WindowStream;
 use engine::command::{Command, Deciding, Reply};
 use engine::replica::{NotForwarded, Peers};
+use engine::{Batch, WindowStream};
 use reqwest::Client;
 use serde_json::Value;
 use store::Location;
@@ -118,35 +118,52 @@ impl Peers for HttpPeers {
 }
 
 /// Passes on what another server reads of a window, until it ends or is cut.
-async fn pass_on(
-    mut answer: reqwest::Response,
-    mut lines: Lines,
-    sender: mpsc::Sender<Vec<Arc<Chunk>>>,
-) {
+async fn pass_on(mut answer: reqwest::Response, mut lines: Lines, sender: mpsc::Sender<Batch>) {
     loop {
         let line = tokio::select! {
             line = lines.next(&mut answer) => line,
             () = sender.closed() => return,
         };
-        let chunks = match line {
-            Some(Value::Array(chunks)) => chunks,
+        let (chunks, sequences) = match line {
+            Some(Value::Array(chunks)) => (chunks, Vec::new()),
+            Some(Value::Object(mut read)) => {
+                let Some(Value::Array(chunks)) = read.remove("chunks") else {
+                    return;
+                };
+                let sequences = read.remove("sequences").unwrap_or_default();
+                (
+                    chunks,
+                    serde_json::from_value(sequences).unwrap_or_default(),
+                )
+            }
             Some(_) => return,
             None => {
                 let message = "The server that had this chat is gone; resume it.";
                 let notice = Closing::failed("handed_over", message).chunks();
-                let _ = sender
-                    .send(notice.into_iter().map(Arc::new).collect())
-                    .await;
+                let notice: Vec<_> = notice.into_iter().map(Arc::new).collect();
+                let _ = sender.send(notice.into()).await;
                 return;
             }
         };
-        let chunks = chunks.into_iter().map(Chunk::decode);
-        // Both ends are of one version, or nearly: what one does not know it leaves out.
-        let chunks: Vec<_> = chunks.filter_map(Result::ok).map(Arc::new).collect();
-        if !chunks.is_empty() && sender.send(chunks).await.is_err() {
+        let batch = decode(chunks, sequences);
+        if !batch.chunks.is_empty() && sender.send(batch).await.is_err() {
             return;
         }
     }
+}
+
+/// Both ends are of one version, or nearly: what one does not know it leaves out.
+fn decode(chunks: Vec<Value>, sequences: Vec<u64>) -> Batch {
+    let mut sequences = sequences.into_iter();
+    let mut batch = Batch::default();
+    for chunk in chunks {
+        let sequence = sequences.next();
+        if let Ok(chunk) = Chunk::decode(chunk) {
+            batch.chunks.push(Arc::new(chunk));
+            batch.sequences.extend(sequence);
+        }
+    }
+    batch
 }
 
 /// Lines of JSON, as they come.

@@ -8,6 +8,7 @@ use super::{Origin, Settings, find};
 use crate::error::Error;
 use crate::listen_address::ListenAddress;
 use crate::shared_key::SharedKey;
+use crate::token_prices::TokenPrices;
 
 /// Who may read the metrics, and where.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct MetricsAccess {
     origin: String,
     /// The key, which opens them on the server's own address too.
     pub(crate) key: Option<SharedKey>,
+    /// What tokens cost.
+    pub(crate) token_prices: Option<TokenPrices>,
 }
 
 /// Who may read them, as the operator says.
@@ -41,10 +44,18 @@ pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<MetricsAccess, Error> 
         };
         address.parse().map_err(setting)
     });
+    let prices = find(layers, "token-prices", |layer| {
+        layer.token_prices.as_deref()
+    });
+    let prices = prices.map(|(origin, text)| {
+        text.parse()
+            .map_err(|problem| Error::Setting { origin, problem })
+    });
     Ok(MetricsAccess {
         listen: listen.transpose()?,
         origin,
         key: key.transpose()?,
+        token_prices: prices.transpose()?,
     })
 }
 

@@ -284,6 +284,10 @@ pub(crate) struct Settings {
     #[serde(rename = "metrics-key", default, deserialize_with = "reference")]
     #[schemars(with = "Option<SecretRef>")]
     pub(crate) metrics_key: Secret,
+    /// What a million tokens cost, for the metric adk_stream_cost_total: INPUT/OUTPUT, or INPUT/CACHED/OUTPUT, as in 1.25/10 [env: ADK_STREAM_TOKEN_PRICES] [default: none]
+    #[arg(long, value_name = "PRICES")]
+    #[serde(rename = "token-prices")]
+    pub(crate) token_prices: Option<String>,
     /// Address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318, to trace turns [env: ADK_STREAM_OTLP_ENDPOINT] [default: none]
     #[arg(long, value_name = "URL")]
     #[serde(rename = "otlp-endpoint")]
@@ -419,6 +423,7 @@ impl Settings {
             metrics_key: Secret(environment.text("METRICS_KEY")?),
             otlp_endpoint: environment.text("OTLP_ENDPOINT")?,
             otlp_service_name: environment.text("OTLP_SERVICE_NAME")?,
+            token_prices: environment.text("TOKEN_PRICES")?,
             otlp_sampling: environment.text("OTLP_SAMPLING")?,
             otlp_headers: Secret(environment.text("OTLP_HEADERS")?),
             otlp_contents: environment.text("OTLP_CONTENTS")?,

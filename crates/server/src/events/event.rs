@@ -38,7 +38,7 @@ impl Change {
     fn data(&self) -> Value {
         match self {
             Self::Reset => json!({}),
-            Self::Chat(chat) => chats::row(chat),
+            Self::Chat(chat) => json!(chats::row(chat)),
             Self::ChatDeleted(chat) => json!({"id": chat}),
             Self::ApprovalOpened(chat, gate) | Self::ApprovalClosed(chat, gate) => {
                 json!({"approvalId": gate, "chatId": chat})

@@ -47,12 +47,21 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             trigger,
             message_id,
         } => {
+            let is_named = id.is_some();
             // Its page has one chat, over this socket, the next and `POST /stream`.
             let id = id.or_else(|| match socket.legacy.chat {
                 None => legacy_chat::of_page(&socket.principal, &messages),
                 Some(_) => None,
             });
-            let chat = chat(socket, id);
+            let mut chat = chat(socket, id);
+            if !is_named && legacy_chat::is_legacy(&chat) {
+                let engine = &socket.api.engine;
+                chat = match legacy_chat::current(engine, chat.as_str()).await {
+                    Ok(chat) => chat,
+                    Err(error) => return refuse(socket, &error).await,
+                };
+                socket.legacy.chat = Some(chat.clone());
+            }
             let request = Request {
                 chat,
                 trigger,
@@ -106,7 +115,7 @@ pub(super) fn chat(socket: &mut Socket, id: Option<String>) -> ChatId {
     let chat = match (id, &socket.legacy.chat) {
         (Some(id), _) => ChatId::from(id),
         (None, Some(chat)) => chat.clone(),
-        (None, None) => ChatId::from(crate::random_id::random_id("chat_")),
+        (None, None) => ChatId::from(legacy_chat::of_nobody()),
     };
     socket.legacy.chat = Some(chat.clone());
     chat

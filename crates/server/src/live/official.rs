@@ -1,16 +1,17 @@
 //! The AI SDK's own frames.
 
-use engine::Request;
-use engine::{Dialect, WindowStream};
+use engine::{Dialect, Request, SendOptions, WindowStream};
 use serde_json::{Map, Value};
 use turn::ChatId;
-use wire::Profile;
-use wire::frame::{ClientFrame, ServerFrame, chunk_text};
+use view::ResumePoint;
+use wire::frame::{ClientFrame, ServerFrame, chunk_text, extent, unforeseen_chunk_text};
+use wire::{Chunk, Profile};
 
 use super::OnAbort;
 use super::frame_error::FrameError;
 use super::outbox::Outbox;
 use super::socket::Socket;
+use crate::while_running;
 
 /// How long the id of a request may be: it is in every frame of its answer.
 const REQUEST_ID: usize = 256;
@@ -34,7 +35,13 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 return fail(socket, send.request_id, problem).await;
             }
             let dialect = dialect(&send.body);
-            let page_tools = send.body.remove("tools").unwrap_or_default();
+            let options = match while_running::options(&mut send.body) {
+                Ok(options) => options,
+                Err(problem) => {
+                    let problem = FrameError::bad_request(problem);
+                    return fail(socket, send.request_id, problem).await;
+                }
+            };
             let request = Request {
                 chat: ChatId::from(send.id),
                 trigger: send.trigger,
@@ -44,17 +51,20 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
             if let Err(problem) = socket.admit_turn(&request).await {
                 return fail(socket, send.request_id, problem).await;
             }
-            let engine = &socket.api.engine;
+            let (engine, principal) = (&socket.api.engine, &socket.principal);
             let chat = request.chat.clone();
-            match engine
-                .send_with_tools(&socket.principal, request, page_tools, dialect)
-                .await
-            {
-                Ok(window) => watch(socket, send.request_id, chat, window),
+            let options = SendOptions {
+                request_id: send.resumable.then(|| send.request_id.as_str().into()),
+                ..options
+            };
+            let sent = engine.send_with(principal, request, options, dialect);
+            let numbers = Numbers::new(send.resumable, None);
+            match sent.await {
+                Ok(window) => watch(socket, send.request_id, chat, window, numbers),
                 Err(error) => fail(socket, send.request_id, &error).await,
             }
         }
-        ClientFrame::Resume(resume) => {
+        ClientFrame::Resume(mut resume) => {
             if !socket.has_room() {
                 let problem = FrameError::too_many_windows(TOO_MANY);
                 return fail(socket, resume.request_id, problem).await;
@@ -66,12 +76,20 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 Ok(after) => after,
                 Err(problem) => return fail(socket, resume.request_id, problem).await,
             };
+            let point = resume_point(&mut resume);
+            let numbers = Numbers::new(resume.resumable, point.as_ref());
             let chat = ChatId::from(resume.id);
-            let engine = &socket.api.engine;
+            let (engine, principal) = (&socket.api.engine, &socket.principal);
             let dialect = dialect(&resume.body);
-            let window = engine.resume_after(&socket.principal, &chat, dialect, after);
-            match window.await {
-                Ok(Some(window)) => watch(socket, resume.request_id, chat, window),
+            let window = match resume.resumable {
+                true => {
+                    let window = engine.resume_from(principal, &chat, dialect, after, point);
+                    window.await
+                }
+                false => engine.resume_after(principal, &chat, dialect, after).await,
+            };
+            match window {
+                Ok(Some(window)) => watch(socket, resume.request_id, chat, window, numbers),
                 Ok(None) => {
                     let request_id = resume.request_id;
                     socket
@@ -81,11 +99,19 @@ pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
                 Err(error) => fail(socket, resume.request_id, &error).await,
             }
         }
-        ClientFrame::Abort { request_id, stop } => {
+        ClientFrame::Abort {
+            request_id,
+            stop,
+            id,
+        } => {
             if let Some(window) = socket.windows.remove(&request_id) {
                 window.abort();
             }
-            if let Some(chat) = socket.chats.remove(&request_id)
+            // The window may have been on a socket that is lost.
+            let quotas = &socket.api.quotas;
+            let named = id.filter(|_| stop && quotas.admit_frame(&socket.principal).is_ok());
+            let named = named.map(ChatId::from);
+            if let Some(chat) = socket.chats.remove(&request_id).or(named)
                 && (stop || socket.api.on_abort == OnAbort::Stop)
             {
                 // A turn that is over has nothing left to be stopped.
@@ -134,15 +160,70 @@ pub(super) fn request_of(text: &[u8]) -> Option<String> {
     frame.get("requestId")?.as_str().map(str::to_owned)
 }
 
+/// Where a client is that resumes by sequences, if it says all that this takes.
+fn resume_point(resume: &mut wire::frame::Resume) -> Option<ResumePoint> {
+    Some(ResumePoint {
+        last_sequence: resume.last_sequence?,
+        step_sequence: resume.step_sequence?,
+        step_hash: resume.step_hash?,
+        approvals: std::mem::take(&mut resume.approvals),
+        message_id: resume.message_id.take()?,
+    })
+}
+
+/// How the chunks of a request are numbered.
+enum Numbers {
+    /// From 0, one by one, as the official client demands: the next one.
+    Counted(u64),
+    /// By what the window says: the last one.
+    Told(u64),
+}
+
+impl Numbers {
+    fn new(resumable: bool, point: Option<&ResumePoint>) -> Self {
+        match resumable {
+            true => Self::Told(point.map_or(0, |point| point.last_sequence)),
+            false => Self::Counted(0),
+        }
+    }
+
+    /// The frame of the next chunk, which has this sequence if its window has any.
+    fn frame(&mut self, request_id: &str, chunk: &Chunk, sequence: Option<u64>) -> String {
+        match self {
+            Self::Counted(next) => {
+                let sequence = *next;
+                *next += 1;
+                chunk_text(request_id, sequence, chunk)
+            }
+            Self::Told(last) => {
+                // The notice that a server is gone has none, and brings nobody further.
+                let sequence = sequence.unwrap_or(*last);
+                let is_foreseen = sequence == *last + extent(chunk);
+                *last = sequence;
+                match is_foreseen {
+                    true => chunk_text(request_id, sequence, chunk),
+                    false => unforeseen_chunk_text(request_id, sequence, chunk),
+                }
+            }
+        }
+    }
+}
+
 /// Opens a window for a request.
-fn watch(socket: &mut Socket, request_id: String, chat: ChatId, window: WindowStream) {
+fn watch(
+    socket: &mut Socket,
+    request_id: String,
+    chat: ChatId,
+    window: WindowStream,
+    numbers: Numbers,
+) {
     socket.attend(&chat);
     socket.chats.insert(request_id.clone(), chat);
     let task = {
         let (request_id, out) = (request_id.clone(), socket.out.clone());
         let open = socket.api.metrics.window("socket");
         tokio::spawn(async move {
-            forward(window, request_id, out).await;
+            forward(window, request_id, out, numbers).await;
             drop(open);
         })
     };
@@ -152,21 +233,22 @@ fn watch(socket: &mut Socket, request_id: String, chat: ChatId, window: WindowSt
     }
 }
 
-async fn forward(mut window: WindowStream, request_id: String, out: Outbox) {
+async fn forward(mut window: WindowStream, request_id: String, out: Outbox, mut numbers: Numbers) {
     let start = ServerFrame::Start {
         request_id: request_id.clone(),
     };
     if out.say(start.to_json()).await.is_err() {
         return;
     }
-    let mut sequence = 0;
     while let Some(chunks) = window.next().await {
-        let numbered = (sequence..).zip(&chunks);
-        let frames = numbered.map(|(sequence, chunk)| chunk_text(&request_id, sequence, chunk));
+        let sequences = window.sequences();
+        let frames = chunks.iter().enumerate().map(|(place, chunk)| {
+            let sequence = sequences.get(place).copied();
+            numbers.frame(&request_id, chunk, sequence)
+        });
         if out.say_all(frames).await.is_err() {
             return;
         }
-        sequence += chunks.len() as u64;
     }
     let _ = out.say(ServerFrame::End { request_id }.to_json()).await;
 }

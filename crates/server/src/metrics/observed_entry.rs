@@ -25,6 +25,7 @@ pub(super) const FAILURES: &[&str] = &[
     "agent_failed",
     "agent_invalid_response",
     "agent_not_found",
+    "agent_question_unsupported",
     "agent_session_lost",
     "agent_timed_out",
     "agent_unauthorized",
@@ -42,6 +43,9 @@ pub(super) const FINISHES: &[&str] = &["stop", "length", "content_filter", "erro
 /// What becomes of calls.
 pub(super) const OUTCOMES: &[&str] =
     &["output", "error", "invalid", "denied", "unknown", "pending"];
+
+/// What holds calls.
+pub(super) const KINDS: &[&str] = &["approval", "question", "client_call"];
 
 /// What is decided at gates.
 pub(super) const DECISIONS: &[&str] = &[
@@ -70,8 +74,7 @@ enum Seen {
     },
     Step {
         finish: &'static str,
-        input: u64,
-        output: u64,
+        usage: Usage,
     },
     Call(&'static str),
     GateOpened {
@@ -113,15 +116,19 @@ impl ObservedEntry {
                         tracing::info!(target: "turn", chat, turn, code, "turn failed");
                     }
                 }
-                Seen::Step {
-                    finish,
-                    input,
-                    output,
-                } => {
+                Seen::Step { finish, usage } => {
                     all.steps.get_or_create(&[("finish", finish)]).inc();
-                    for (direction, count) in [("input", input), ("output", output)] {
+                    for (direction, count) in [("input", usage.input), ("output", usage.output)] {
                         let labels = [("direction", direction)];
                         all.tokens.get_or_create(&labels).inc_by(count);
+                    }
+                    if let Some((prices, costs)) = &all.cost {
+                        let (input, output) = prices.cost(&usage);
+                        for (direction, cost) in [("input", input), ("output", output)] {
+                            costs
+                                .get_or_create(&[("direction", direction)])
+                                .inc_by(cost);
+                        }
                     }
                 }
                 Seen::Call(outcome) => {
@@ -174,14 +181,10 @@ fn seen(event: &Event) -> Option<Seen> {
         }
         Event::StepEnded {
             finish, metadata, ..
-        } => {
-            let usage = metadata.as_ref().and_then(Usage::of).unwrap_or_default();
-            Seen::Step {
-                finish: finish_name(*finish),
-                input: usage.input,
-                output: usage.output,
-            }
-        }
+        } => Seen::Step {
+            finish: finish_name(*finish),
+            usage: metadata.as_ref().and_then(Usage::of).unwrap_or_default(),
+        },
         Event::CallSettled { outcome, .. } => Seen::Call(match outcome {
             Outcome::Output { .. } => "output",
             Outcome::Error { .. } => "error",
@@ -211,7 +214,11 @@ fn seen(event: &Event) -> Option<Seen> {
         | Event::CallNested { .. }
         | Event::CallStarted { .. }
         | Event::CallRecorded { .. }
-        | Event::SessionNoted { .. } => return None,
+        | Event::SessionNoted { .. }
+        | Event::MessageQueued { .. }
+        | Event::MessageInjected { .. }
+        | Event::MessageWithdrawn { .. }
+        | Event::BranchSelected { .. } => return None,
     })
 }
 
@@ -298,6 +305,20 @@ mod tests {
                 .get()
         };
         assert_eq!((tokens("input"), tokens("output")), (23, 23));
+    }
+
+    /// What a turn may fail with is what the reference lists; `other` is for all codes of others.
+    #[test]
+    fn every_failure_of_the_reference_is_a_label() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
+        let reference = std::fs::read_to_string(path).unwrap();
+        let (_, listed) = reference.split_once("## In a stream").unwrap();
+        let (listed, _) = listed.split_once("\n## ").unwrap();
+        let rows = listed.lines().filter_map(|line| line.strip_prefix("| `"));
+        let mut codes: Vec<_> = rows.filter_map(|row| row.split('`').next()).collect();
+        codes.push("other");
+        codes.sort_unstable();
+        assert_eq!(codes, FAILURES);
     }
 
     #[test]

@@ -188,9 +188,13 @@ impl Contents {
                 };
                 Fact::Ended { end, code }
             }
-            Event::ChatOpened { .. } | Event::CallRecorded { .. } | Event::SessionNoted { .. } => {
-                return None;
-            }
+            Event::ChatOpened { .. }
+            | Event::CallRecorded { .. }
+            | Event::SessionNoted { .. }
+            | Event::MessageQueued { .. }
+            | Event::MessageInjected { .. }
+            | Event::MessageWithdrawn { .. }
+            | Event::BranchSelected { .. } => return None,
         })
     }
 }

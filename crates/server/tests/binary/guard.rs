@@ -251,6 +251,8 @@ fn other_sites_change_nothing() {
     let changes = [
         ("POST", "/api/chat"),
         ("POST", "/stream"),
+        ("POST", "/clear-sessions"),
+        ("POST", "/api/chat/c1/branches"),
         ("POST", "/api/chat/c1/stop"),
         ("DELETE", "/api/chat/c1"),
         ("POST", "/api/ticket"),

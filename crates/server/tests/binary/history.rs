@@ -155,6 +155,59 @@ fn what_edits_and_regenerations_cut_off_can_be_listed_by_its_owner_alone() {
     assert_eq!(foreign.json()["error"]["code"], "unknown_chat");
 }
 
+#[test]
+fn branch_that_was_cut_off_is_selected_by_its_owner_alone() {
+    let server = served("alice=a-key-of-alices-own,bob=the-key-of-bob-alone");
+    let path = "/api/chat/c1/branches";
+    let message = |id: &str, text: &str| json!({"id": id, "role": "user", "parts": [{"type": "text", "text": text}]});
+    let chat = || server.request("GET", "/api/chat/c1", &[ALICE]).json();
+    let send = |body: Value| {
+        let answer = server.post("/api/chat", &[ALICE], &body.to_string());
+        assert_eq!(answer.status, 200);
+        chat()
+    };
+    let select = |key: (&str, &str), body: &Value| {
+        let answer = server.post(path, &[key], &body.to_string());
+        (answer.status, answer.json())
+    };
+    let first = send(json!({"id": "c1", "messages": [message("u1", "hello")]}));
+    send(json!({"id": "c1", "messageId": "u1", "messages": [message("u1", "good evening")]}));
+    let of_first = json!({"messageId": first["messages"][1]["id"]});
+
+    let (status, selected) = select(ALICE, &of_first);
+    assert_eq!((status, &selected["messages"]), (200, &first["messages"]));
+    assert_eq!(selected["status"], "finished");
+    // Once more, and nothing is written.
+    let (status, again) = select(ALICE, &of_first);
+    assert_eq!((status, again), (200, selected));
+    assert_eq!(chat()["messages"], first["messages"]);
+    let listed = server.request("GET", path, &[ALICE]).json();
+    assert_eq!(
+        listed["branches"][0]["messages"][0]["parts"][0]["text"],
+        "good evening"
+    );
+
+    let (status, foreign) = select(BOB, &of_first);
+    assert_eq!(
+        (status, &foreign["error"]["code"]),
+        (404, &json!("unknown_chat"))
+    );
+    let (status, unknown) = select(ALICE, &json!({"messageId": "nobody"}));
+    assert_eq!(
+        (status, &unknown["error"]["code"]),
+        (404, &json!("unknown_message"))
+    );
+    let (status, bad) = select(ALICE, &json!({"message": "u1"}));
+    assert_eq!(
+        (status, &bad["error"]["code"]),
+        (400, &json!("bad_request"))
+    );
+    send(json!({"id": "c1", "messages": [message("u2", "Send $20 to Sam")]}));
+    let edited = listed["branches"][0]["messages"][1]["id"].clone();
+    let (status, open) = select(ALICE, &json!({"messageId": edited}));
+    assert_eq!((status, &open["error"]["code"]), (409, &json!("turn_open")));
+}
+
 /// A server over a file, at which everybody is one principal.
 fn over(path: &std::path::Path) -> Server {
     let store = format!("sqlite:{}", path.display());

@@ -373,3 +373,65 @@ fn page_that_names_no_chat_has_one_over_both_ways() {
     let answer = server.post("/stream", &[], &body);
     assert_eq!(answer.json()["error"]["code"], "bad_request");
 }
+
+/// The chats that a principal has, by id, with whether each is archived.
+fn chats(server: &Server) -> Vec<(String, bool)> {
+    let list = server.get("/api/chats").json();
+    let chats = list["chats"].as_array().unwrap().iter();
+    let row = |chat: &Value| {
+        (
+            chat["id"].as_str().unwrap().to_owned(),
+            chat["archived"] == true,
+        )
+    };
+    chats.map(row).collect()
+}
+
+#[test]
+fn page_whose_sessions_were_cleared_begins_a_new_chat() {
+    let server = serve(&[]);
+    let said = |id: &str, text: &str| json!({"id": id, "role": "user", "content": text});
+    let pay = said("u1", "Send $20 to Sam");
+    let post = |messages: Value| {
+        let body = json!({"messages": messages}).to_string();
+        let answer = server.post("/stream", &[], &body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.text().to_owned()
+    };
+    let clear = || server.post("/clear-sessions", &[], "").json();
+    // A chat that its page named is not one of these.
+    server.post(
+        "/api/chat",
+        &[],
+        &json!({"id": "own", "messages": [pay]}).to_string(),
+    );
+    let asked = message_id(&post(json!([pay])));
+    assert_eq!(clear(), json!({"status": "success", "cleared": 1}));
+    let first = chats(&server);
+    assert_eq!(
+        first.iter().filter(|(_, is_archived)| *is_archived).count(),
+        1
+    );
+    let open = server.get("/api/approvals").json();
+    assert_eq!(open["approvals"].as_array().unwrap().len(), 1, "{open}");
+    // The same page again: another chat, which knows nothing of the first.
+    let again = post(json!([pay]));
+    assert_ne!(message_id(&again), asked);
+    let mut client = server.connect("/live");
+    client.send(&json!({"type": "message", "messages": [pay, said("u2", "hello")]}));
+    let turn = message_id(&client.next().unwrap());
+    while client.next().unwrap() != "data: [DONE]\n\n" {}
+    assert_eq!(chats(&server).len(), first.len() + 1);
+    // Also on a socket that is open, and over both ways.
+    clear();
+    client.send(&json!({"type": "message", "messages": [said("u3", "hello")]}));
+    let new = message_id(&client.next().unwrap());
+    while client.next().unwrap() != "data: [DONE]\n\n" {}
+    assert_ne!(new, turn);
+    assert_eq!(chats(&server).len(), first.len() + 2);
+    // The journals are there.
+    for (id, _) in chats(&server) {
+        let journal = server.get(&format!("/api/chat/{id}/journal")).json();
+        assert!(!journal["entries"].as_array().unwrap().is_empty(), "{id}");
+    }
+}

@@ -50,6 +50,7 @@ mod questions;
 mod quotas;
 mod replicas;
 mod request;
+mod resumable;
 mod routes;
 mod shutdown;
 mod socket;

@@ -127,6 +127,31 @@ fn metrics_say_what_happened() {
 }
 
 #[test]
+fn tokens_cost_what_the_operator_says() {
+    // A million for each token of the input, and two for each of the output.
+    let prices = "1000000000000/2000000000000";
+    let flags = ["--metrics-listen", "127.0.0.1:0", "--token-prices", prices];
+    let (server, address) = of(adk_stream(&[&ON[..], &flags].concat()));
+    assert_eq!(say(&server, "c1", "Hello").status, 200);
+    let text = read(address);
+    for (direction, price) in [("input", 1e6), ("output", 2e6)] {
+        let of = |metric: &str| {
+            value(
+                &text,
+                &format!("adk_stream_{metric}_total{{direction=\"{direction}\"}}"),
+            )
+        };
+        assert!(of("tokens") > 0.0);
+        assert!((of("cost") - of("tokens") * price).abs() < 1.0, "{text}");
+    }
+    let (_server, address) = with_metrics();
+    assert!(!read(address).contains("adk_stream_cost"));
+    adk_stream(&[&ON[..], &["--token-prices", "5"]].concat())
+        .refused()
+        .says("--token-prices: \"5\" are no prices of a million tokens: INPUT/OUTPUT or INPUT/CACHED/OUTPUT, as in 1.25/10");
+}
+
+#[test]
 fn gates_are_counted_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", folder.path().join("chats.db").display());
@@ -212,7 +237,8 @@ fn names(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_metric_of_rules_and_dashboard_exists() {
-    let (server, address) = with_metrics();
+    let flags = ["--metrics-listen", "127.0.0.1:0", "--token-prices", "1/2"];
+    let (server, address) = of(adk_stream(&[&ON[..], &flags].concat()));
     use_it(&server);
     let text = read(address);
     // Counters and histograms of families have no line before their first event; their type is there.

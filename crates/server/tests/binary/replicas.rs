@@ -11,12 +11,12 @@ use testkit::postgres::execute;
 use crate::events::Events;
 use crate::process::{Server, adk_stream, repetitions};
 
-struct Cluster {
+pub(crate) struct Cluster {
     url: String,
 }
 
 impl Cluster {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let url = testkit::postgres::database();
         Self { url }
     }
@@ -25,7 +25,7 @@ impl Cluster {
         self.with_pace("0")
     }
 
-    fn with_pace(&self, pace: &str) -> Server {
+    pub(crate) fn with_pace(&self, pace: &str) -> Server {
         let flags = [
             "serve",
             "--listen",

@@ -243,3 +243,113 @@ fn the_page_is_framed_by_named_sites_only() {
         format!("adk-stream: --frame-ancestors: {problem}")
     );
 }
+
+#[test]
+fn document_of_the_routes_is_for_everybody_and_compressed() {
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0"])
+        .variable("ADK_STREAM_KEYS", "ann=a-key-of-this-test")
+        .running();
+    let plain = server.get("/openapi.json");
+    assert_eq!(plain.status, 200);
+    assert_eq!(plain.header("content-type"), Some("application/json"));
+    assert_eq!(plain.header("cache-control"), Some("no-cache"));
+    assert_eq!(plain.header("x-frame-options"), Some("DENY"));
+    assert_eq!(plain.json()["openapi"], "3.1.0");
+    for encoding in ["br", "gzip"] {
+        let accepted = [("accept-encoding", encoding)];
+        let answer = server.request("GET", "/openapi.json", &accepted);
+        assert_eq!(answer.header("content-encoding"), Some(encoding));
+        assert!(answer.body.len() * 4 < plain.body.len(), "{encoding}");
+        let etag = answer.header("etag").unwrap().to_owned();
+        let known = [("accept-encoding", encoding), ("if-none-match", &*etag)];
+        let again = server.request("GET", "/openapi.json", &known);
+        assert_eq!(again.status, 304, "{encoding}");
+    }
+}
+
+#[test]
+fn routes_take_the_methods_that_the_document_has() {
+    let metrics = "a-key-of-the-metrics";
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0"])
+        .variable("ADK_STREAM_METRICS_KEY", metrics)
+        .running();
+    let document = server.get("/openapi.json").json();
+    let paths = document["paths"].as_object().unwrap();
+    assert!(paths.len() > 20);
+    for (path, operations) in paths {
+        let mut documented: Vec<_> = operations
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|method| method.to_uppercase())
+            .collect();
+        if documented.iter().any(|method| method == "GET") {
+            documented.push("HEAD".to_owned());
+        }
+        documented.sort();
+        let answer = server.request("PURGE", &path.replace("{id}", "x"), &[]);
+        assert_eq!(answer.status, 405, "{path}");
+        let mut allowed: Vec<_> = answer.header("allow").unwrap().split(',').collect();
+        allowed.sort_unstable();
+        assert_eq!(allowed, documented, "{path}");
+    }
+}
+
+#[test]
+fn id_in_a_path_that_is_not_utf8_is_refused_with_a_code() {
+    let server = serve();
+    for path in [
+        "/api/chat/%FF",
+        "/api/chat/%FF/journal",
+        "/api/approvals/%FF",
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        assert_eq!(answer.json()["error"]["code"], "bad_request", "{path}");
+    }
+}
+
+#[test]
+fn profile_that_is_no_text_is_refused() {
+    let server = serve();
+    let answer = server.request(
+        "GET",
+        "/api/chat/c/stream",
+        &[("x-adk-stream-profile", "v\u{e9}")],
+    );
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.json()["error"]["code"], "bad_request");
+}
+
+#[test]
+fn misspelled_profile_is_refused_also_where_the_header_decides() {
+    let server = serve();
+    let ask = |path: &str, header: &str| {
+        let headers = [("x-adk-stream-profile", header)];
+        server.request("GET", path, &headers).status
+    };
+    assert_eq!(ask("/api/chat/c/stream?profile=v8", "v7"), 400);
+    assert_eq!(ask("/api/chat/c/stream?profile=v7", "v8"), 400);
+    assert_eq!(ask("/api/chat/c/stream?profile=shared", "v7"), 204);
+}
+
+#[test]
+fn tool_that_asks_has_to_send_json_and_name_its_call() {
+    let key = "the-key-of-the-agent";
+    let server = adk_stream(&["serve", "--listen", "127.0.0.1:0"])
+        .variable("ADK_STREAM_AGENT_KEY", key)
+        .running();
+    let bearer = format!("Bearer {key}");
+    let known = ("authorization", bearer.as_str());
+    let code = |headers: &[(&str, &str)], body: &str| {
+        let answer = server.send("POST", "/api/agent/asks", headers, body);
+        (answer.status, answer.json()["error"]["code"].clone())
+    };
+    let ask = r#"{"chat":"c","call":"x","ask":{"approval":{"question":"Now?"}}}"#;
+    let form = [known, ("content-type", "application/x-www-form-urlencoded")];
+    assert_eq!(code(&form, ask), (415, json!("unsupported_media_type")));
+    for nobodys in [ask.replace("\"x\"", "\"\""), ask.replace("\"c\"", "\"\"")] {
+        let json_of = [known, ("content-type", "application/json")];
+        assert_eq!(code(&json_of, &nobodys), (400, json!("bad_request")));
+    }
+}

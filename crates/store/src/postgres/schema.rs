@@ -14,12 +14,13 @@ use crate::inspection::Schema;
 ///
 /// Servers of the version before continue while a new one migrates, so a migration adds, and takes away
 /// only what the version before did not use any more.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("schema/0001_journal.sql"),
     include_str!("schema/0002_unused.sql"),
     include_str!("schema/0003_limits.sql"),
     include_str!("schema/0004_open_turn.sql"),
     include_str!("schema/0005_chat_list.sql"),
+    include_str!("schema/0006_one_index_less.sql"),
 ];
 
 /// Before this one, which turn of a chat is open was worked out otherwise.

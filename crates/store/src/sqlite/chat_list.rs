@@ -151,37 +151,37 @@ pub(super) fn delete_for_good(
     Ok(written)
 }
 
-/// Refuses to open a chat that was deleted for good.
-pub(super) fn refuse_deleted(connection: &Connection, chat: &ChatId) -> Result<(), StoreError> {
-    let sql = "SELECT 1 FROM tombstone WHERE chat = ?1";
-    match connection.prepare_cached(sql)?.exists([chat.as_str()])? {
-        true => Err(StoreError::ChatDeleted { chat: chat.clone() }),
-        false => Ok(()),
-    }
+/// What an entry changes in what a list shows of its chat.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// When it opened a turn.
+    pub(super) active: Option<At>,
+    /// How a turn ended.
+    pub(super) ended: Option<&'static str>,
+    /// The title of a chat that has none.
+    pub(super) title: Option<String>,
 }
 
-/// Notes what a change means for the list.
-pub(super) fn note(
-    connection: &Connection,
-    chat: &str,
-    at: At,
-    change: &Change<'_>,
-) -> Result<(), StoreError> {
-    match change {
-        Change::TurnOpened { message } => {
-            let sql = "UPDATE chat SET active = ?2, title = coalesce(title, ?3) WHERE id = ?1";
-            let title = message.and_then(title::of_message);
-            let mut statement = connection.prepare_cached(sql)?;
-            statement.execute(params![chat, from_at(at), title])?;
+impl Listing {
+    pub(super) fn of(changes: &[Change<'_>], at: At) -> Self {
+        let mut listing = Self::default();
+        for change in changes {
+            match change {
+                Change::TurnOpened { message } => {
+                    listing.active = Some(at);
+                    let title = || message.and_then(title::of_message);
+                    listing.title = listing.title.or_else(title);
+                }
+                Change::TurnEnded { status } => listing.ended = Some(ended(*status)),
+                _ => {}
+            }
         }
-        Change::TurnEnded { status } => {
-            let sql = "UPDATE chat SET ended = ?2 WHERE id = ?1";
-            let mut statement = connection.prepare_cached(sql)?;
-            statement.execute(params![chat, ended(*status)])?;
-        }
-        _ => {}
+        listing
     }
-    Ok(())
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.active.is_none() && self.ended.is_none()
+    }
 }
 
 /// Notes again what the entries of every chat mean for the list.
@@ -190,12 +190,15 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
                WHERE kind LIKE '%turn-opened%' OR kind LIKE '%turn-ended%' ORDER BY chat, seq";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query(())?;
+    let sql = "UPDATE chat SET active = coalesce(?2, active), ended = coalesce(?3, ended),
+                   title = coalesce(title, ?4) WHERE id = ?1";
+    let mut note = connection.prepare(sql)?;
     while let Some(row) = rows.next()? {
         let chat = text(row, 0)?;
         let events: Vec<Event> = decode(&format!("an entry of chat {chat}"), &text(row, 2)?)?;
-        for change in index::changes(&events) {
-            note(connection, &chat, to_at(row.get(1)?), &change)?;
-        }
+        let listing = Listing::of(&index::changes(&events), to_at(row.get(1)?));
+        let active = listing.active.map(from_at);
+        note.execute(params![chat, active, listing.ended, listing.title])?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 use turn::index::{self, Change};
 use turn::{Actor, At, Chat, ChatId, Event, OpenTurn};
 
-use super::chat_list;
+use super::chat_list::Listing;
 use super::read;
 use super::write_connection::Head;
 use crate::error::StoreError;
@@ -29,16 +29,16 @@ pub(super) fn apply(
 ) -> Result<Head, StoreError> {
     let chat = source.chat.as_str();
     let at = from_at(source.at);
+    let changes = index::changes(source.events);
+    // All that changes in the chat's row is one statement, since each writes to the indexes of the table.
+    let listing = Listing::of(&changes, source.at);
     let head = match before {
-        Some(before) => go_on(connection, source, before)?,
-        None => open_chat(connection, source)?,
+        Some(before) => go_on(connection, source, before, &listing)?,
+        None => open_chat(connection, source, &listing)?,
     };
-    for change in index::changes(source.events) {
+    for change in changes {
         match change {
-            Change::ChatOpened { .. } => {}
-            change @ (Change::TurnOpened { .. } | Change::TurnEnded { .. }) => {
-                chat_list::note(connection, chat, source.at, &change)?;
-            }
+            Change::ChatOpened { .. } | Change::TurnOpened { .. } | Change::TurnEnded { .. } => {}
             Change::CallMade { call } => {
                 let sql = "INSERT INTO call (id, chat, call) VALUES (?1, ?2, ?3)
                            ON CONFLICT DO NOTHING";
@@ -130,35 +130,72 @@ fn columns(open: Option<&OpenTurn>) -> (Option<&str>, bool) {
 }
 
 /// Notes the state of a chat that was there before.
-fn go_on(connection: &Connection, source: &Source<'_>, mut head: Head) -> Result<Head, StoreError> {
+fn go_on(
+    connection: &Connection,
+    source: &Source<'_>,
+    mut head: Head,
+    listing: &Listing,
+) -> Result<Head, StoreError> {
     head.seq = source.seq;
     let (chat, at) = (source.chat.as_str(), from_at(source.at));
-    if head.open.as_ref() == source.open {
+    let is_open_the_same = head.open.as_ref() == source.open;
+    if is_open_the_same && listing.is_empty() {
         // No index knows of the time, so that most appends write to none.
         let sql = "UPDATE chat SET updated = ?2 WHERE id = ?1";
         connection.prepare_cached(sql)?.execute(params![chat, at])?;
-    } else {
-        let sql = "UPDATE chat SET updated = ?2, turn = ?3, running = ?4 WHERE id = ?1";
-        let (turn, running) = columns(source.open);
+        return Ok(head);
+    }
+    let (turn, running) = columns(source.open);
+    let ended = listing.ended;
+    if listing.active.is_none() {
+        // The list is in the order in which turns were opened: its index stays as it is.
+        let sql = "UPDATE chat SET updated = ?2, turn = ?3, running = ?4,
+                       ended = coalesce(?5, ended) WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
-        statement.execute(params![chat, at, turn, running])?;
+        statement.execute(params![chat, at, turn, running, ended])?;
+    } else {
+        let sql = "UPDATE chat SET updated = ?2, turn = ?3, running = ?4,
+                       ended = coalesce(?5, ended), active = ?6, title = coalesce(title, ?7)
+                   WHERE id = ?1";
+        let (active, title) = (listing.active.map(from_at), &listing.title);
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params![chat, at, turn, running, ended, active, title])?;
+    }
+    if !is_open_the_same {
         head.open = source.open.cloned();
     }
     Ok(head)
 }
 
-fn open_chat(connection: &Connection, source: &Source<'_>) -> Result<Head, StoreError> {
+fn open_chat(
+    connection: &Connection,
+    source: &Source<'_>,
+    listing: &Listing,
+) -> Result<Head, StoreError> {
     let Some(owner) = index::owner(source.events) else {
         let chat = source.chat.clone();
         return Err(StoreError::OwnerMissing { chat });
     };
-    chat_list::refuse_deleted(connection, source.chat)?;
-    let sql = "INSERT INTO chat (id, owner, opened, updated, turn, running)
-               VALUES (?1, ?2, ?3, ?3, ?4, ?5)";
+    // None is opened under the id of a chat that was deleted for good.
+    let sql = "INSERT INTO chat (id, owner, opened, updated, turn, running, active, ended, title)
+               SELECT ?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8
+               WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE chat = ?1)";
     let (turn, running) = columns(source.open);
-    let (chat, at) = (source.chat.as_str(), from_at(source.at));
     let mut statement = connection.prepare_cached(sql)?;
-    statement.execute(params![chat, owner.as_str(), at, turn, running])?;
+    let rows = statement.execute(params![
+        source.chat.as_str(),
+        owner.as_str(),
+        from_at(source.at),
+        turn,
+        running,
+        listing.active.map(from_at),
+        listing.ended,
+        listing.title,
+    ])?;
+    if rows == 0 {
+        let chat = source.chat.clone();
+        return Err(StoreError::ChatDeleted { chat });
+    }
     Ok(Head {
         seq: source.seq,
         owner: owner.as_str().to_owned(),

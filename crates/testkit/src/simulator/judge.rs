@@ -43,6 +43,15 @@ impl Account {
     }
 }
 
+/// A message that waited, as the journal's events have it.
+#[derive(Debug, Default)]
+struct Waited {
+    /// How often it was queued.
+    times: u32,
+    injected: u32,
+    withdrawn: u32,
+}
+
 /// A journal, as its events have it.
 #[derive(Debug, Default)]
 struct Books {
@@ -53,6 +62,8 @@ struct Books {
     turns: Vec<(TurnId, u32)>,
     /// How many turns each message opened.
     messages: BTreeMap<String, u32>,
+    /// The messages that waited.
+    queued: BTreeMap<String, Waited>,
     faults: Vec<String>,
 }
 
@@ -90,7 +101,11 @@ impl Books {
         let is_over = last
             .as_ref()
             .is_some_and(|(id, ends)| event.turn() == Some(id) && *ends > 0);
-        if is_over && !matches!(event, Event::SessionNoted { .. }) {
+        let may_come_late = matches!(
+            event,
+            Event::SessionNoted { .. } | Event::BranchSelected { .. }
+        );
+        if is_over && !may_come_late {
             self.fault(format!("{event:?} comes after the end of its turn"));
         }
         match event {
@@ -144,6 +159,24 @@ impl Books {
                     None => self.fault(format!("{turn} ended after another was opened")),
                 }
             }
+            Event::MessageQueued { message, .. } => {
+                let id = message.id.clone().unwrap_or_default();
+                self.queued.entry(id).or_default().times += 1;
+            }
+            Event::MessageInjected { message, .. } => match self.queued.get_mut(message) {
+                Some(waited) => waited.injected += 1,
+                None => self.fault(format!("{message} was injected, and never waited")),
+            },
+            Event::MessageWithdrawn { message, .. } => match self.queued.get_mut(message) {
+                Some(waited) => waited.withdrawn += 1,
+                None => self.fault(format!("{message} was withdrawn, and never waited")),
+            },
+            Event::BranchSelected { turn } => {
+                if let Some((open, 0)) = &last {
+                    let fault = format!("{turn} was selected before {open} had ended");
+                    self.fault(fault);
+                }
+            }
             Event::ChatOpened { .. } | Event::TurnClaimed { .. } | Event::SessionNoted { .. } => {}
         }
     }
@@ -177,6 +210,11 @@ impl World {
         self.judge_readers(&mut faults);
         let unknown = books.calls.values().filter(|account| account.is_unknown());
         self.tally.unknown = unknown.count() as u64;
+        for (message, waited) in &books.queued {
+            self.tally.queued += u64::from(books.messages.contains_key(message));
+            self.tally.injected += u64::from(waited.injected);
+            self.tally.withdrawn += u64::from(waited.withdrawn);
+        }
         faults.into_iter().for_each(|fault| self.fault(fault));
     }
 
@@ -310,10 +348,11 @@ impl World {
             }
         }
         for message in &self.people.acknowledged {
-            if !books.messages.contains_key(message) {
+            if !books.messages.contains_key(message) && !books.queued.contains_key(message) {
                 faults.push(format!("message {message} was acknowledged, and is lost"));
             }
         }
+        self.judge_queue(books, faults);
         for (message, turns) in &books.messages {
             if *turns > 1 && !self.people.repeated.contains(message) {
                 faults.push(format!("message {message} opened {turns} turns"));
@@ -323,6 +362,26 @@ impl World {
             let account = books.calls.get(call);
             if account.is_none_or(|account| account.outcomes.is_empty()) {
                 faults.push(format!("an output of {call} was acknowledged, and is lost"));
+            }
+        }
+    }
+
+    /// Every message that waited came to one thing, or waits for a turn that waits for people.
+    fn judge_queue(&self, books: &Books, faults: &mut Vec<String>) {
+        let chat = ShownChat::replay(&self.store.entries);
+        let is_open = chat.status() == Some(Status::Parked);
+        for (message, waited) in &books.queued {
+            let turns = books.messages.get(message).copied().unwrap_or_default();
+            // Edits and regenerations open more turns with the same message.
+            let turns = match self.people.repeated.contains(message) {
+                true => turns.min(1),
+                false => turns,
+            };
+            let ends = turns + waited.injected + waited.withdrawn;
+            if waited.times != 1 || ends > 1 || ends == 0 && !is_open {
+                faults.push(format!(
+                    "message {message} waited as {waited:?}, and opened {turns} turns"
+                ));
             }
         }
     }
@@ -386,5 +445,7 @@ fn portrait(chat: &Chat) -> String {
         .collect();
     let (seq, epoch, status) = (chat.seq(), chat.epoch(), chat.status());
     let path: Vec<_> = chat.path().map(|turn| turn.id()).collect();
-    format!("{seq} {epoch} {status:?} {gates:?} {outcomes:?} {path:?}")
+    let queued = chat.queued().iter();
+    let queued: Vec<_> = queued.map(|queued| &queued.message.id).collect();
+    format!("{seq} {epoch} {status:?} {gates:?} {outcomes:?} {path:?} {queued:?}")
 }

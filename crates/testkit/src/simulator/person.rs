@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use engine::Dialect;
-use engine::command::CommandKind;
+use engine::command::{CommandKind, Resuming};
 use serde_json::{Value, json};
 use turn::answer::Answer;
 use turn::gate::Decision;
+use turn::queue::Placement;
 use turn::{CallId, GateId, Status};
 use wire::tool_part::ToolState;
 use wire::{Message, Part, Profile, Role, Trigger};
@@ -31,7 +32,11 @@ pub(super) enum Order {
     Say {
         message: Box<Message>,
         profile: Profile,
+        /// What it waits for while a turn is open; nothing, if it interrupts the turn.
+        while_running: Option<Placement>,
     },
+    /// Makes another branch the one that the chat is on.
+    Select { message_id: String },
     /// Closes an approval.
     Answer { gate: GateId, approved: bool },
     /// Sends the history with answers in it, as a page does, and maybe a new message behind them.
@@ -39,6 +44,7 @@ pub(super) enum Order {
         messages: Vec<Message>,
         answers: Vec<(GateId, bool)>,
         profile: Profile,
+        while_running: Option<Placement>,
     },
     /// Says something differently, or wants another answer: what came after it is cut off.
     Cut {
@@ -61,18 +67,30 @@ pub(super) enum Order {
 impl Order {
     /// The order as a command for the chat.
     pub(super) fn command(&self) -> CommandKind {
-        let send = |messages: Vec<Message>, profile: Profile| CommandKind::Send {
+        let send = |messages: Vec<Message>, profile: Profile, while_running| CommandKind::Send {
             trigger: Trigger::SubmitMessage,
             message_id: None,
             messages,
             dialect: Dialect::Sdk(profile),
             page_tools: Value::Null,
+            request: None,
+            while_running,
         };
         match self {
-            Self::Say { message, profile } => send(vec![(**message).clone()], *profile),
+            Self::Say {
+                message,
+                profile,
+                while_running,
+            } => send(vec![(**message).clone()], *profile, *while_running),
+            Self::Select { message_id } => CommandKind::SelectBranch {
+                message_id: message_id.clone(),
+            },
             Self::Send {
-                messages, profile, ..
-            } => send(messages.clone(), *profile),
+                messages,
+                profile,
+                while_running,
+                ..
+            } => send(messages.clone(), *profile, *while_running),
             Self::Cut {
                 trigger,
                 message_id,
@@ -84,6 +102,8 @@ impl Order {
                 messages: messages.clone(),
                 dialect: Dialect::Sdk(*profile),
                 page_tools: Value::Null,
+                request: None,
+                while_running: None,
             },
             Self::Answer { gate, approved } => {
                 let (reason, input) = (None, None);
@@ -104,6 +124,7 @@ impl Order {
             Self::Resume { profile, .. } => CommandKind::Resume {
                 dialect: Dialect::Sdk(*profile),
                 after: None,
+                resuming: Resuming::Whole,
             },
         }
     }
@@ -123,9 +144,15 @@ impl Order {
 impl fmt::Display for Order {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Say { message, .. } => {
-                write!(out, "message {}", message.id.as_deref().unwrap_or_default())
+            Self::Say {
+                message,
+                while_running,
+                ..
+            } => {
+                let id = message.id.as_deref().unwrap_or_default();
+                write!(out, "message {id}, {while_running:?}")
             }
+            Self::Select { message_id } => write!(out, "branch of {message_id}"),
             Self::Answer { gate, approved } => write!(out, "{gate} approved {approved}"),
             Self::Send {
                 messages, answers, ..
@@ -192,7 +219,7 @@ pub(super) struct People {
 impl People {
     pub(super) fn new(chance: &mut Chance) -> Self {
         Self {
-            messages_left: chance.between(1, 3),
+            messages_left: chance.between(1, 4),
             looks_left: chance.between(4, 24),
             numbers: 0,
             open: BTreeMap::new(),
@@ -231,9 +258,12 @@ impl World {
                 1 => self.say(),
                 2 | 3 => self.resume(),
                 4 => self.cut(),
+                5 => self.say_and_wait(),
+                6 if self.chance.one_in(4) => self.select(),
                 _ => self.answer_something(),
             },
             Some(_) if self.chance.one_in(4) => self.cut(),
+            Some(_) if self.chance.one_in(8) => self.select(),
             _ => self.say(),
         }
     }
@@ -253,7 +283,45 @@ impl World {
         }
         self.people.messages_left -= 1;
         let (message, profile) = (Box::new(self.message()), self.profile());
-        self.ask(Order::Say { message, profile });
+        self.ask(Order::Say {
+            message,
+            profile,
+            while_running: None,
+        });
+    }
+
+    /// Sends a message that waits while a turn is open.
+    fn say_and_wait(&mut self) {
+        if self.people.messages_left == 0 {
+            return;
+        }
+        self.people.messages_left -= 1;
+        let (message, profile) = (Box::new(self.message()), self.profile());
+        let while_running = Some(self.placement());
+        self.ask(Order::Say {
+            message,
+            profile,
+            while_running,
+        });
+    }
+
+    fn placement(&mut self) -> Placement {
+        *self
+            .chance
+            .pick(&[Placement::Queue, Placement::Inject, Placement::Inject])
+    }
+
+    /// Goes back to a branch that an edit or a regeneration cut off, or to the one that is there.
+    fn select(&mut self) {
+        let truth = &self.store.truth;
+        let ids: Vec<_> = truth
+            .turns()
+            .map(|turn| turn.message_id().to_owned())
+            .collect();
+        if !ids.is_empty() {
+            let message_id = self.chance.pick(&ids).clone();
+            self.ask(Order::Select { message_id });
+        }
     }
 
     /// Edits a message, by its id or by a history that ends before it, or has it answered again.
@@ -316,15 +384,18 @@ impl World {
         if given.is_empty() {
             return;
         }
+        let mut while_running = None;
         if self.people.messages_left > 0 && self.chance.one_in(6) {
             self.people.messages_left -= 1;
             messages.push(self.message());
+            while_running = self.chance.one_in(3).then(|| self.placement());
         }
         let profile = self.profile();
         self.ask(Order::Send {
             messages,
             answers: given,
             profile,
+            while_running,
         });
     }
 
@@ -429,7 +500,7 @@ impl World {
         // A stop or an edit is meant for what one sees, and not for what comes later.
         let is_worth_it = !matches!(
             open.order,
-            Order::Stop | Order::Resume { .. } | Order::Cut { .. }
+            Order::Stop | Order::Resume { .. } | Order::Cut { .. } | Order::Select { .. }
         );
         if open.tries < TRIES && is_worth_it {
             let delay = self.chance.between(50, 1_000);
@@ -474,6 +545,7 @@ impl World {
                 let last = messages.last().and_then(|last| last.id.clone());
                 self.people.acknowledged.extend(last);
             }
+            (Order::Select { .. }, Response::Done) => self.tally.selections += 1,
             (Order::Output { call }, Response::Done) => self.people.taken.push(call.clone()),
             _ => {}
         }

@@ -112,6 +112,7 @@ impl Server {
         let settings = Settings {
             tools: TOOLS[tools].clone(),
             supports_audio: false,
+            takes_injections: true,
             approval_timeout: None,
             client_timeout: (is_limited == 1).then(|| Duration::from_secs(9)),
             server: Some(name(index, life)),
@@ -155,7 +156,8 @@ impl Server {
 
     /// Whether nothing of the chat goes on here.
     pub(super) fn is_idle(&self) -> bool {
-        self.driver.is_idle() && self.inbox.is_empty() && self.postponed.is_empty()
+        let has_input = !self.inbox.is_empty() || !self.postponed.is_empty();
+        self.driver.is_idle() && !has_input && !self.windows.has_waiting()
     }
 
     /// All requests that would fail if the server died.

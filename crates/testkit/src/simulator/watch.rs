@@ -48,7 +48,7 @@ pub(super) struct Watched {
 impl World {
     /// Opens a window for who asked for it.
     pub(super) fn watch(&mut self, server: usize, delivery: &Delivery, opening: &Opening) {
-        let here = &self.servers[server];
+        let here = &mut self.servers[server];
         let mut opening = opening.clone();
         if let (Some(Bug::CurrentTurn), Some(shown)) = (self.bug, here.driver.shown())
             && opening.turn != *shown.turn

@@ -1,11 +1,11 @@
 //! Decisions about the running step: what the agent says, and what becomes of its calls.
 
-use std::iter::Peekable;
+use std::vec::IntoIter;
 
 use serde_json::Value;
 
-use super::gate;
-use crate::agent::{AgentEvent, CompactEvent, Part};
+use super::{gate, question_call};
+use crate::agent::{AgentEvent, Asking, CompactEvent, Part};
 use crate::call::{Call, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{End, Event, Finish};
@@ -22,11 +22,7 @@ use crate::time::At;
 impl Chat {
     /// Takes the leading deltas of the text or reasoning that is open, and hands each to `say`. Nearly
     /// all events of an agent are deltas; they need no entry and have no effect.
-    pub fn push_deltas(
-        &mut self,
-        events: &mut Peekable<impl Iterator<Item = CompactEvent>>,
-        say: impl FnMut(String),
-    ) {
+    pub fn push_deltas(&mut self, events: &mut IntoIter<CompactEvent>, say: impl FnMut(String)) {
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         if let Some(turn) = turn {
             turn.push_deltas(events, say);
@@ -111,15 +107,7 @@ impl Chat {
                 // A server that takes the turn up asks the agent again, and gets what is asked already.
                 let call = turn.own_call(&provider_id);
                 if let Some(call) = call.filter(|call| !turn.is_asked_of(call)) {
-                    let question = asking.question;
-                    let kind = GateKind::Approval { question };
-                    let timeout = policy.and_then(|policy| policy.timeout);
-                    let expires = timeout.map(|timeout| now + timeout);
-                    let gate = Gate {
-                        token: asking.token,
-                        ..gate(turn, call, kind, expires)
-                    };
-                    self.open_gate(output, gate);
+                    self.agent_asks(output, call, asking, policy, now);
                 }
             }
             AgentEvent::Waits { provider_id } => {
@@ -149,6 +137,54 @@ impl Chat {
             }
             _ => {}
         }
+    }
+
+    /// The agent asks about a call that it runs by itself: for a yes or a no at the call, or for data
+    /// at a call that is made for it.
+    fn agent_asks(
+        &mut self,
+        output: &mut Output,
+        call: CallId,
+        asking: Asking,
+        policy: Option<PolicyDecision>,
+        now: At,
+    ) {
+        let Some(turn) = self.current() else {
+            return;
+        };
+        let (verdict, timeout) = policy
+            .map(|policy| (policy.verdict, policy.timeout))
+            .unzip();
+        if let Some(Verdict::Invalid { error }) = verdict {
+            let message = format!("The agent asks what nobody can be asked: {error}.");
+            let error = format!("It did not run: {message}");
+            self.settle_own_call(output, call, Outcome::Error { error });
+            return self.agent_fails(output, QUESTION_UNSUPPORTED, message, None);
+        }
+        let expires = earliest(
+            timeout.flatten().map(|timeout| now + timeout),
+            asking.expires,
+        );
+        let (question, token) = (asking.question, asking.token);
+        let Some(schema) = asking.schema else {
+            let kind = GateKind::Approval { question };
+            let gate = Gate {
+                token,
+                ..gate(turn, call, kind, expires)
+            };
+            return self.open_gate(output, gate);
+        };
+        let nested = question_call(turn, call, &question, &schema);
+        let gate = Gate {
+            token,
+            ..gate(
+                turn,
+                nested.id.clone(),
+                GateKind::Question { question, schema },
+                expires,
+            )
+        };
+        self.open_nested(output, nested, gate);
     }
 
     /// The agent was asked to go on with its own calls, and ends without a word: what it has not
@@ -216,6 +252,7 @@ impl Chat {
         {
             let end = End::Finished;
             self.decide(output, [Event::TurnEnded { turn: id, end }]);
+            self.open_queued(output);
         } else {
             self.advance(output);
         }
@@ -226,7 +263,8 @@ impl Chat {
             return;
         };
         let id = turn.id().clone();
-        let expires = made.policy.timeout.map(|timeout| now + timeout);
+        let timeout = made.policy.timeout;
+        let expires = earliest(timeout.map(|timeout| now + timeout), made.expires);
         if made.is_open {
             return;
         }
@@ -287,6 +325,13 @@ impl Chat {
             _ => UnknownReason::AgentFailed,
         };
         for call in unsettled {
+            // With the call in the middle of which it was made.
+            if self
+                .call(&call)
+                .is_some_and(|(turn, _)| turn.outcome(&call).is_some())
+            {
+                continue;
+            }
             let outcome = match failed == Some(call.clone()) {
                 true => Outcome::Error {
                     error: message.clone(),
@@ -304,6 +349,7 @@ impl Chat {
         };
         self.decide(output, [Event::TurnEnded { turn, end }]);
         output.effects.push(Effect::StopWork);
+        self.open_queued(output);
     }
 
     /// Journals what the model said of a step that it will not end. Its calls are not made.
@@ -332,6 +378,14 @@ impl Chat {
             self.decide(output, [Event::SessionNoted { turn, session }]);
         }
     }
+}
+
+/// The code of a failure: the agent asks for something that nobody can be asked.
+const QUESTION_UNSUPPORTED: &str = "agent_question_unsupported";
+
+/// The earlier of two deadlines.
+fn earliest(one: Option<At>, other: Option<At>) -> Option<At> {
+    one.into_iter().chain(other).min()
 }
 
 fn call(turn: &TurnId, n: usize, made: &ProposedCall) -> Call {

@@ -1,6 +1,6 @@
 //! How events change a turn, and what it says of them.
 
-use std::iter::Peekable;
+use std::vec::IntoIter;
 
 use serde_json::Value;
 
@@ -19,6 +19,10 @@ impl Turn {
         match event {
             Event::ChatOpened { .. }
             | Event::TurnOpened { .. }
+            | Event::MessageQueued { .. }
+            | Event::MessageInjected { .. }
+            | Event::MessageWithdrawn { .. }
+            | Event::BranchSelected { .. }
             | Event::TurnClaimed { .. }
             | Event::SessionNoted { .. } => {}
             Event::StepEnded {
@@ -115,6 +119,10 @@ impl Turn {
         if !matches!(gate.kind, GateKind::ToolApproval { .. }) {
             self.enter(&gate.call, Phase::Held(gate.id.clone()));
         }
+        // An agent that asks for data about a call does not run it meanwhile.
+        if let Some(call) = self.asked_for_data(gate) {
+            self.enter(&call, Phase::Held(gate.id.clone()));
+        }
         self.push_item(Item::GateOpened(Box::new(gate.clone())));
     }
 
@@ -131,10 +139,15 @@ impl Turn {
             return;
         };
         state.decision = Some(decision.clone());
-        let call = state.gate.call.clone();
-        // What else becomes of its call is said by the events that follow.
-        if matches!(state.gate.kind, GateKind::Approval { .. }) && decision.approved() == Some(true)
+        let gate = state.gate.clone();
+        let call = gate.call.clone();
+        if let Some(call) = self.asked_for_data(&gate)
+            && matches!(decision, Decision::Output { .. })
         {
+            self.enter(&call, Phase::Approved);
+        }
+        // What else becomes of its call is said by the events that follow.
+        if matches!(gate.kind, GateKind::Approval { .. }) && decision.approved() == Some(true) {
             self.enter(&call, Phase::Approved);
         }
         if let Decision::Approved {
@@ -153,7 +166,7 @@ impl Turn {
     /// Takes in the words that come first and are more of the block that is open.
     pub(crate) fn push_deltas(
         &mut self,
-        events: &mut Peekable<impl Iterator<Item = CompactEvent>>,
+        events: &mut IntoIter<CompactEvent>,
         mut say: impl FnMut(String),
     ) {
         let Some(mut block) = self

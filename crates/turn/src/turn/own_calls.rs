@@ -32,6 +32,8 @@ impl Turn {
     /// The open gates that somebody in the middle of a call of the agent's has opened.
     pub(crate) fn gates_within_own_calls(&self) -> impl Iterator<Item = &Gate> {
         self.open_gates()
+            // The agent itself gets the answer to these.
+            .filter(|gate| gate.token.is_none())
             .filter(|gate| match self.call(&gate.call) {
                 Some(Call {
                     parent: Some(parent),
@@ -102,12 +104,19 @@ impl Turn {
         own.collect()
     }
 
+    /// The call of the agent's own about which it asks for data at a gate.
+    pub(super) fn asked_for_data(&self, gate: &Gate) -> Option<CallId> {
+        let is_asked = gate.kind.schema().is_some() && gate.token.is_some();
+        self.call(&gate.call).filter(|_| is_asked)?.parent.clone()
+    }
+
     /// What the agent asked last of a call of its own.
     fn asked(&self, id: &CallId) -> Option<Asked> {
         let mut gates = self.gates.iter().rev();
-        let is_asked = |state: &&GateState| {
-            let is_question = matches!(state.gate.kind, GateKind::Approval { .. });
-            state.gate.call == *id && is_question
+        let is_asked = |state: &&GateState| match state.gate.kind {
+            GateKind::Approval { .. } => state.gate.call == *id,
+            GateKind::Question { .. } => self.asked_for_data(&state.gate).as_ref() == Some(id),
+            GateKind::ToolApproval { .. } | GateKind::ClientCall => false,
         };
         let state = gates.find(is_asked)?;
         Some(Asked {

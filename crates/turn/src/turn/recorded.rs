@@ -58,6 +58,8 @@ impl Turn {
         let asked = self.gates.iter().filter(|state| match state.gate.kind {
             GateKind::Approval { .. } => false,
             GateKind::ToolApproval { .. } => state.gate.call == *id,
+            // The agent asked, and not a tool of its.
+            GateKind::Question { .. } if state.gate.token.is_some() => false,
             GateKind::ClientCall | GateKind::Question { .. } => {
                 let call = self.call(&state.gate.call);
                 call.is_some_and(|call| call.parent.as_ref() == Some(id))

@@ -19,6 +19,8 @@ use wire::chunk::{
 use wire::metadata::ProviderMetadata;
 use wire::prototype::without_refused_keys;
 
+use super::user_message;
+
 /// What a provider says of a part is between it and the agent; what is ours is for the page.
 pub(super) fn block_start(block: u32, provider_metadata: Option<&Value>) -> BlockStart {
     let ours = provider_metadata.and_then(|all| all.get(OURS)?.as_object());
@@ -47,6 +49,22 @@ pub(super) fn reasoning_end(block: u32) -> Chunk {
     Chunk::ReasoningEnd(ReasoningEnd {
         id: block.to_string(),
         ..ReasoningEnd::default()
+    })
+}
+
+/// The name of the data that shows a user's message which came in the middle of a turn:
+/// `data-user-message`.
+const USER_MESSAGE: &str = "user-message";
+
+/// A user's message that was given to the agent in the middle of a turn. Clients keep it in the agent's
+/// message, where it was given.
+pub(super) fn injected(message: &turn::Message) -> Chunk {
+    let shown = json!(user_message::show(message));
+    Chunk::from(Data {
+        name: USER_MESSAGE.to_owned(),
+        id: message.id.clone(),
+        data: without_refused_keys(shown),
+        ..Data::default()
     })
 }
 

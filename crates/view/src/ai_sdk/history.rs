@@ -3,12 +3,13 @@
 //! A client that has seen none of it must take it for history: a question that was answered is not to be
 //! asked, and a call that has run is not to be run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use turn::reason::denial;
 use turn::{CallId, GateId};
 use wire::chunk::ToolOutputError;
+use wire::frame::ShownApproval;
 use wire::{Chunk, Message, Profile, ToolState};
 
 use super::chunks;
@@ -20,6 +21,8 @@ pub(super) struct History {
     calls: HashMap<CallId, CallHistory>,
     /// Questions that were answered.
     answers: HashMap<GateId, Answer>,
+    /// Questions that the client has passed without being shown them: they were answered by then.
+    unshown: HashSet<GateId>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -51,7 +54,7 @@ impl History {
                 continue;
             };
             match &line.update {
-                CallUpdate::Begun => {
+                CallUpdate::InputShown | CallUpdate::Announced => {
                     if index < position {
                         history.call_mut(&line.call.id).has_input = true;
                     }
@@ -67,7 +70,7 @@ impl History {
                 CallUpdate::Settled(settlement) => {
                     history.call_mut(&line.call.id).settled = Some(*settlement);
                 }
-                CallUpdate::InputShown | CallUpdate::Announced | CallUpdate::Progressed => {}
+                CallUpdate::Begun | CallUpdate::Progressed => {}
             }
         }
         history
@@ -83,6 +86,24 @@ impl History {
                 let call = CallId::from(part.tool_call_id.as_str());
                 let gate = GateId::from(asked.id.as_str());
                 self.call_mut(&call).client_answer = Some((gate, approved));
+            }
+        }
+    }
+
+    /// Adds which questions a client shows of those in the lines that it has seen, and what it has
+    /// answered itself.
+    pub(super) fn add_shown_approvals(&mut self, seen: &[Line], shown: &[ShownApproval]) {
+        for line in seen.iter().filter_map(Line::as_call) {
+            if let CallUpdate::Asked(gate) = &line.update
+                && !shown.iter().any(|shown| shown.approval_id == gate.as_str())
+            {
+                self.unshown.insert(gate.clone());
+            }
+        }
+        for shown in shown {
+            let (call, gate) = (&*shown.tool_call_id, &*shown.approval_id);
+            if let Some(approved) = shown.approved {
+                self.call_mut(&call.into()).client_answer = Some((gate.into(), approved));
             }
         }
     }
@@ -114,6 +135,7 @@ impl History {
                 approved,
                 reason,
             } => match self.answers.get(gate) {
+                _ if self.unshown.contains(gate) => None,
                 // Its question was not shown, so the answer is not; but a client that has answered
                 // otherwise is corrected.
                 Some(Answer { approved: true, .. }) if !self.is_contradicted(gate) => None,
@@ -151,7 +173,7 @@ impl History {
             // Clients show a denial only behind a no: their own, or one that they were sent. They
             // accept an error without a question, and behind a yes.
             CallUpdate::Settled(Settlement::Denied)
-                if profile != Profile::V7 && !self.client_denied(id) =>
+                if !self.client_denied(id) && (profile != Profile::V7 || self.is_unshown(id)) =>
             {
                 let reason = self
                     .answer_of(id)
@@ -201,6 +223,12 @@ impl History {
     fn answer_of(&self, call: &CallId) -> Option<&Answer> {
         let question = self.calls.get(call)?.question.as_ref()?;
         self.answers.get(question)
+    }
+
+    /// Whether the client was not shown the question that a call was last held by.
+    fn is_unshown(&self, call: &CallId) -> bool {
+        let question = self.calls.get(call).and_then(|call| call.question.as_ref());
+        question.is_some_and(|question| self.unshown.contains(question))
     }
 
     fn client_denied(&self, call: &CallId) -> bool {

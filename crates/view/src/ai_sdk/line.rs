@@ -87,6 +87,13 @@ impl Delta {
         }
     }
 
+    /// The chunk of what follows this many bytes.
+    pub(super) fn rest(&self, bytes: usize) -> Arc<Chunk> {
+        let mut rest = self.clone();
+        rest.replace(self.as_str().get(bytes..).unwrap_or_default().to_owned());
+        rest.0
+    }
+
     /// Replaces the words. A window that has read them keeps them as they were.
     pub(super) fn replace(&mut self, words: String) {
         if let Chunk::TextDelta(delta) | Chunk::ReasoningDelta(delta) = Arc::make_mut(&mut self.0) {

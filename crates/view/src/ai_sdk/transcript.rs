@@ -166,6 +166,10 @@ impl Transcript {
                 self.show_at_call(&gate);
             }
             Item::GateClosed { gate, decision } => self.close_gate(&gate, &decision),
+            Item::MessageInjected(message) => {
+                let chunk = chunks::injected(&message);
+                self.lines.push(Line::Part(Arc::new(chunk)));
+            }
             Item::EntryEnded { is_parked } => self.end_entry(is_parked),
             Item::Ended(end) => self.end(&end),
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use wire::chunk::Start;
+use wire::frame::ShownApproval;
 use wire::{Chunk, Message, Profile};
 
 use super::history::History;
@@ -53,6 +54,34 @@ impl Window {
         Self::continuing(profile, message_id, transcript, 0)
     }
 
+    /// A window on what a client lacks that was sent the lines before a position in a window like this.
+    pub(super) fn resuming(
+        profile: Profile,
+        message_id: &str,
+        transcript: &[Line],
+        position: usize,
+    ) -> Self {
+        Self {
+            has_started: true,
+            has_sent: true,
+            ..Self::continuing(profile, message_id, transcript, position)
+        }
+    }
+
+    /// Adds which questions a client shows of those that were asked before its position.
+    pub(super) fn add_shown_approvals(&mut self, transcript: &[Line], shown: &[ShownApproval]) {
+        let seen = transcript.get(..self.position).unwrap_or_default();
+        self.history.add_shown_approvals(seen, shown);
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
     /// Whether the client is sent nothing more.
     pub fn is_closed(&self) -> bool {
         self.is_closed
@@ -60,6 +89,16 @@ impl Window {
 
     /// Reads on in the transcript as it now is: the chunks that the client is to be sent.
     pub fn read(&mut self, transcript: &[Line]) -> Vec<Arc<Chunk>> {
+        self.read_with(transcript, |_, _| ())
+    }
+
+    /// The same, with word of each line that was read and of how many chunks there are behind it.
+    #[inline]
+    pub(super) fn read_with(
+        &mut self,
+        transcript: &[Line],
+        mut note: impl FnMut(&Line, usize),
+    ) -> Vec<Arc<Chunk>> {
         let left = transcript.len().saturating_sub(self.position);
         if left == 0 && self.has_started {
             return Vec::new();
@@ -96,12 +135,14 @@ impl Window {
                         let closing = closing.filter_map(|chunk| self.profile.narrow(chunk));
                         chunks.extend(closing.map(Arc::new));
                     }
+                    note(line, chunks.len());
                     continue;
                 }
                 line => self.profile.narrow_shared(&line.chunk()),
             };
             self.has_sent |= chunk.is_some();
             chunks.extend(chunk);
+            note(line, chunks.len());
         }
         chunks
     }

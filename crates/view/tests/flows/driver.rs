@@ -13,6 +13,8 @@ use turn::{At, CallId, Effect, Event, GateId, Input, OpenTurn, Principal, Status
 use wire::assembler::Sdk;
 use wire::{Chunk, Message, Profile, Role, Trigger};
 
+use super::resumed;
+
 /// One client: which SDK it has, and what it sees.
 struct Client {
     profile: Profile,
@@ -37,6 +39,7 @@ fn asking(provider_id: &str, question: &str) -> Asking {
     Asking {
         question: question.to_owned(),
         token: Some(json!(format!("about {provider_id}"))),
+        ..Asking::default()
     }
 }
 
@@ -267,6 +270,7 @@ impl Driver {
             principal,
             after,
             page_tools: Vec::new(),
+            request: None,
             ids,
         });
         self.open(|_, _| Some(0));
@@ -593,7 +597,12 @@ impl Driver {
             .filter(|text| !text.is_empty())
             .collect();
         assert_eq!(said, texts);
-        assert_eq!(ShownChat::replay(&self.entries).messages(), messages);
+        let replayed = ShownChat::replay(&self.entries);
+        assert_eq!(replayed.messages(), messages);
+        for turn in self.chat.turns() {
+            let lines = |chat: &ShownChat| chat.transcript(turn.id()).unwrap().lines().to_vec();
+            resumed::check(&lines(&self.chat), &lines(&replayed));
+        }
         for length in 1..=self.entries.len() {
             self.check_prefix(length);
         }

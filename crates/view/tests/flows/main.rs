@@ -8,6 +8,7 @@ mod driver;
 mod nested;
 mod own;
 mod questions;
+mod resumed;
 mod unshown;
 
 use driver::Driver;

@@ -215,7 +215,7 @@ fn question_of_the_agent_expires_when_it_is_said_to() {
             provider_id: "fc-1".to_owned(),
             asking: Asking {
                 question: "Pay 5?".to_owned(),
-                token: None,
+                ..Asking::default()
             },
         },
         policy: Some(PolicyDecision {

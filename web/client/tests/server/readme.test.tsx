@@ -6,6 +6,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { until } from '../../../conformance/src/server/until.ts';
+import { durableOverHttp, durablePage } from '../readme/durable.tsx';
 import { played } from '../readme/music.ts';
 import { Page } from '../readme/page.tsx';
 import * as readme from '../readme/snippets.tsx';
@@ -135,6 +136,23 @@ describe('with keys', () => {
     const stream = await over.reconnectToStream({ chatId: chat.id });
     expect(await firstOf(stream)).toMatchObject({ type: 'start' });
     loaded.transport.close();
+  });
+
+  test('a durable chat goes on where it was left, and runs its tool', async () => {
+    const chat = open();
+    await chat.say('Send $20 to Sam');
+    const { Chat, chats } = durablePage(headers);
+    root.render(<Chat id={chat.id} />);
+    await shows('tool-process_payment: approval-requested');
+    chat.give(true);
+    await chat.sendMessage();
+    await shows('tool-process_payment: output-available');
+    await click('Play track 2');
+    await shows('tool-change_bgm: output-available');
+    expect(played.at(-1)).toBe(2);
+    const stored = await durableOverHttp(headers).load(chat.id);
+    expect(stored?.messages).toHaveLength(4);
+    (chats.transport as typeof transport).close();
   });
 
   test('the inbox lists what waits, and answers it', async () => {

@@ -1,6 +1,6 @@
 /** A server behind a WebSocket without a network, whose connection can be cut at any frame. */
-import type { Chunk } from '../../src/chunk.ts';
 import type { ClientFrame, SendFrame } from '../../src/frame.ts';
+import type { NumberedChunk } from '../../src/stream-position.ts';
 import type { WebSocketLike } from '../../src/web-socket.ts';
 import type { FakeTurn, ReplayForm } from './fake-turn.ts';
 
@@ -9,8 +9,8 @@ export type Fault = {
   cutsAt?: number[];
   /** The frame of the client, counted over all sockets, that is lost with its socket. */
   losesAt?: number;
-  /** Whether a turn that has all its windows is over by the time that a client comes back. */
-  endsMeanwhile?: boolean;
+  /** Whether the chat is gone by the time that a client comes back. */
+  forgets?: boolean;
   replayForm?: ReplayForm;
 };
 
@@ -19,16 +19,12 @@ export class FakeServer {
   readonly fault: Fault;
   /** What clients sent, in order. */
   readonly received: ClientFrame[] = [];
-  /** The chat's messages, as the server has them. */
-  messages: unknown[] = [];
-  status = 'finished';
-  /** Why the turn failed. */
-  error: unknown;
   sockets: FakeSocket[] = [];
   /** Frames in place of those of the turn. */
   intruder: ((frame: object, count: number) => (object | string)[]) | undefined;
   #delivered = 0;
   #received = 0;
+  /** Requests beside the socket. */
   readonly posts: string[] = [];
 
   constructor(turn: FakeTurn, fault: Fault = {}) {
@@ -49,11 +45,7 @@ export class FakeServer {
   /** For the transport's `fetch`. */
   readonly fetch = async (url: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     this.posts.push(`${init?.method ?? 'GET'} ${String(url)}`);
-    if (init?.method === 'POST') {
-      return Response.json({ stopped: true });
-    }
-    const { status, messages, error } = this;
-    return Response.json({ id: 'chat', status, messages, error });
+    return Response.json({ stopped: true });
   };
 
   receive(socket: FakeSocket, frame: ClientFrame): void {
@@ -62,33 +54,38 @@ export class FakeServer {
       return;
     }
     this.received.push(frame);
+    const { turn, fault } = this;
+    const form = fault.replayForm ?? {};
     if (frame.type === 'send') {
       this.#open(frame);
-      this.#match(socket, frame.requestId, this.turn.current);
+      this.#match(socket, frame.requestId, turn.current);
+    } else if (frame.type === 'ping') {
+      this.#deliver(socket, { type: 'pong', timestamp: frame.timestamp });
     } else if (frame.type === 'resume') {
-      const isOver = this.turn.opened === 0 || (this.fault.endsMeanwhile && this.turn.isAtLast);
-      if (isOver) {
-        this.#deliver(socket, { type: 'no-active', requestId: frame.requestId });
+      const { requestId } = frame;
+      if (turn.opened === 0 || fault.forgets) {
+        this.#deliver(socket, { type: 'no-active', requestId });
+      } else if (frame.lastSequence === undefined) {
+        this.#match(socket, requestId, turn.replay(form));
       } else {
-        this.#match(socket, frame.requestId, this.turn.replay(this.fault.replayForm ?? {}));
+        this.#match(socket, requestId, turn.rest(frame, form));
       }
     }
   }
 
-  /** The first frame that says something new opens the next window; the same again does not. */
-  #open({ messages }: SendFrame): void {
-    const said = JSON.stringify(messages.at(-1));
-    if (!this.#seen.has(said)) {
-      this.#seen.add(said);
+  /** A request opens a window; the same request again does not. */
+  #open({ requestId }: SendFrame): void {
+    if (!this.#seen.has(requestId)) {
+      this.#seen.add(requestId);
       this.turn.opened++;
     }
   }
   readonly #seen = new Set<string>();
 
-  #match(socket: FakeSocket, requestId: string, chunks: Chunk[]): void {
+  #match(socket: FakeSocket, requestId: string, chunks: NumberedChunk[]): void {
     this.#deliver(socket, { type: 'start', requestId });
-    for (const [sequence, chunk] of chunks.entries()) {
-      this.#deliver(socket, { type: 'chunk', requestId, sequence, chunk });
+    for (const numbered of chunks) {
+      this.#deliver(socket, { type: 'chunk', requestId, ...numbered });
     }
     this.#deliver(socket, { type: 'end', requestId });
   }

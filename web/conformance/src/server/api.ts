@@ -18,6 +18,8 @@ export type ServedChat = {
   /** The place in its journal up to which this is true. */
   seq: number;
   error?: { code: string; message: string; retryAfterMs?: number };
+  /** Messages that wait for the open turn. */
+  queued?: { whileRunning: 'queue' | 'inject'; message: UIMessage }[];
 };
 
 export type JournalEvent = { event: string; [field: string]: Json };

@@ -6,7 +6,7 @@ import type { ChatRequest } from './connection.ts';
 
 export type SentFrame =
   | ({ type: 'send'; requestId: string; headers: object; body: object } & ChatRequest)
-  | { type: 'resume'; requestId: string; id: string }
+  | { type: 'resume'; requestId: string; id: string; messageId?: string; lastSequence?: number }
   | { type: 'abort'; requestId: string };
 
 export type ReceivedFrame =

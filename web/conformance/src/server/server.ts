@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Adk, type AdkPlace, agentKey } from './adk.ts';
+import { AgUiAgent, type AgUiPlace, agentFileFor } from './ag-ui-agent.ts';
 import { type AiSdkPlace, AiSdkRoute } from './ai-sdk-route.ts';
 import { clientTools } from './ai-sdk-tools.ts';
 import { registerServer } from './ask-router.ts';
@@ -20,8 +21,8 @@ const principalCount = 256;
 
 /**
  * The demo, its second personality, which calls one tool at a time, Gemini, by either of its two
- * APIs, ADK, by either of its two, a route of AI SDK 6 or 7, or LiteLLM, by OpenAI's two APIs or Anthropic's:
- * then it is the demo that answers behind an emulator.
+ * APIs, ADK, by either of its two, a route of AI SDK 6 or 7, an agent that speaks AG-UI, or LiteLLM, by
+ * OpenAI's two APIs or Anthropic's: then it is the demo that answers behind an emulator.
  */
 export type Agent =
   | 'demo'
@@ -32,6 +33,7 @@ export type Agent =
   | 'adk-live'
   | 'ai-sdk'
   | 'ai-sdk-6'
+  | 'ag-ui'
   | 'openai'
   | 'responses'
   | 'anthropic';
@@ -61,6 +63,8 @@ export type ServerOptions = {
   adk?: AdkPlace | undefined;
   /** An AI SDK route that runs already. Without one, or where its pace does not suit, one is started. */
   aiSdk?: AiSdkPlace | undefined;
+  /** An AG-UI agent that runs already. Without one, or where its pace does not suit, one is started. */
+  agUi?: AgUiPlace | undefined;
   /** The LiteLLM that runs already, where the agent is asked through it. */
   litellm?: LitellmPlace | undefined;
   /** The app of ADK: the example's, if nothing is said. */
@@ -85,6 +89,9 @@ export class Server {
   /** The AI SDK route that was started for this server alone. */
   #ownAiSdk: AiSdkRoute | undefined;
   #aiSdk: AiSdkPlace | undefined;
+  /** The AG-UI agent that was started for this server alone. */
+  #ownAgUi: AgUiAgent | undefined;
+  #agUi: AgUiPlace | undefined;
   #url = '';
   #principalsTaken = 0;
   readonly #principals: readonly Principal[];
@@ -95,7 +102,7 @@ export class Server {
     this.#folder = folder();
     // One ADK serves many servers, and must not take the people and chats of one for another's.
     const mark = `${randomBytes(4).toString('hex')}-`;
-    const isShared = isAdk(options.agent) || isAiSdk(options.agent);
+    const isShared = isAdk(options.agent) || isAiSdk(options.agent) || options.agent === 'ag-ui';
     const own = isShared ? mark : '';
     this.#mark = options.beside === undefined ? own : options.beside.#mark;
     this.#principals = Array.from({ length: principalCount }, (_, index) => ({
@@ -120,6 +127,11 @@ export class Server {
       const isMeant = options.aiSdk !== undefined && pace <= options.aiSdk.pace;
       server.#ownAiSdk = isMeant ? undefined : await AiSdkRoute.start({ pace });
       server.#aiSdk = server.#ownAiSdk?.place ?? options.aiSdk;
+    }
+    if (agent === 'ag-ui') {
+      const isMeant = options.agUi !== undefined && pace <= options.agUi.pace;
+      server.#ownAgUi = isMeant ? undefined : await AgUiAgent.start({ pace });
+      server.#agUi = server.#ownAgUi?.place ?? options.agUi;
     }
     server.#running = await server.#launch();
     return server;
@@ -167,7 +179,7 @@ export class Server {
 
   /** Where its agent notes what was paid, if that is not the demo's wallet. */
   get ledger(): string | undefined {
-    return this.#adk?.ledger ?? this.#aiSdk?.ledger;
+    return this.#adk?.ledger ?? this.#aiSdk?.ledger ?? this.#agUi?.ledger;
   }
 
   /** Ends it in the middle of whatever it does, and starts it again on the same journal. */
@@ -188,6 +200,7 @@ export class Server {
     await end(this.#emulator, 'SIGTERM');
     await this.#ownAdk?.stop();
     await this.#ownAiSdk?.stop();
+    await this.#ownAgUi?.stop();
     if (recordFolder === undefined) {
       rmSync(this.#folder, { recursive: true, force: true });
     }
@@ -207,8 +220,8 @@ export class Server {
 
   /** The emulator behind the server. */
   get emulator(): Emulator {
-    const url =
-      this.#emulatorUrl ?? this.#adk?.emulator ?? this.#aiSdk?.emulator ?? this.#model?.emulator;
+    const behind = this.#adk ?? this.#aiSdk ?? this.#agUi ?? this.#model;
+    const url = this.#emulatorUrl ?? behind?.emulator;
     if (url === undefined) {
       throw new Error('the demo has no emulator');
     }
@@ -234,7 +247,7 @@ export class Server {
   async #launch(): Promise<Running> {
     const { agent = 'demo', store = 'sqlite', approvalTimeout, pace = 0 } = this.#options;
     const { geminiKey = 'a-key', modality = 'text' } = this.#options;
-    const { agentFile } = this.#options;
+    const agentFile = this.#options.agentFile ?? (this.#agUi && agentFileFor(this.#agUi));
     const name = isAiSdk(agent) ? 'ai-sdk' : agent;
     const args = ['serve', '--listen', '127.0.0.1:0'];
     if (agentFile === undefined) {

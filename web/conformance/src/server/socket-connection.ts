@@ -31,8 +31,8 @@ export type SocketOptions = {
 /** The SDK's own transport, or that of our client package. */
 export type SocketClient = 'official' | 'ours';
 
-/** A window that is open, and how to say that it is not any more. */
-type OpenWindow = { window: WindowRecord; close: () => void };
+/** A window that is open, whether it goes on from an earlier one, and how to say that it is not open any more. */
+type OpenWindow = { window: WindowRecord; isContinued: boolean; close: () => void };
 
 export class SocketConnection extends Connection {
   readonly transport: ChatTransport<UIMessage>;
@@ -125,7 +125,7 @@ export class SocketConnection extends Connection {
         this.#open(frame.requestId, this.noteRequest(requestIn(frame)));
         break;
       case 'resume':
-        this.#open(frame.requestId, this.script.open('resume'));
+        this.#resume(frame);
         break;
       case 'abort':
         this.#close(frame.requestId, 'cut');
@@ -157,12 +157,26 @@ export class SocketConnection extends Connection {
     }
   }
 
-  #open(requestId: string, window: WindowRecord): void {
+  #open(requestId: string, window: WindowRecord, isContinued = false): void {
     this.hold(
       new Promise<void>(close => {
-        this.#windows.set(requestId, { window, close });
+        this.#windows.set(requestId, { window, isContinued, close });
       }),
     );
+  }
+
+  /** By position, the window that was cut goes on: to the client it is one stream. */
+  #resume({ requestId, messageId, lastSequence }: SentFrame & { type: 'resume' }): void {
+    const cut = this.script.windows.findLast(
+      ({ state, text }) =>
+        state === 'cut' && text.includes(JSON.stringify({ messageId }).slice(1, -1)),
+    );
+    if (lastSequence === undefined || cut === undefined) {
+      this.#open(requestId, this.script.open('resume'));
+      return;
+    }
+    cut.state = 'open';
+    this.#open(requestId, cut, true);
   }
 
   #close(requestId: string, state: WindowRecord['state']): void {
@@ -176,7 +190,9 @@ export class SocketConnection extends Connection {
 
   /** There was no window after all. */
   #drop(requestId: string, window: WindowRecord): void {
-    this.script.drop(window);
+    if (this.#windows.get(requestId)?.isContinued !== true) {
+      this.script.drop(window);
+    }
     this.#close(requestId, 'cut');
   }
 }

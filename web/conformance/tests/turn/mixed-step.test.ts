@@ -52,34 +52,37 @@ describe.each(cases)('a payment beside a client tool that asks: $said', ({ pay, 
   });
 });
 
-describe.each([true, false])('a payment beside a client tool that asks nobody: %s', pay => {
-  test.each(majors)('on version %s', async major => {
-    const tab = served.open(major, { tools: pageTools });
-    await tab.say('Pay Ann $5 and play track 2');
-    // The page need not wait for the person, but where the agent does.
-    expect(tab.ran).toHaveLength(runsBeside ? 1 : 0);
-    expect(outline(tab.messages)).toEqual([
-      [
-        'process_payment: approval-requested',
-        ...(runsBeside ? ['change_bgm: output-available'] : []),
-      ],
-    ]);
-    expect(tab.posts).toBe(sendsBeside ? 2 : 1);
-    await (pay
-      ? tab.approve(tab.call('process_payment'))
-      : tab.deny(tab.call('process_payment'), 'too much'));
+flows('page-tool-after-question').each([true, false])(
+  'a payment beside a client tool that asks nobody: %s',
+  pay => {
+    test.each(majors)('on version %s', async major => {
+      const tab = served.open(major, { tools: pageTools });
+      await tab.say('Pay Ann $5 and play track 2');
+      // The page need not wait for the person, but where the agent does.
+      expect(tab.ran).toHaveLength(runsBeside ? 1 : 0);
+      expect(outline(tab.messages)).toEqual([
+        [
+          'process_payment: approval-requested',
+          ...(runsBeside ? ['change_bgm: output-available'] : []),
+        ],
+      ]);
+      expect(tab.posts).toBe(sendsBeside ? 2 : 1);
+      await (pay
+        ? tab.approve(tab.call('process_payment'))
+        : tab.deny(tab.call('process_payment'), 'too much'));
 
-    await expectSound(tab, { posts: runsBeside && !sendsBeside ? 2 : 3 });
-    // Where the page was asked first, a proxy call carried the question, and the denial is there.
-    const no = sendsBeside ? /: output-(denied|error)$/ : /: output-denied$/;
-    const paid = expect.stringMatching(pay ? /: output-available$/ : no);
-    expect(outline(tab.messages)).toEqual([[paid, 'change_bgm: output-available']]);
-    expect(tab.ran).toMatchObject([{ toolName: 'change_bgm', input: { track: 2 } }]);
-    expectLastWord(tab, pay ? /\S/ : /too much/);
-    await expectServed(tab);
-    await expectPaid(tab, pay ? [ann] : []);
-  });
-});
+      await expectSound(tab, { posts: runsBeside && !sendsBeside ? 2 : 3 });
+      // Where the page was asked first, a proxy call carried the question, and the denial is there.
+      const no = sendsBeside ? /: output-(denied|error)$/ : /: output-denied$/;
+      const paid = expect.stringMatching(pay ? /: output-available$/ : no);
+      expect(outline(tab.messages)).toEqual([[paid, 'change_bgm: output-available']]);
+      expect(tab.ran).toMatchObject([{ toolName: 'change_bgm', input: { track: 2 } }]);
+      expectLastWord(tab, pay ? /\S/ : /too much/);
+      await expectServed(tab);
+      await expectPaid(tab, pay ? [ann] : []);
+    });
+  },
+);
 
 flows('page-tool-beside-question')(
   'a payment that is denied elsewhere while the page runs its tool',

@@ -30,7 +30,7 @@ test.each(majors)('nothing is paid before the answer, on version %s', async majo
       question: expect.stringMatching(/\S/),
       askedAt: expect.any(Number),
       // What runs at the agent runs with the input of the model.
-      editable: !/^(adk|ai-sdk)/.test(agent),
+      editable: !/^(adk|ai-sdk|ag-ui)/.test(agent),
       // In live mode, ADK's tool runs already, and asks in the middle of its work.
       within: agent === 'adk-live',
       // An agent behind adk-stream has a name of its own.

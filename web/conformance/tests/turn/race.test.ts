@@ -11,7 +11,7 @@ import { agent, serve } from './served.ts';
 
 const served = serve();
 
-const isBehind = /^(adk|ai-sdk)/.test(agent);
+const isBehind = /^(adk|ai-sdk|ag-ui)/.test(agent);
 
 // A turn of an agent behind HTTP takes longer.
 const races = isLongRun ? (isBehind ? 30 : 1000) : isBehind ? 10 : 60;

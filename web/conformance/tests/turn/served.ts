@@ -3,6 +3,7 @@ import { afterAll, beforeAll, inject, onTestFailed } from 'vitest';
 import type { CellName } from '../../src/cells.ts';
 import type { Major } from '../../src/sdk.ts';
 import type { AdkPlace } from '../../src/server/adk.ts';
+import type { AgUiPlace } from '../../src/server/ag-ui-agent.ts';
 import type { AiSdkPlace } from '../../src/server/ai-sdk-route.ts';
 import { Api } from '../../src/server/api.ts';
 import type { LitellmPlace } from '../../src/server/litellm.ts';
@@ -17,6 +18,8 @@ declare module 'vitest' {
     adk: AdkPlace | undefined;
     /** The AI SDK route that the files of a project share. */
     aiSdk: AiSdkPlace | undefined;
+    /** The AG-UI agent that all projects share. */
+    agUi: AgUiPlace | undefined;
     /** The LiteLLM that the files of a project share. */
     litellm: LitellmPlace | undefined;
   }
@@ -36,7 +39,7 @@ export const asksTogether = can('parallel-questions');
  * with tools of its own asks, it can't: the client takes no notice of what runs there, and would send the
  * output for ever.
  */
-export const runsBeside = asksTogether && agent !== 'adk' && !isAiSdk(agent);
+export const runsBeside = asksTogether && agent !== 'adk' && agent !== 'ag-ui' && !isAiSdk(agent);
 
 /**
  * Whether its client sends the output at once, although the question is open. Where a tool at ADK asks
@@ -60,6 +63,7 @@ export function serve(options: ServerOptions = {}): Served {
     const shared = {
       adk: inject('adk'),
       aiSdk: inject('aiSdk'),
+      agUi: inject('agUi'),
       litellm: inject('litellm'),
     };
     server = await Server.start({ agent, ...shared, ...options });

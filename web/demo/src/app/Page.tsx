@@ -1,7 +1,7 @@
 import { useApprovals } from '@adk-stream/client/react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { Chat } from '../chat/Chat.tsx';
 import { MESSAGE_FIELD } from '../chat/messageField.ts';
-import { StoredChat } from '../chat/StoredChat.tsx';
 import { ChatList } from '../chats/ChatList.tsx';
 import { Inbox } from '../inbox/Inbox.tsx';
 import { Journal, JournalContext } from '../journal/journal.ts';
@@ -102,7 +102,7 @@ export function Page() {
                   />
                 </Suspense>
               ) : (
-                <StoredChat key={`${chat.id} ${keys}`} chat={chat} onFirstMessage={keep} />
+                <Chat key={`${chat.id} ${keys}`} address={chat} onFirstMessage={keep} />
               )}
               {panel !== undefined && (
                 <Panel name={panel} onClose={() => onPanel(isWide ? panel : undefined)}>

@@ -1,23 +1,21 @@
-import { sendAutomaticallyWhen } from '@adk-stream/client';
-import { useClientTools } from '@adk-stream/client/react';
-import { useChat } from '@ai-sdk/react';
+import { type UseDurableChat, useDurableChat } from '@adk-stream/client/react';
 import type { FileUIPart } from 'ai';
 import { ArrowDown } from 'lucide-react';
-import { useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useStickToBottom } from 'use-stick-to-bottom';
 import { Scrolling } from '../app/Scrolling.tsx';
 import { useSetting } from '../app/setting.ts';
+import type { ChatAddress } from '../app/useChatAddress.ts';
 import { useWords } from '../language/language.ts';
-import { type Message, stopTurn } from '../server/api.ts';
+import type { Message } from '../server/api.ts';
 import { broadcastChange } from '../server/changes.ts';
 import { InfoContext } from '../server/info.ts';
 import { type Problem, problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
-import { transportName, transports } from '../server/transport.ts';
+import { chats, transportName, transports } from '../server/transport.ts';
 import { checkServer } from '../server/useServerHealth.ts';
 import { MicrophoneButton } from '../speech/MicrophoneButton.tsx';
 import { isVoicePlaying, mute, playData, stopPlayback, subscribeToVoice } from '../speech/voice.ts';
-import { inOneTab } from '../tools/oneTab.ts';
 import { pageTools } from '../tools/pageTools.ts';
 import { toolParts } from '../tools/toolParts.ts';
 import { Composer } from './Composer.tsx';
@@ -28,59 +26,85 @@ import { ProblemCard } from './ProblemCard.tsx';
 import { tryAgain } from './tryAgain.ts';
 import { useAnnouncements } from './useAnnouncements.ts';
 import { useAnswer } from './useAnswer.ts';
-import { useFollow } from './useFollow.ts';
-import { useSteadyMessages } from './useSteadyMessages.ts';
+import { useJournalRefresh } from './useJournalRefresh.ts';
 
 interface Props {
-  id: string;
-  stored: Message[];
-  isForgotten: boolean;
+  address: ChatAddress;
   onFirstMessage: () => void;
-  onReload: () => void;
 }
 
 /** A frame and a half: words come faster than anybody reads, and drawing costs. */
 const DRAW_MS = 24;
 
-/** One chat: the SDK's own `useChat`, over whichever transport is chosen. */
-export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Props) {
-  const words = useWords();
-  const { audioInput } = useContext(InfoContext);
+/** A chat as the server knows it, then live. What is loaded again begins again. */
+export function Chat(props: Props) {
+  const [times, setTimes] = useState(0);
+  const onReload = useCallback(() => setTimes(count => count + 1), []);
+  return <StoredChat key={times} {...props} isReloaded={times > 0} onReload={onReload} />;
+}
+
+/** The SDK's own chat, kept as the server has it, over whichever transport is chosen. */
+function StoredChat({
+  address,
+  isReloaded,
+  onFirstMessage,
+  onReload,
+}: Props & { isReloaded: boolean; onReload: () => void }) {
   const name = useSetting(transportName);
-  const [stopProblem, setStopProblem] = useState<Problem>();
-  const tools = useClientTools(pageTools);
-  const chat = useChat<Message>({
+  const { id } = address;
+  // The address names a new chat once something was said in it.
+  const [isNamed] = useState(address.isNamed || isReloaded);
+  const chat = useDurableChat<Message>({
     id,
-    messages: stored,
-    resume: stored.length > 0,
+    chats,
+    isNew: !isNamed,
     transport: transports[name],
-    sendAutomaticallyWhen,
-    experimental_throttle: DRAW_MS,
-    onToolCall: announced => {
-      const { toolCallId } = announced.toolCall;
-      const isOpen = () =>
-        chat.messages.some(message =>
-          toolParts(message).some(
-            part => part.toolCallId === toolCallId && part.state === 'input-available',
-          ),
-        );
-      inOneTab(toolCallId, () => tools.onToolCall(announced), isOpen);
-    },
+    tools: pageTools,
+    throttle: DRAW_MS,
     onData: part => playData(part),
     onFinish: () => broadcastChange(id),
     onError: () => checkServer(),
   });
-  tools.bind(chat);
-  const { status, error } = chat;
+  const { isLoaded, isMissing, loadError } = chat;
+  if (isLoaded) {
+    const isForgotten = isNamed && isMissing;
+    const props = { chat, isForgotten, onFirstMessage, onReload };
+    return <LoadedChat {...props} />;
+  }
+  if (loadError === undefined) {
+    return <main className="flex-1" aria-busy="true" />;
+  }
+  return (
+    <main className="flex-1">
+      <div className="column">
+        <ProblemCard problem={problemOf(loadError)} onRetry={onReload} onReload={onReload} />
+      </div>
+    </main>
+  );
+}
+
+interface LoadedProps {
+  chat: UseDurableChat<Message>;
+  /** Whether the address names a chat that the server does not know. */
+  isForgotten: boolean;
+  onFirstMessage: () => void;
+  onReload: () => void;
+}
+
+/** What was said, and where one says more. */
+function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps) {
+  const words = useWords();
+  const { audioInput } = useContext(InfoContext);
+  const [stopProblem, setStopProblem] = useState<Problem>();
+  const { id, status, error, messages, refresh } = chat;
   const isBusy = status === 'submitted' || status === 'streaming';
-  const messages = useSteadyMessages(chat.messages, isBusy);
   const isEmpty = messages.length === 0;
   const isSpeaking = useSyncExternalStore(subscribeToVoice, isVoicePlaying);
   const last = messages.at(-1);
   const asked = last === undefined ? [] : toolParts(last).flatMap(askedId);
 
-  const follow = useFollow(chat);
-  const answer = useAnswer(id, follow);
+  useJournalRefresh(messages.some(({ role }) => role === 'assistant'));
+  const answer = useAnswer(id, refresh);
   useAnnouncements(messages, isBusy);
   const { scrollRef, contentRef, isAtBottom, scrollToBottom } = useStickToBottom({
     initial: 'instant',
@@ -123,15 +147,9 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
       return;
     }
     try {
-      const isStopped = await stopTurn(id);
       await chat.stop();
-      if (isStopped) {
-        // The stream may have been closed before its last word came.
-        chat.setMessages(markStopped);
-      }
     } catch (problem) {
       setStopProblem(problemOf(problem));
-      await chat.stop();
     }
     broadcastChange(id);
   };
@@ -191,10 +209,3 @@ export function Chat({ id, stored, isForgotten, onFirstMessage, onReload }: Prop
 
 const askedId = (part: ReturnType<typeof toolParts>[number]) =>
   part.state === 'approval-requested' ? [part.approval.id] : [];
-
-const markStopped = (messages: Message[]) =>
-  messages.map((message, index) =>
-    index === messages.length - 1 && message.role === 'assistant'
-      ? { ...message, metadata: { ...message.metadata, turn: 'stopped' } }
-      : message,
-  );

@@ -3,7 +3,8 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai';
-import { type Message, readChat } from '../server/api.ts';
+import type { Message } from '../server/api.ts';
+import { chats } from '../server/transport.ts';
 
 /** Goes on after an error, without doing twice what was done already. */
 export async function tryAgain(chat: UseChatHelpers<Message>): Promise<void> {
@@ -17,7 +18,7 @@ export async function tryAgain(chat: UseChatHelpers<Message>): Promise<void> {
   }
   if (error instanceof TypeError) {
     // The network failed, not the turn: the server may have gone on alone.
-    const stored = await readChat(id).catch(() => undefined);
+    const stored = await chats.load(id).catch(() => undefined);
     const said = messages.findLast(message => message.role === 'user');
     if (stored?.messages.some(message => message.id === said?.id)) {
       chat.setMessages(stored.messages);

@@ -1,6 +1,7 @@
+import type { ServerEvent } from '@adk-stream/client';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type ListedChat, readChats } from '../server/chatList.ts';
-import { type ServerEvent, subscribeToEvents } from '../server/events.ts';
+import { subscribeToEvents } from '../server/events.ts';
 
 export interface Chats {
   chats: readonly ListedChat[];

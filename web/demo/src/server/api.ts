@@ -1,5 +1,4 @@
 /** What the page asks the server beside the streams, which `useChat` reads. */
-import { storedChats } from '@adk-stream/client';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { Entry } from '../journal/entry.ts';
 import { parseExactly } from './exactNumber.ts';
@@ -8,13 +7,6 @@ import { RequestError, read } from './problem.ts';
 
 /** A message, with what the server says of its turn. */
 export type Message = UIMessage<{ turn?: string } | undefined>;
-
-/** A chat as the server knows it. */
-export interface ServedChat {
-  status: 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
-  messages: Message[];
-  seq: number;
-}
 
 export interface Payment {
   transactionId: string;
@@ -51,22 +43,6 @@ export interface Frame {
 export const PROFILE = __AI_SDK__ === '6' ? 'shared' : 'v7';
 
 export const readInfo = () => ask<Info>('/api/info');
-
-/** A chat, or nothing where the server does not know it. */
-export async function readChat(id: string, signal?: AbortSignal): Promise<ServedChat | undefined> {
-  const chat = await ask<ServedChat>(path(id), signal && { signal });
-  loaded.note(id, chat?.seq);
-  return chat;
-}
-
-/** Up to where chats were read: a resumed stream includes what happened since. */
-export const loaded = storedChats();
-
-/** Stops the turn that runs, and returns whether there was one: closing its stream does not stop it. */
-export async function stopTurn(id: string): Promise<boolean> {
-  const answer = await ask<{ stopped: boolean }>(`${path(id)}/stop`, { method: 'POST' });
-  return answer?.stopped === true;
-}
 
 /** The wallet, or nothing where the server has none: only the demo has. */
 export const readWallet = () => ask<Wallet>('/api/wallet');

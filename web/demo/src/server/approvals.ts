@@ -1,5 +1,4 @@
 /** Approvals that this page reads and answers, one by one; the inbox has a list of its own. */
-import { approvals } from '@adk-stream/client';
-import { fetchWithKey } from './api.ts';
+import { chats } from './transport.ts';
 
-export const approvalStore = approvals({ fetch: fetchWithKey, pollMs: 0 });
+export const approvalStore = chats.approvals;

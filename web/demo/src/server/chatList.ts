@@ -1,20 +1,9 @@
 /** The list of this person's chats, and what they do with it. */
+import type { ChatRow } from '@adk-stream/client';
 import { fetchWithKey } from './api.ts';
 import { RequestError, read } from './problem.ts';
 
-/** A chat as the list shows it. */
-export interface ListedChat {
-  id: string;
-  /** What it is called; nothing where nothing was said in words. */
-  title: string | null;
-  status: 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
-  /** How many questions wait in it. */
-  waiting: number;
-  archived: boolean;
-  createdAt: number;
-  updatedAt: number;
-  activeAt: number;
-}
+export type ListedChat = ChatRow;
 
 export interface ChatPage {
   chats: ListedChat[];

@@ -1,8 +1,8 @@
-/** The two transports. Both have the same turns, so that a chat may change between them. */
-import { AdkStreamChatTransport, ticketFrom, withErrors } from '@adk-stream/client';
+/** The chats, and the two transports. Both have the same turns, so that a chat may change between them. */
+import { AdkStreamChatTransport, durableChats, ticketFrom, withErrors } from '@adk-stream/client';
 import { DefaultChatTransport } from 'ai';
 import { setting } from '../app/setting.ts';
-import { fetchWithKey, loaded, type Message, PROFILE } from './api.ts';
+import { fetchWithKey, type Message, PROFILE } from './api.ts';
 import { hasKey, keyHeaders } from './key.ts';
 
 export type TransportName = 'sse' | 'bidi';
@@ -21,16 +21,20 @@ function newest(messages: Message[], messageId: string | undefined): Message[] {
   });
 }
 
-const sse = withErrors(
-  new DefaultChatTransport<Message>({
-    fetch: fetchWithKey,
-    headers: { 'x-adk-stream-profile': PROFILE },
-    prepareSendMessagesRequest: ({ id, messages, messageId, trigger, body }) => ({
-      body: { ...body, id, messages: newest(messages, messageId), trigger, messageId },
-    }),
-    prepareReconnectToStreamRequest: loaded.prepareReconnectToStreamRequest,
-  }),
-);
+export const chats = durableChats<Message>({
+  fetch: fetchWithKey,
+  transport: ({ prepareReconnectToStreamRequest }) =>
+    withErrors(
+      new DefaultChatTransport<Message>({
+        fetch: fetchWithKey,
+        headers: { 'x-adk-stream-profile': PROFILE },
+        prepareSendMessagesRequest: ({ id, messages, messageId, trigger, body }) => ({
+          body: { ...body, id, messages: newest(messages, messageId), trigger, messageId },
+        }),
+        prepareReconnectToStreamRequest,
+      }),
+    ),
+});
 
 export const bidi = new AdkStreamChatTransport<Message>({
   fetch: fetchWithKey,
@@ -38,10 +42,10 @@ export const bidi = new AdkStreamChatTransport<Message>({
   // Without a key none is needed, and to ask for one would cost a round trip.
   ticket: () => (hasKey() ? ticketFrom({ headers: keyHeaders })() : undefined),
   profile: PROFILE,
-  seqOf: loaded.seqOf,
+  seqOf: chats.seqOf,
   prepareSendMessagesRequest: ({ messages, messageId }) => ({
     messages: newest(messages, messageId),
   }),
 });
 
-export const transports = { sse, bidi };
+export const transports = { sse: chats.transport, bidi };

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useContext, useLayoutEffect, useRef
 import { ScrollBox } from '../app/ScrollBox.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { ApprovalForm } from './ApprovalForm.tsx';
-import { CARD, END } from './arming.ts';
+import { CARD, END } from './consentPlaces.ts';
 import { DecisionBadge } from './DecisionBadge.tsx';
 import { intent, isKnown } from './intent.ts';
 import { escaped } from './spoofing.ts';

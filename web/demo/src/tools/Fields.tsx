@@ -2,7 +2,7 @@ import type { ExactJson } from '@adk-stream/client';
 import { useId, useState } from 'react';
 import { ScrollBox } from '../app/ScrollBox.tsx';
 import { useWords } from '../language/language.ts';
-import { END } from './arming.ts';
+import { END } from './consentPlaces.ts';
 import { emptiness, pretty, sizeOf, textOf } from './exactValue.ts';
 import { FieldName } from './FieldName.tsx';
 import { UntrustedText } from './UntrustedText.tsx';

@@ -111,6 +111,7 @@ fn asking(event: &Event, call: &FunctionCall) -> Option<(String, Asking)> {
             Some(branch) => json!({"id": id, "branch": branch}),
             None => json!(id),
         }),
+        ..Asking::default()
     };
     Some((id, asking))
 }

@@ -1,6 +1,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
+use turn::metadata::{OURS, PATH};
 
 use super::*;
 

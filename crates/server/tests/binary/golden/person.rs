@@ -116,7 +116,15 @@ impl Person {
                 let trigger = "regenerate-message";
                 self.send(json!({"messages": [act["message"]], "trigger": trigger}));
             }
-            "begin" => self.begin(&act["message"], text("until")),
+            "begin" => self.begin(&act["message"], text("until"), &Value::Null),
+            // Its response begins once the journal has it.
+            "queue" => self.begin(&act["message"], "HTTP/1.1 200", &act["whileRunning"]),
+            "select the first branch" => {
+                let path = format!("/api/chat/{}/branches", self.chat);
+                let branches = self.get(&path)["branches"].clone();
+                let first = branches[0]["messages"].as_array().unwrap().last().unwrap();
+                self.post(&path, &json!({"messageId": first["id"]}));
+            }
             "speak the seeds' dialect" => self.legacy(&act["messages"]),
             "speak aloud" => self.speak(),
             "approve" | "deny" => {
@@ -166,8 +174,9 @@ impl Person {
     }
 
     /// Sends a message, and leaves when some words have come.
-    fn begin(&self, message: &Value, words: &str) {
-        let body = json!({"id": self.chat, "trigger": "submit-message", "messages": [message]});
+    fn begin(&self, message: &Value, words: &str, while_running: &Value) {
+        let body = json!({"id": self.chat, "trigger": "submit-message", "messages": [message],
+            "whileRunning": while_running});
         let key = key(&self.chat);
         let headers = [("content-type", "application/json"), ("x-api-key", &*key)];
         let text = request::text("POST", "/api/chat", &headers, &body.to_string());

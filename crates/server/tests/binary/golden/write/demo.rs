@@ -58,6 +58,7 @@ pub(super) fn plan() -> Plan {
                 questions::questions_within(),
                 over::over(),
                 over::branches(),
+                over::queued(),
                 over::legacy(),
             ]
             .into_iter()

@@ -115,6 +115,17 @@ pub(super) fn branches() -> Vec<Draft> {
         .then([approve(PAY_BOB)])
         .ends("finished", "Bob", [paid])
         .paid(&[40]),
+        chat(
+            "branch-selected",
+            "a branch that was cut off, and became the chat again",
+        )
+        .acts([
+            say("u1", "Hello"),
+            edit("u1", "Good morning"),
+            json!({"do": "select the first branch"}),
+        ])
+        .then([say("u2", "Good night")])
+        .ends("finished", "Good night", []),
         chat("regenerated", "an answer that was given again, which waits")
             .acts([
                 say("u1", PAY),
@@ -125,6 +136,46 @@ pub(super) fn branches() -> Vec<Draft> {
             .then([approve(PAY_SAM)])
             .ends("finished", "I sent $20 to Sam.", [paid])
             .paid(&[20]),
+    ]
+}
+
+pub(super) fn queued() -> Vec<Draft> {
+    let wait = |id: &str, text: &str, placement: &str| json!({"do": "queue", "message": message(id, text), "whileRunning": placement});
+    vec![
+        chat(
+            "queued-behind-an-approval",
+            "messages that wait for the end of a turn, and for its next step",
+        )
+        .acts([
+            say("u1", PAY),
+            wait("u2", "Hello again", "queue"),
+            wait("u3", "Good morning", "inject"),
+        ])
+        .then([approve(PAY_SAM), rest()])
+        .ends("finished", "Hello again", [])
+        .paid(&[20]),
+        chat(
+            "injected",
+            "a message that was given to the agent in the middle of a turn",
+        )
+        .acts([
+            say("u1", PAY),
+            wait("u2", "Good morning", "inject"),
+            approve(PAY_SAM),
+            until_journal("turn-ended"),
+        ])
+        .then([say("u3", "Good night")])
+        .ends("finished", "Good night", [])
+        .paid(&[20]),
+        chat("queued-and-withdrawn", "a message that was withdrawn")
+            .acts([
+                say("u1", PAY),
+                wait("u2", "Hello again", "queue"),
+                json!({"do": "stop"}),
+            ])
+            .then([say("u3", "Good night")])
+            .ends("finished", "Good night", [])
+            .paid(&[]),
     ]
 }
 

@@ -1,0 +1,42 @@
+//! Where an agent of somebody else's is.
+
+use std::fmt;
+
+/// Where an agent is that answers a POST with a stream of events.
+#[derive(Clone)]
+pub struct Config {
+    /// The address that is sent a POST.
+    pub url: String,
+    /// Headers for it. They may be secret, and are never shown.
+    pub headers: Vec<(String, String)>,
+    /// The tools that pages run, beside those that the agent is offered. Without a list, a call is a
+    /// page's if the stream ends without its output, and the calls of a step are shown when the step is
+    /// over. With one, other calls are shown while they run, and a listed tool that needs an approval is
+    /// run by the page once it is given.
+    pub client_tools: Option<Vec<String>>,
+    /// Whether a request is sent again that a server which stopped may have sent. Tools that the agent
+    /// runs without an approval may then run twice.
+    pub reruns: bool,
+}
+
+impl Config {
+    /// An agent at an address.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            headers: Vec::new(),
+            client_tools: None,
+            reruns: false,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Config")
+            .field("url", &self.url)
+            .field("client_tools", &self.client_tools)
+            .field("reruns", &self.reruns)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+/** What a durable chat is made of, whichever framework shows it. */
+import type { AbstractChat, ChatInit, ChatTransport, UIMessage } from 'ai';
+import type { ApprovalAnswer, QuestionAnswer } from './approval.ts';
+import type { Answered } from './approvals.ts';
+import { ChatFollower, type FollowState } from './chat-follower.ts';
+import { type ClientToolSet, type ClientToolsOptions, clientTools } from './client-tools.ts';
+import type { DurableChats } from './durable-chats.ts';
+import { inOneTab } from './one-tab.ts';
+import { sendAutomaticallyWhen } from './send-automatically.ts';
+
+type Callbacks<UI_MESSAGE extends UIMessage> = Pick<
+  ChatInit<UI_MESSAGE>,
+  'onToolCall' | 'onData' | 'onFinish' | 'onError' | 'sendAutomaticallyWhen'
+>;
+
+export type DurableChatOptions<UI_MESSAGE extends UIMessage = UIMessage> = Callbacks<UI_MESSAGE> & {
+  id: string;
+  chats: DurableChats<UI_MESSAGE>;
+  /** Whether the id was just made, so that there is nothing to load. */
+  isNew?: boolean;
+  /** The tools that the page runs: each call once, in one of its tabs. */
+  tools?: ClientToolSet;
+  toolOptions?: ClientToolsOptions;
+  /** In place of the transport of `chats`. */
+  transport?: ChatTransport<UI_MESSAGE>;
+};
+
+/** What a durable chat has beside what the SDK's chats have. */
+export type Durable<UI_MESSAGE extends UIMessage = UIMessage> = Omit<
+  FollowState<UI_MESSAGE>,
+  'held'
+> & {
+  /** Stops the turn on the server. Nothing else does: not to leave the page, and not to close it. */
+  stop: () => Promise<void>;
+  /**
+   * Answers an approval or a question by its own route: it is decided when this returns, bound to what
+   * was shown. The chat then reads on.
+   */
+  answer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
+  /** Looks now how the server has the chat. */
+  refresh: () => Promise<void>;
+};
+
+/**
+ * Outputs that were given already: a call is announced again when it was approved and when its message
+ * is begun again, and the SDK's chats then forget what they were given.
+ */
+class EarlyOutputs {
+  readonly #outputs = new Map<string, never>();
+
+  get(toolCallId: string): never | undefined {
+    return this.#outputs.get(toolCallId);
+  }
+
+  keep(output: never): void {
+    this.#outputs.set((output as { toolCallId: string }).toolCallId, output);
+    const oldest = this.#outputs.keys().next();
+    if (this.#outputs.size > MAX_OUTPUTS && oldest.done !== true) {
+      this.#outputs.delete(oldest.value);
+    }
+  }
+}
+
+/** Old calls are forgotten: their chats are long past them. */
+const MAX_OUTPUTS = 200;
+
+/**
+ * Makes a chat and what keeps it as the server has it. The options are asked for again each time one is
+ * needed, since components make them again with every render.
+ */
+export function makeDurableChat<UI_MESSAGE extends UIMessage>(
+  make: (init: ChatInit<UI_MESSAGE>) => AbstractChat<UI_MESSAGE>,
+  latest: () => DurableChatOptions<UI_MESSAGE>,
+) {
+  const { id, chats, isNew = false, toolOptions } = latest();
+  const transport = () => latest().transport ?? chats.transport;
+  const tools = clientTools(() => latest().tools ?? {}, toolOptions);
+  const isOpen = (toolCallId: string) =>
+    chat.messages.some(({ parts }) =>
+      parts.some(
+        part =>
+          'toolCallId' in part &&
+          part.toolCallId === toolCallId &&
+          part.state === 'input-available',
+      ),
+    );
+  const outputs = new EarlyOutputs();
+  const chat: AbstractChat<UI_MESSAGE> = make({
+    id,
+    transport: {
+      get resumeStreamIsReplay() {
+        return transport().resumeStreamIsReplay ?? false;
+      },
+      sendMessages: options => transport().sendMessages(options),
+      reconnectToStream: options => transport().reconnectToStream(options),
+    },
+    sendAutomaticallyWhen: options =>
+      (latest().sendAutomaticallyWhen ?? sendAutomaticallyWhen)(options),
+    onToolCall: announced => {
+      const { toolCallId, toolName } = announced.toolCall;
+      const output = outputs.get(toolCallId);
+      if (output !== undefined) {
+        // Not awaited: the chat would wait for itself.
+        void chat.addToolOutput(output);
+        return;
+      }
+      if (Object.hasOwn(latest().tools ?? {}, toolName)) {
+        inOneTab(
+          toolCallId,
+          () => tools.onToolCall(announced),
+          () => isOpen(toolCallId),
+        );
+      }
+      return latest().onToolCall?.(announced);
+    },
+    onData: part => latest().onData?.(part),
+    onError: error => latest().onError?.(error),
+    onFinish: finished => {
+      follower.settled();
+      return latest().onFinish?.(finished);
+    },
+  });
+  tools.bind(chat);
+  const follower = new ChatFollower(chats, chat, { isNew });
+  const { start, shown, state, whole } = follower;
+  /** What a person does waits until the chat has all that the person sees. */
+  const onceWhole = <ARGS extends unknown[], RESULT>(
+    act: (...args: ARGS) => RESULT | PromiseLike<RESULT>,
+  ) => {
+    return async (...args: ARGS): Promise<RESULT> => {
+      await whole();
+      return act(...args);
+    };
+  };
+  const addToolOutput = (output: never) => {
+    outputs.keep(output);
+    return chat.addToolOutput(output);
+  };
+  const actions = {
+    sendMessage: onceWhole(chat.sendMessage) as AbstractChat<UI_MESSAGE>['sendMessage'],
+    regenerate: onceWhole(chat.regenerate) as AbstractChat<UI_MESSAGE>['regenerate'],
+    addToolApprovalResponse: onceWhole(
+      chat.addToolApprovalResponse,
+    ) as AbstractChat<UI_MESSAGE>['addToolApprovalResponse'],
+    addToolOutput: onceWhole(addToolOutput) as unknown as AbstractChat<UI_MESSAGE>['addToolOutput'],
+    stop: async () => {
+      await chats.stop(id);
+      // Its stream may have been lost.
+      await chat.stop();
+      await follower.look();
+    },
+    answer: async (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => {
+      const answered = await chats.approvals.answer(approvalId, answer);
+      // It is decided, whether the chat can be read on now or later.
+      void follower.look().catch(() => undefined);
+      return answered;
+    },
+    refresh: follower.look,
+  };
+  return { chat, start, shown, state, actions };
+}

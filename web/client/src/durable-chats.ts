@@ -1,0 +1,66 @@
+/** What a page needs of the server for chats that survive it: made once, shared by all its chats. */
+import type { ChatTransport, UIMessage } from 'ai';
+import { type Approvals, approvals } from './approvals.ts';
+import { ChatApi } from './chat-api.ts';
+import type { HeadersLike, Resolvable } from './resolvable.ts';
+import { type ServerEvents, serverEvents } from './server-events.ts';
+import { type StoredChats, storedChats } from './stored-chats.ts';
+import { ticketFrom } from './ticket.ts';
+import { AdkStreamChatTransport } from './transport.ts';
+
+export type DurableChatsOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
+  /** Where the server's routes are, `/api` if nothing is said. */
+  base?: string;
+  /** Sent with every request; with them, the socket is opened with a ticket. */
+  headers?: Resolvable<HeadersLike>;
+  fetch?: typeof globalThis.fetch;
+  /** `v7` asks the server for chunks that only version 7 knows (7.0.70 or newer). */
+  profile?: 'shared' | 'v7';
+  /** Another transport than the WebSocket: made with what it needs to resume a chat that was loaded. */
+  transport?: (
+    loaded: Pick<StoredChats<UI_MESSAGE>, 'seqOf' | 'prepareReconnectToStreamRequest'>,
+  ) => ChatTransport<UI_MESSAGE>;
+};
+
+export type DurableChats<UI_MESSAGE extends UIMessage = UIMessage> = StoredChats<UI_MESSAGE> & {
+  readonly transport: ChatTransport<UI_MESSAGE>;
+  readonly events: ServerEvents;
+  /** Answers approvals and questions; its list is read when somebody asks for it. */
+  readonly approvals: Approvals;
+  /** Stops the turn of a chat, and returns whether there was one to stop. */
+  stop: (chatId: string) => Promise<boolean>;
+  /** Whether something happened to a chat since it was loaded: cheaper than to load it. */
+  hasChanged: (chatId: string, signal?: AbortSignal) => Promise<boolean>;
+};
+
+export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
+  options: DurableChatsOptions<UI_MESSAGE> = {},
+): DurableChats<UI_MESSAGE> {
+  const { base = '/api', headers, fetch, profile } = options;
+  const api = `${base}/chat`;
+  const asked = {
+    ...(headers !== undefined && { headers }),
+    ...(fetch !== undefined && { fetch }),
+  };
+  const chatApi = new ChatApi({ api, ...asked });
+  const stored = storedChats<UI_MESSAGE>({ api, ...asked });
+  const open = approvals({ api: `${base}/approvals`, pollMs: 0, ...asked });
+  const { seqOf, prepareReconnectToStreamRequest } = stored;
+  const transport =
+    options.transport?.({ seqOf, prepareReconnectToStreamRequest }) ??
+    new AdkStreamChatTransport<UI_MESSAGE>({
+      api,
+      seqOf,
+      ...asked,
+      ...(headers !== undefined && { ticket: ticketFrom({ api: `${base}/ticket`, ...asked }) }),
+      ...(profile !== undefined && { profile }),
+    });
+  return {
+    ...stored,
+    transport,
+    events: serverEvents({ api: `${base}/events`, ...asked }),
+    approvals: open,
+    stop: chatId => chatApi.stop(chatId),
+    hasChanged: (chatId, signal) => chatApi.hasChanged(chatId, seqOf(chatId) ?? 0, signal),
+  };
+}

@@ -1,0 +1,180 @@
+/** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
+import { Backoff, pause } from './backoff.ts';
+import { isRecord, text } from './chunk.ts';
+import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+
+/** A chat as the list of chats has it. */
+export type ChatRow = {
+  id: string;
+  /** What it is called; null where nothing was said in words. */
+  title: string | null;
+  status: 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
+  /** How many questions and calls wait in it. */
+  waiting: number;
+  archived: boolean;
+  /** Milliseconds since 1970, as all times. */
+  createdAt: number;
+  updatedAt: number;
+  activeAt: number;
+};
+
+export type ServerEvent =
+  /** Changes may have been missed: read again what is shown. */
+  | { type: 'reset' }
+  /** A chat is new, or its row changed. */
+  | { type: 'chat'; data: ChatRow }
+  | { type: 'chat-deleted'; data: { id: string } }
+  | { type: 'approval-opened' | 'approval-closed'; data: { approvalId: string; chatId: string } };
+
+export type ServerEventsOptions = {
+  /** Where the events are served, `/api/events` if nothing is said. */
+  api?: string;
+  headers?: Resolvable<HeadersLike>;
+  fetch?: typeof globalThis.fetch;
+  /** The shortest pause before the stream is opened again, one second if nothing is said. */
+  retryMs?: number;
+};
+
+export type ServerEvents = {
+  /** Calls the listener with every event, until the returned function is called. */
+  subscribe: (listener: (event: ServerEvent) => void) => () => void;
+  /** Begins again: for a page whose headers name somebody else now. */
+  restart: () => void;
+};
+
+/**
+ * Follows while somebody listens and the page is seen: a browser has few connections for a server. Who
+ * comes back within a minute gets what it missed, and a `reset` after that. A server that refuses is not
+ * asked again before `restart`.
+ */
+export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
+  const { api = '/api/events', retryMs = 1_000 } = options;
+  const listeners = new Set<{ listener: (event: ServerEvent) => void }>();
+  let open: AbortController | undefined;
+  let lastId: string | undefined;
+  let isRefused = false;
+
+  const take = (block: string): void => {
+    const { id, event } = readBlock(block);
+    lastId = id ?? lastId;
+    if (event !== undefined) {
+      for (const { listener } of [...listeners]) {
+        listener(event);
+      }
+    }
+  };
+
+  const read = async (signal: AbortSignal, onOpen: () => void): Promise<void> => {
+    const { headers, fetch = globalThis.fetch } = options;
+    const last = lastId === undefined ? {} : { 'last-event-id': lastId };
+    const response = await fetch(api, {
+      headers: mergeHeaders(await resolve(headers), last),
+      cache: 'no-store',
+      signal,
+    });
+    isRefused = response.status >= 400 && response.status < 500 && response.status !== 429;
+    if (!response.ok || response.body === null) {
+      return;
+    }
+    onOpen();
+    const decoder = new TextDecoder();
+    const reader = response.body.getReader();
+    for (let unread = ''; ; ) {
+      const { done, value } = await reader.read();
+      if (done || signal.aborted) {
+        return;
+      }
+      const blocks = (unread + decoder.decode(value, { stream: true })).split('\n\n');
+      unread = blocks.pop() ?? '';
+      blocks.forEach(take);
+    }
+  };
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    const backoff = new Backoff({ minDelayMs: retryMs, attempts: Number.POSITIVE_INFINITY });
+    while (!signal.aborted && !isRefused) {
+      await read(signal, () => backoff.reset()).catch(() => undefined);
+      await pause(isRefused ? 0 : (backoff.next() ?? retryMs), signal).catch(() => undefined);
+    }
+  };
+
+  const start = (): void => {
+    if (open === undefined && listeners.size > 0 && !isHidden() && !isRefused) {
+      open = new AbortController();
+      void follow(open.signal);
+    }
+  };
+  const stop = (): void => {
+    open?.abort();
+    open = undefined;
+  };
+  const onVisibility = (): void => (isHidden() ? stop() : start());
+
+  return {
+    subscribe: listener => {
+      // Wrapped, so that a listener that subscribes twice is called twice and leaves twice.
+      const entry = { listener };
+      listeners.add(entry);
+      if (listeners.size === 1) {
+        globalThis.document?.addEventListener('visibilitychange', onVisibility);
+        start();
+      }
+      return () => {
+        if (listeners.delete(entry) && listeners.size === 0) {
+          globalThis.document?.removeEventListener('visibilitychange', onVisibility);
+          stop();
+          // What nobody listened to is not made up for: who comes next reads everything.
+          lastId = undefined;
+        }
+      };
+    },
+    restart: () => {
+      stop();
+      lastId = undefined;
+      isRefused = false;
+      start();
+    },
+  };
+}
+
+function readBlock(block: string): { id: string | undefined; event: ServerEvent | undefined } {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0) {
+      fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
+    }
+  }
+  return { id: fields.get('id'), event: eventOf(fields.get('event'), fields.get('data')) };
+}
+
+function eventOf(type: string | undefined, data: string | undefined): ServerEvent | undefined {
+  switch (type) {
+    case 'reset':
+      return { type };
+    case 'chat':
+    case 'chat-deleted':
+    case 'approval-opened':
+    case 'approval-closed': {
+      const body = parse(data ?? '');
+      // The server's word for the rest of it.
+      const isNamed = isRecord(body) && text(body.id ?? body.approvalId) !== '';
+      return isNamed ? ({ type, data: body } as unknown as ServerEvent) : undefined;
+    }
+    default:
+      // Of a newer server.
+      return undefined;
+  }
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function isHidden(): boolean {
+  return globalThis.document?.visibilityState === 'hidden';
+}

@@ -1,0 +1,40 @@
+import { useContext, useEffect } from 'react';
+import { JournalContext } from '../journal/journal.ts';
+import { subscribeToChanges } from '../server/changes.ts';
+import { subscribeToEvents } from '../server/events.ts';
+import { checkServer } from '../server/useServerHealth.ts';
+
+/** Reads the journal on whenever something happens to the chat; before it has begun, there is none. */
+export function useJournalRefresh(hasBegun: boolean): void {
+  const journal = useContext(JournalContext);
+
+  useEffect(() => {
+    if (!hasBegun) {
+      return;
+    }
+    const read = (chatId = journal.chatId) => {
+      if (chatId === journal.chatId) {
+        // The light is to say why it could not be read.
+        journal.refresh().catch(() => checkServer());
+      }
+    };
+    read();
+    const leave = [
+      subscribeToChanges(read),
+      subscribeToEvents(event => {
+        if (event.type === 'reset') {
+          read();
+        } else if (event.type === 'chat' || event.type === 'chat-deleted') {
+          read(event.data.id);
+        } else {
+          read(event.data.chatId);
+        }
+      }),
+    ];
+    return () => {
+      for (const stop of leave) {
+        stop();
+      }
+    };
+  }, [journal, hasBegun]);
+}
