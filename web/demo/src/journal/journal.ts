@@ -33,6 +33,8 @@ const nothing: JournalState = {
 export class Journal {
   #state = nothing;
   #reading: Promise<boolean> | undefined;
+  /** The reading after the one that is under way, if somebody wants it. */
+  #next: Promise<boolean> | undefined;
   readonly #listeners = new Set<() => void>();
 
   constructor(readonly chatId: string) {}
@@ -51,12 +53,23 @@ export class Journal {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Reads on, and returns whether there was anything new. */
+  /**
+   * Reads on, and returns whether there was anything new. A reading that is under way may have left the
+   * server before what happened now: another one follows it.
+   */
   refresh(): Promise<boolean> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
+    if (this.#reading === undefined) {
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined;
+      });
+      return this.#reading;
+    }
+    const again = () => {
+      this.#next = undefined;
+      return this.refresh();
+    };
+    this.#next ??= this.#reading.then(again, again);
+    return this.#next;
   }
 
   async #read(): Promise<boolean> {
