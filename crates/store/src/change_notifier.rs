@@ -25,9 +25,9 @@ struct Chats {
 }
 
 impl Chats {
-    fn feed(&mut self, change: ChatChange) {
+    fn feed(&mut self, change: impl FnOnce() -> ChatChange) {
         // Nobody may listen any more; the next who does makes it again.
-        self.feed.take_if(|feed| feed.send(change).is_err());
+        self.feed.take_if(|feed| feed.send(change()).is_err());
     }
 }
 
@@ -70,7 +70,7 @@ impl ChangeNotifier {
         if let Some(sender) = chats.senders.get(chat) {
             sender.send_modify(|_| {});
         }
-        chats.feed(ChatChange::Chat(chat.clone()));
+        chats.feed(|| ChatChange::Chat(chat.clone()));
     }
 
     /// Any journal may have grown.
@@ -79,18 +79,18 @@ impl ChangeNotifier {
         for sender in chats.senders.values() {
             sender.send_modify(|_| {});
         }
-        chats.feed(ChatChange::Any);
+        chats.feed(|| ChatChange::Any);
     }
 
     /// What a list shows of the chat changed, and its journal did not.
     pub fn relabelled(&self, chat: &ChatId) {
-        self.lock().feed(ChatChange::Chat(chat.clone()));
+        self.lock().feed(|| ChatChange::Chat(chat.clone()));
     }
 
     /// Changes were lost. Tails find out by themselves.
     #[cfg(feature = "postgres")]
     pub(crate) fn feed_all(&self) {
-        self.lock().feed(ChatChange::Any);
+        self.lock().feed(|| ChatChange::Any);
     }
 
     /// The chat is no more. What comes under its id after this is another chat, so this must come
@@ -100,7 +100,7 @@ impl ChangeNotifier {
         if let Some(sender) = chats.senders.remove(chat) {
             sender.send_replace(true);
         }
-        chats.feed(ChatChange::Chat(chat.clone()));
+        chats.feed(|| ChatChange::Chat(chat.clone()));
     }
 
     /// No more notifications will come.

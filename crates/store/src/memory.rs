@@ -3,14 +3,14 @@
 mod chat_list;
 mod lease;
 
-use std::collections::hash_map::Entry::Vacant;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turn::call::Call;
 use turn::index::{self, Change};
-use turn::{At, CallId, ChatId, Entry, GateId, OpenTurn, Principal, Status, title};
+use turn::{At, CallId, ChatId, Entry, Event, GateId, OpenTurn, Principal, Status, title};
 
 use crate::backlog::{Backlog, OpenGates};
 use crate::change_notifier::ChangeNotifier;
@@ -84,25 +84,23 @@ impl State {
         expected_seq: u64,
         mut entry: NewEntry,
     ) -> Result<Appended, StoreError> {
-        let chat = self.chats.get(id);
-        let seq = chat.map_or(0, |chat| chat.entries.len() as u64);
+        let chat = self.chats.entry(id.clone());
+        let (seq, owner) = match &chat {
+            Occupied(chat) => (chat.get().entries.len() as u64, Some(&chat.get().owner)),
+            Vacant(_) => (0, index::owner(&entry.events)),
+        };
         if seq != expected_seq {
             return Ok(Appended::Conflict { seq });
         }
         // All that can be refused is refused before anything is touched.
-        let owner = match chat {
-            Some(chat) => chat.owner.clone(),
-            None => index::owner(&entry.events)
-                .cloned()
-                .ok_or_else(|| StoreError::OwnerMissing { chat: id.clone() })?,
-        };
-        let changes = index::changes(&entry.events);
-        self.refuse_taken(id, &changes)?;
+        let owner = owner.cloned();
+        let owner = owner.ok_or_else(|| StoreError::OwnerMissing { chat: id.clone() })?;
+        refuse_taken(&self.calls, &self.gates, id, &entry.events)?;
         if self.tombstones.contains_key(id) {
             return Err(StoreError::ChatDeleted { chat: id.clone() });
         }
 
-        let chat = self.chats.entry(id.clone()).or_insert_with(|| Chat {
+        let chat = chat.or_insert_with(|| Chat {
             entries: Vec::new(),
             owner: owner.clone(),
             opened: entry.at,
@@ -114,7 +112,7 @@ impl State {
         });
         chat.updated = entry.at;
         chat.open = entry.open.take();
-        for change in changes {
+        for change in index::changes(&entry.events) {
             match change {
                 Change::ChatOpened { .. } => {}
                 Change::TurnOpened { message } => {
@@ -171,27 +169,6 @@ impl State {
             events: entry.events,
         });
         Ok(Appended::Ok { seq })
-    }
-
-    fn refuse_taken(&self, id: &ChatId, changes: &[Change<'_>]) -> Result<(), StoreError> {
-        for change in changes {
-            let (taken_by, taken) = match change {
-                Change::CallMade { call } => {
-                    let known = self.calls.get(&call.id);
-                    (known.map(|(chat, _)| chat), call.id.as_str())
-                }
-                Change::GateOpened { gate, .. } => {
-                    let known = self.gates.get(&gate.id);
-                    (known.map(|asked| &asked.record.chat), gate.id.as_str())
-                }
-                _ => continue,
-            };
-            if taken_by.is_some_and(|chat| chat != id) {
-                let id = taken.to_owned();
-                return Err(StoreError::Taken { id });
-            }
-        }
-        Ok(())
     }
 
     fn read(&self, chat: &ChatId, after: u64) -> Vec<Entry> {
@@ -312,6 +289,33 @@ impl State {
         self.labels.remove(chat);
         self.chats.remove(chat).is_some()
     }
+}
+
+/// Fails if an entry says a call or a gate that another chat has.
+fn refuse_taken(
+    calls: &HashMap<CallId, (ChatId, Call)>,
+    gates: &HashMap<GateId, Asked>,
+    id: &ChatId,
+    events: &[Event],
+) -> Result<(), StoreError> {
+    for change in index::changes(events) {
+        let (taken_by, taken) = match change {
+            Change::CallMade { call } => {
+                let known = calls.get(&call.id);
+                (known.map(|(chat, _)| chat), call.id.as_str())
+            }
+            Change::GateOpened { gate, .. } => {
+                let known = gates.get(&gate.id);
+                (known.map(|asked| &asked.record.chat), gate.id.as_str())
+            }
+            _ => continue,
+        };
+        if taken_by.is_some_and(|chat| chat != id) {
+            let id = taken.to_owned();
+            return Err(StoreError::Taken { id });
+        }
+    }
+    Ok(())
 }
 
 /// A gate that does not wait any more.

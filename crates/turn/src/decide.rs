@@ -195,9 +195,9 @@ impl Chat {
 
     /// Applies events, and notes them for the journal.
     pub(crate) fn decide(&mut self, output: &mut Output, events: impl IntoIterator<Item = Event>) {
-        let events: Vec<_> = events.into_iter().collect();
-        self.apply(&events, output.at);
+        let new = output.append.len();
         output.append.extend(events);
+        self.apply(&output.append[new..], output.at);
     }
 
     pub(crate) fn open(&mut self, output: &mut Output, opened: Event) {

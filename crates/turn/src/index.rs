@@ -5,6 +5,8 @@
 //! Where the journal says a thing twice (a gate closed by two answers, a chat opened again), the
 //! first time counts. That is for the stores to hold, and for the conformance suite to see.
 
+use std::slice;
+
 use crate::agent::Part;
 use crate::call::Call;
 use crate::chat::Chat;
@@ -79,50 +81,75 @@ pub enum Change<'a> {
 }
 
 /// What an entry of these events changes, in their order.
-pub fn changes(events: &[Event]) -> Vec<Change<'_>> {
-    let mut changes = Vec::new();
-    for event in events {
-        match event {
-            Event::ChatOpened { owner } => changes.push(Change::ChatOpened { owner }),
-            Event::StepEnded { parts, .. } => {
-                changes.extend(parts.iter().filter_map(|part| match part {
-                    Part::Call { call, .. } => Some(Change::CallMade { call }),
-                    _ => None,
-                }));
+pub fn changes(events: &[Event]) -> Changes<'_> {
+    Changes {
+        events: events.iter(),
+        parts: [].iter(),
+    }
+}
+
+/// What an entry changes, in the order of its events.
+#[derive(Debug, Clone)]
+pub struct Changes<'a> {
+    events: slice::Iter<'a, Event>,
+    /// The rest of what the last step said.
+    parts: slice::Iter<'a, Part>,
+}
+
+impl<'a> Iterator for Changes<'a> {
+    type Item = Change<'a>;
+
+    fn next(&mut self) -> Option<Change<'a>> {
+        loop {
+            for part in self.parts.by_ref() {
+                if let Part::Call { call, .. } = part {
+                    return Some(Change::CallMade { call });
+                }
             }
-            Event::CallNested { call, .. } => changes.push(Change::CallMade { call }),
-            Event::GateOpened { turn, gate } => changes.push(Change::GateOpened { turn, gate }),
-            Event::GateClosed { gate, decision, .. } => {
-                changes.push(Change::GateClosed { gate, decision });
+            let event = self.events.next()?;
+            if let Event::StepEnded { parts, .. } = event {
+                self.parts = parts.iter();
+            } else if let Some(change) = change_of(event) {
+                return Some(change);
             }
-            Event::TurnOpened { cause, .. } => {
-                let message = match cause {
-                    Cause::Message { message } => Some(message),
-                    Cause::Result { .. } => None,
-                };
-                changes.push(Change::TurnOpened { message });
-            }
-            Event::TurnEnded { end, .. } => changes.push(Change::TurnEnded {
-                status: match end {
-                    End::Finished => Status::Finished,
-                    End::Failed { .. } => Status::Failed,
-                    End::Stopped => Status::Stopped,
-                },
-            }),
-            // What becomes of calls is in the open turn.
-            Event::CallStarted { .. }
-            | Event::CallRecorded { .. }
-            | Event::CallSettled { .. }
-            | Event::TurnClaimed { .. }
-            | Event::SessionNoted { .. }
-            // A message counts once it opens a turn.
-            | Event::MessageQueued { .. }
-            | Event::MessageInjected { .. }
-            | Event::MessageWithdrawn { .. }
-            | Event::BranchSelected { .. } => {}
         }
     }
-    changes
+}
+
+/// What an event changes, but for the calls of a step.
+fn change_of(event: &Event) -> Option<Change<'_>> {
+    match event {
+        Event::ChatOpened { owner } => Some(Change::ChatOpened { owner }),
+        Event::CallNested { call, .. } => Some(Change::CallMade { call }),
+        Event::GateOpened { turn, gate } => Some(Change::GateOpened { turn, gate }),
+        Event::GateClosed { gate, decision, .. } => Some(Change::GateClosed { gate, decision }),
+        Event::TurnOpened { cause, .. } => Some(Change::TurnOpened {
+            message: match cause {
+                Cause::Message { message } => Some(message),
+                Cause::Result { .. } => None,
+            },
+        }),
+        Event::TurnEnded { end, .. } => Some(Change::TurnEnded {
+            status: match end {
+                End::Finished => Status::Finished,
+                End::Failed { .. } => Status::Failed,
+                End::Stopped => Status::Stopped,
+            },
+        }),
+        // Its calls are changes of their own.
+        Event::StepEnded { .. }
+        // What becomes of calls is in the open turn.
+        | Event::CallStarted { .. }
+        | Event::CallRecorded { .. }
+        | Event::CallSettled { .. }
+        | Event::TurnClaimed { .. }
+        | Event::SessionNoted { .. }
+        // A message counts once it opens a turn.
+        | Event::MessageQueued { .. }
+        | Event::MessageInjected { .. }
+        | Event::MessageWithdrawn { .. }
+        | Event::BranchSelected { .. } => None,
+    }
 }
 
 /// Whose chat the first entry of a journal opens, if it does.
@@ -215,7 +242,7 @@ mod tests {
     #[test]
     fn every_change_comes_in_the_order_of_the_events() {
         let events = events();
-        let changes = changes(&events);
+        let changes: Vec<_> = changes(&events).collect();
         assert_eq!(changes.len(), 7);
         assert_eq!(
             changes[0],

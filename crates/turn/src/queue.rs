@@ -230,7 +230,8 @@ impl Chat {
             }
             Event::TurnOpened { turn, cause, .. } => {
                 self.queue.waiting.retain(|queued| queued.opens != *turn);
-                if let Cause::Message { message } = cause
+                if !self.queue.withdrawn.is_empty()
+                    && let Cause::Message { message } = cause
                     && let Some(id) = &message.id
                 {
                     self.queue.withdrawn.remove(id);

@@ -9,10 +9,12 @@ pub const MAX_CHARS: usize = 80;
 /// The title that a message gives its chat; none, where it has no words.
 pub fn of_message(message: &Message) -> Option<String> {
     // A message may be long, and is read no further than its title.
-    let chars = message.texts().flat_map(str::chars);
-    let text = line_of(chars, MAX_CHARS + 1);
+    let text = line_of(message.texts(), MAX_CHARS + 1);
     if text.is_empty() {
         return None;
+    }
+    if text.len() <= MAX_CHARS {
+        return Some(text);
     }
     let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else {
         return Some(text);
@@ -25,25 +27,28 @@ pub fn of_message(message: &Message) -> Option<String> {
 
 /// Words on one line, without characters that no list shows and some databases do not store.
 pub fn one_line(text: &str) -> String {
-    line_of(text.chars(), usize::MAX)
+    line_of([text], usize::MAX)
 }
 
 /// The same of the first characters: as many as make a line of this length.
-fn line_of(chars: impl Iterator<Item = char>, limit: usize) -> String {
+fn line_of<'a>(texts: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let (mut line, mut count, mut is_word_over) = (String::new(), 0, false);
-    for c in chars {
-        if c.is_whitespace() {
-            is_word_over = true;
-        } else if !c.is_control() {
-            if is_word_over && count > 0 {
-                line.push(' ');
+    for text in texts {
+        line.reserve(text.len().min(limit));
+        for c in text.chars() {
+            if c.is_whitespace() {
+                is_word_over = true;
+            } else if !c.is_control() {
+                if is_word_over && count > 0 {
+                    line.push(' ');
+                    count += 1;
+                }
+                is_word_over = false;
+                line.push(c);
                 count += 1;
-            }
-            is_word_over = false;
-            line.push(c);
-            count += 1;
-            if count >= limit {
-                break;
+                if count >= limit {
+                    return line;
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use turn::ChatId;
 
 use super::index::{self, Source};
 use super::read;
-use super::write_connection::WriteConnection;
+use super::write_connection::{Head, WriteConnection};
 use super::writer::{Notification, Written};
 use crate::error::StoreError;
 use crate::journal::{Appended, NewEntry};
@@ -41,25 +41,21 @@ impl Append {
         &self,
         connection: &mut WriteConnection,
     ) -> Result<Written<Appended>, StoreError> {
-        let head = match connection.take_head(&self.chat) {
-            Some(head) => Some(head),
-            None => read::head(connection, &self.chat)?,
-        };
+        let mut head = connection.take_head(&self.chat);
+        // A chat that is new to the caller most often is new: that its first entry has no place is
+        // seen when it is written.
+        if head.is_none() && self.expected_seq > 0 {
+            head = read::head(connection, &self.chat)?;
+        }
         let last = head.as_ref().map_or(0, |head| head.seq);
         if last != self.expected_seq {
-            if let Some(head) = head {
-                connection.keep_head(&self.chat, head);
-            }
-            return Ok(Written {
-                value: Appended::Conflict { seq: last },
-                notification: Notification::Nothing,
-            });
+            return Ok(conflict(connection, &self.chat, head));
         }
         let seq = last + 1;
         let entry = &self.entry;
         let sql = "INSERT INTO entry (chat, seq, turn, kind, actor, events, at, epoch)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        connection.prepare_cached(sql)?.execute(params![
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
+        let written = connection.prepare_cached(sql)?.execute(params![
             self.chat.as_str(),
             from_seq(seq),
             turn(&entry.events).map(turn::TurnId::as_str),
@@ -69,6 +65,10 @@ impl Append {
             from_at(entry.at),
             from_seq(entry.epoch),
         ])?;
+        if written == 0 {
+            let head = read::head(connection, &self.chat)?;
+            return Ok(conflict(connection, &self.chat, head));
+        }
         let source = Source {
             chat: &self.chat,
             seq,
@@ -83,6 +83,22 @@ impl Append {
             value: Appended::Ok { seq },
             notification: Notification::Grew(self.chat.clone()),
         })
+    }
+}
+
+/// The answer to an append that does not follow the last entry.
+fn conflict(
+    connection: &mut WriteConnection,
+    chat: &ChatId,
+    head: Option<Head>,
+) -> Written<Appended> {
+    let seq = head.as_ref().map_or(0, |head| head.seq);
+    if let Some(head) = head {
+        connection.keep_head(chat, head);
+    }
+    Written {
+        value: Appended::Conflict { seq },
+        notification: Notification::Nothing,
     }
 }
 

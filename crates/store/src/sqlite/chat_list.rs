@@ -163,16 +163,16 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    pub(super) fn of(changes: &[Change<'_>], at: At) -> Self {
+    pub(super) fn of(events: &[Event], at: At) -> Self {
         let mut listing = Self::default();
-        for change in changes {
+        for change in index::changes(events) {
             match change {
                 Change::TurnOpened { message } => {
                     listing.active = Some(at);
                     let title = || message.and_then(title::of_message);
                     listing.title = listing.title.or_else(title);
                 }
-                Change::TurnEnded { status } => listing.ended = Some(ended(*status)),
+                Change::TurnEnded { status } => listing.ended = Some(ended(status)),
                 _ => {}
             }
         }
@@ -196,7 +196,7 @@ pub(super) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     while let Some(row) = rows.next()? {
         let chat = text(row, 0)?;
         let events: Vec<Event> = decode(&format!("an entry of chat {chat}"), &text(row, 2)?)?;
-        let listing = Listing::of(&index::changes(&events), to_at(row.get(1)?));
+        let listing = Listing::of(&events, to_at(row.get(1)?));
         let active = listing.active.map(from_at);
         note.execute(params![chat, active, listing.ended, listing.title])?;
     }

@@ -29,14 +29,13 @@ pub(super) fn apply(
 ) -> Result<Head, StoreError> {
     let chat = source.chat.as_str();
     let at = from_at(source.at);
-    let changes = index::changes(source.events);
     // All that changes in the chat's row is one statement, since each writes to the indexes of the table.
-    let listing = Listing::of(&changes, source.at);
+    let listing = Listing::of(source.events, source.at);
     let head = match before {
         Some(before) => go_on(connection, source, before, &listing)?,
         None => open_chat(connection, source, &listing)?,
     };
-    for change in changes {
+    for change in index::changes(source.events) {
         match change {
             Change::ChatOpened { .. } | Change::TurnOpened { .. } | Change::TurnEnded { .. } => {}
             Change::CallMade { call } => {
@@ -176,13 +175,19 @@ fn open_chat(
         let chat = source.chat.clone();
         return Err(StoreError::OwnerMissing { chat });
     };
-    // None is opened under the id of a chat that was deleted for good.
+    // None is opened under the id of a chat that was deleted for good. Asked for itself, since SQLite
+    // keeps the pages that an INSERT from a SELECT changes, to be able to undo it.
+    let sql = "SELECT 1 FROM tombstone WHERE chat = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    if statement.exists([source.chat.as_str()])? {
+        let chat = source.chat.clone();
+        return Err(StoreError::ChatDeleted { chat });
+    }
     let sql = "INSERT INTO chat (id, owner, opened, updated, turn, running, active, ended, title)
-               SELECT ?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8
-               WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE chat = ?1)";
+               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)";
     let (turn, running) = columns(source.open);
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.execute(params![
+    statement.execute(params![
         source.chat.as_str(),
         owner.as_str(),
         from_at(source.at),
@@ -192,10 +197,6 @@ fn open_chat(
         listing.ended,
         listing.title,
     ])?;
-    if rows == 0 {
-        let chat = source.chat.clone();
-        return Err(StoreError::ChatDeleted { chat });
-    }
     Ok(Head {
         seq: source.seq,
         owner: owner.as_str().to_owned(),

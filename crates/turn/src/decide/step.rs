@@ -58,14 +58,13 @@ impl Chat {
         };
         // What no page is shown begins nothing: the agent may fail before it says a word.
         let is_silent = matches!(event, AgentEvent::Session(_) | AgentEvent::Metadata(_));
-        let mut in_progress = turn.in_progress.take().unwrap_or_default();
+        let in_progress = turn.in_progress.get_or_insert_default();
         let items = in_progress.take(event, policy);
         if !in_progress.is_begun && !is_silent {
             in_progress.is_begun = true;
-            turn.push_item(Item::StepBegun);
+            turn.items.push(Item::StepBegun);
         }
-        items.into_iter().for_each(|item| turn.push_item(item));
-        turn.in_progress = Some(in_progress);
+        turn.items.extend(items);
         if let Some(finish) = finish {
             self.end_step(output, finish, now);
         }
