@@ -1,5 +1,7 @@
 """An agent of ADK's on the emulator of Gemini, behind ag-ui-adk, with a tool that asks for a confirmation."""
 
+import os
+import signal
 from typing import Any
 
 from ag_ui_adk import ADKAgent, AGUIToolset, add_adk_fastapi_endpoint
@@ -28,6 +30,11 @@ def pay(amount: int, tool_context: ToolContext) -> dict[str, Any]:
     return {"paid": amount}
 
 
+def die() -> None:
+    """Ends the agent's process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 # Where an app is not resumable, ag-ui-adk does not wait for what the tool that asks returns, and ADK then
 # takes no answer, unless the tool is declared with require_confirmation.
 resumable = ResumabilityConfig(is_resumable=True)
@@ -35,9 +42,8 @@ app = FastAPI()
 # Both ways in which the package tells of a confirmation: the default, a call that waits, and the
 # protocol's outcome.
 for path, emits in (("/", True), ("/default", False)):
-    payer = LlmAgent(
-        name="payer", model="gemini-2.5-flash", tools=[get_weather, pay, AGUIToolset()]
-    )
+    tools = [get_weather, pay, die, AGUIToolset()]
+    payer = LlmAgent(name="payer", model="gemini-2.5-flash", tools=tools)
     payers = App(name="payer", root_agent=payer, resumability_config=resumable)
     served = ADKAgent.from_app(payers, emit_interrupt_outcome=emits)
     add_adk_fastapi_endpoint(app, served, path)
