@@ -160,8 +160,9 @@ test-models: built-for-python ## our clients of OpenAI's and Anthropic's APIs, w
 	python=$$(scripts/python-env models) && "$$python" -m pytest python/models
 
 .PHONY: test-agui
-test-agui: built-for-python ## the agent ag-ui, with pydantic-ai and LangGraph
+test-agui: built-for-python ## the agent ag-ui, with pydantic-ai, LangGraph and ADK
 	$(call say,Tests with AG-UI agents of frameworks)
+	scripts/python-env agui-adk
 	python=$$(scripts/python-env agui) && "$$python" -m pytest python/agui
 
 .PHONY: test-adk

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 from contextlib import contextmanager
 
@@ -24,15 +25,23 @@ class Agent:
         return [int(line) for line in self.payments.read_text().split()]
 
 
+def interpreter(name):
+    """The environment of a name, which is made if it is not there."""
+    command = [str(ROOT / "scripts/python-env"), name]
+    made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return made.stdout.strip()
+
+
 @contextmanager
-def agent(directory, module, path="/"):
+def agent(directory, module, path="/", *, port=0, python=sys.executable, **environment):
     """Starts the agent of a module, and waits until it answers."""
     payments = pathlib.Path(directory) / "payments"
     payments.touch()
-    port = free_port()
-    command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--host", "127.0.0.1"]
+    port = port or free_port()
+    command = [python, "-m", "uvicorn", f"{module}:app", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--log-level", "warning"]
-    variables = {**os.environ, "PAYMENTS": str(payments), "PYTHONDONTWRITEBYTECODE": "1"}
+    settings = {"PAYMENTS": str(payments), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    variables = {**os.environ, **settings}
     url = f"http://127.0.0.1:{port}"
     with web_server(command, url, cwd=AGENTS, env=variables):
         yield Agent(url + path, payments)

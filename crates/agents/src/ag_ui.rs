@@ -12,8 +12,9 @@
 //! - `messages`: the journal as messages; `interrupt`: what an agent asks, and the answer; `moment`: when it
 //!   does not wait any more.
 //! - `reading`: the events of a run; `words`, `calls`, `shared_state`, `subagents`: what they are about;
-//!   `langgraph`: what LangGraph says in ways of its own; `ending`: how a run ends.
+//!   `langgraph`, `adk`: what these say in ways of their own; `ending`: how a run ends.
 
+mod adk;
 mod calls;
 mod ending;
 mod interrupt;

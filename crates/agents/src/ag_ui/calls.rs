@@ -22,6 +22,8 @@ pub(super) struct Calls {
     partial: HashMap<String, PartialCall>,
     /// The calls of this step that nothing is known of yet, in their order.
     pub(super) open: Vec<OpenCall>,
+    /// The calls of this step that have a result. ADK gives one to a call that it then asks about.
+    pub(super) settled: Vec<OpenCall>,
     /// The call that comes in chunks, without an end.
     chunked: Option<String>,
 }
@@ -160,7 +162,8 @@ impl Calls {
 
     /// What came of a call.
     pub(super) fn settle(&mut self, id: &str, content: Content) -> Said {
-        self.open.retain(|call| call.id != id);
+        let is_same = |call: &mut OpenCall| call.id == id;
+        self.settled.extend(self.open.extract_if(.., is_same));
         Said::Result {
             id: id.to_owned(),
             outcome: Outcome::Output {

@@ -14,7 +14,7 @@ use super::calls::OpenCall;
 use super::interrupt::{INTERRUPT, MAX_ACTIONS, Question};
 use super::langgraph::actions;
 use super::reading::Reading;
-use super::{KEPT, PROVIDER, moment};
+use super::{KEPT, PROVIDER, adk, moment};
 use crate::model::Failure;
 use crate::model::metadata::{self, Usage};
 use crate::question::about_call;
@@ -37,13 +37,15 @@ impl Reading {
             said.push(Said::Output(AgentEvent::Data { name, data }));
         }
         let custom = std::mem::take(&mut self.custom_interrupts);
+        let confirmations = self.calls.open.iter().filter_map(adk::interrupt);
+        let unsaid = custom.into_iter().chain(confirmations);
         let interrupts = match outcome {
             Some(Outcome::Interrupt { interrupts }) => interrupts,
             Some(Outcome::Cancelled {}) => {
                 let message = "The agent stopped before its answer was complete.";
                 return Err(Failure::new("agent_failed", message));
             }
-            Some(Outcome::Success { .. } | Outcome::Other(_)) | None => custom,
+            Some(Outcome::Success { .. } | Outcome::Other(_)) | None => unsaid.collect(),
         };
         if !interrupts.is_empty() {
             self.ask(&interrupts, said)?;
@@ -56,9 +58,13 @@ impl Reading {
     /// tell of again.
     fn ask(&mut self, interrupts: &[Interrupt], said: &mut Vec<Said>) -> Result<(), Failure> {
         let open: Vec<OpenCall> = std::mem::take(&mut self.calls.open);
+        let settled: Vec<OpenCall> = std::mem::take(&mut self.calls.settled);
         let mut asked = HashSet::new();
         for interrupt in interrupts {
-            let about = about(interrupt, interrupts, &open);
+            let about = match confirmed(interrupt, open.iter().chain(&settled)) {
+                Some(call) => vec![call],
+                None => about(interrupt, interrupts, &open),
+            };
             asked.extend(about.iter().map(|call| call.id.as_str()));
             let expires = match interrupt.expires_at.as_deref().map(moment::parse) {
                 Some(None) => {
@@ -139,6 +145,15 @@ impl Reading {
             state: CallState::Asked(asking(interrupt, &question, words, expires)),
         })
     }
+}
+
+/// The call that ADK wants confirmed by an interrupt, if it is one of these.
+fn confirmed<'a>(
+    interrupt: &Interrupt,
+    mut calls: impl Iterator<Item = &'a OpenCall>,
+) -> Option<&'a OpenCall> {
+    let id = adk::confirmed_call(interrupt)?;
+    calls.find(|call| call.id == id)
 }
 
 /// The calls that an interrupt is about: those that LangChain's middleware lists, the one that is named, or

@@ -15,7 +15,7 @@ use super::langgraph::{self, ON_INTERRUPT};
 use super::shared_state::SharedState;
 use super::subagents::Subagents;
 use super::words::{BlockKind, Words};
-use super::{KEPT, PROVIDER, interrupt, messages};
+use super::{KEPT, PROVIDER, adk, interrupt, messages};
 use crate::model::failure::with;
 use crate::model::{Failure, Redactor};
 use crate::upstream::{Reader, Said};
@@ -158,7 +158,7 @@ impl Reading {
                 said.push(self.calls.settle(&tool_call_id, content));
                 self.tool_messages.insert(tool_call_id, message_id);
                 self.is_step_over = true;
-                if self.calls.are_settled() {
+                if self.calls.are_settled() && !adk::may_ask_about(&self.calls.settled) {
                     self.begin_step(said);
                 }
             }
@@ -257,6 +257,7 @@ impl Reading {
     fn begin_step(&mut self, said: &mut Vec<Said>) {
         if std::mem::take(&mut self.is_step_over) {
             self.words.close(said);
+            self.calls.settled.clear();
             said.push(Said::StepEnd);
         }
     }
@@ -272,7 +273,10 @@ impl Reading {
         if self.calls.is_past(id) {
             return;
         }
-        self.begin_step(said);
+        // It belongs to the step of the call that is to be confirmed.
+        if tool != adk::REQUEST_CONFIRMATION {
+            self.begin_step(said);
+        }
         self.words.close(said);
         let speaker = self.subagents.speaker(&common);
         self.calls

@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod ag_ui;
+mod ag_ui_adk;
 mod ag_ui_crashes;
 mod ag_ui_failures;
 mod ag_ui_questions;
