@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 
 use crate::process::{Server, adk_stream};
+use crate::request::Answer;
 
 const KEY: &str = "a-key-that-is-alices";
 const ALICE: (&str, &str) = ("x-api-key", KEY);
@@ -59,14 +60,135 @@ fn refused_request_is_found_by_the_id_that_its_client_got() {
         (server.post("/internal/command", &[], "{}"), "unauthorized"),
     ];
     for (answer, code) in answers {
-        let error = &answer.json()["error"];
-        assert_eq!(error["code"], code);
-        let id = error["requestId"].as_str().unwrap();
-        assert_eq!(answer.header("x-request-id"), Some(id));
-        let line = line_of(&mut server, id);
+        assert_logged(&mut server, &answer, code);
+    }
+}
+
+/// The client got a code and an id, and the log has the code under that id.
+#[track_caller]
+fn assert_logged(server: &mut Server, answer: &Answer, code: &str) {
+    let error = &answer.json()["error"];
+    assert_eq!(error["code"], code, "{error}");
+    let id = error["requestId"].as_str().unwrap();
+    assert_eq!(answer.header("x-request-id"), Some(id));
+    let line = line_of(server, id);
+    assert_eq!(line["code"], code, "{line}");
+    assert_eq!(line["status"], answer.status, "{line}");
+    assert_eq!(line["target"], "access", "{line}");
+}
+
+#[test]
+fn refused_body_is_found_by_the_id_that_its_client_got() {
+    let mut server = with_log(&[]);
+    let large = body("c1", &"x".repeat(5 * 1024 * 1024)).to_string();
+    let call = json!({"type": "tool-process_payment", "toolCallId": "invented",
+        "state": "output-available", "input": {}, "output": {}});
+    let invented =
+        json!({"id": "c1", "messages": [{"id": "a1", "role": "assistant", "parts": [call]}]});
+    let regenerated = json!({"id": "c1", "trigger": "regenerate-message", "messageId": "nobodys",
+        "messages": []});
+    for (body, code) in [
+        (large, "too_large"),
+        (body("a/b", "hi").to_string(), "invalid_chat_id"),
+        (invented.to_string(), "unknown_call"),
+        (regenerated.to_string(), "unknown_message"),
+    ] {
+        let answer = server.post("/api/chat", &[ALICE], &body);
+        assert_logged(&mut server, &answer, code);
+    }
+    let opened = server.post("/api/chat", &[ALICE], &body("c2", "hi").to_string());
+    assert_eq!(opened.status, 200);
+    let deleted = server.request("DELETE", "/api/chat/c2", &[ALICE]);
+    assert_eq!(deleted.status, 204);
+    let again = server.post("/api/chat", &[ALICE], &body("c2", "hi").to_string());
+    assert_logged(&mut server, &again, "chat_deleted");
+}
+
+#[test]
+fn refused_run_of_ag_ui_is_found_by_the_id_that_its_client_got() {
+    let mut server = with_log(&[]);
+    let run = |thread: &str| {
+        json!({"threadId": thread, "runId": "r1", "state": {}, "tools": [], "context": [],
+            "forwardedProps": {}, "messages": [{"id": "u1", "role": "user", "content": "hi"}]})
+        .to_string()
+    };
+    for (headers, body, code) in [
+        (&[][..], run("c1"), "unauthorized"),
+        (&[ALICE][..], "{".to_owned(), "bad_request"),
+        (&[ALICE][..], run("a/b"), "invalid_chat_id"),
+    ] {
+        let answer = server.post("/api/ag-ui", headers, &body);
+        assert_logged(&mut server, &answer, code);
+    }
+    let connected = server.post("/api/ag-ui/connect", &[ALICE], "[]");
+    assert_logged(&mut server, &connected, "bad_request");
+}
+
+#[test]
+fn refusal_by_a_quota_is_found_by_the_id_that_its_client_got() {
+    let pay = |chat: &str| body(chat, "Send $20 to Sam").to_string();
+    for (quota, code) in [
+        ("--max-open-approvals", "too_many_open_approvals"),
+        ("--max-open-chats", "too_many_open_chats"),
+    ] {
+        let mut server = with_log(&[quota, "1"]);
+        assert_eq!(server.post("/api/chat", &[ALICE], &pay("c1")).status, 200);
+        let refused = server.post("/api/chat", &[ALICE], &pay("c2"));
+        assert_logged(&mut server, &refused, code);
+        // On a socket, it is a frame that is refused.
+        let mut client = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+        let mut frame = body("c3", "Send $20 to Sam");
+        frame["type"] = "send".into();
+        frame["requestId"] = "r1".into();
+        client.send(&frame);
+        let refused = client.frame();
+        let line = line_of(&mut server, id_in(refused["errorText"].as_str().unwrap()));
         assert_eq!(line["code"], code, "{line}");
-        assert_eq!(line["status"], answer.status, "{line}");
-        assert_eq!(line["target"], "access", "{line}");
+    }
+    let mut server = with_log(&["--max-requests-in-flight", "1"]);
+    let socket = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+    let refused = server.request("GET", "/api/info", &[ALICE]);
+    assert_logged(&mut server, &refused, "too_many_requests_in_flight");
+    drop(socket);
+    let mut server = with_log(&["--max-requests-per-second", "1"]);
+    let mut answers = (0..500).map(|_| server.request("GET", "/api/info", &[ALICE]));
+    let refused = answers.find(|answer| answer.status != 200).unwrap();
+    assert_logged(&mut server, &refused, "too_many_requests");
+    let mut server = with_log(&["--max-body-bytes-per-second", "1KiB"]);
+    let heavy = body("c1", &"x".repeat(3 * 1024 * 1024)).to_string();
+    let answers = [(); 3].map(|()| server.post("/api/chat", &[ALICE], &heavy));
+    let refused = answers.into_iter().find(|answer| answer.status != 200);
+    assert_logged(&mut server, &refused.unwrap(), "too_many_bytes");
+}
+
+#[test]
+fn who_is_not_let_in_is_found_by_the_id_that_they_got() {
+    let mut server = with_log(&[]);
+    // The response to each is delayed: all at once take no longer than one.
+    let guess = |_| {
+        server.request(
+            "GET",
+            "/api/info",
+            &[("x-api-key", "a-guess-that-is-wrong")],
+        )
+    };
+    let guesses: Vec<Answer> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..30)
+            .map(|number| scope.spawn(move || guess(number)))
+            .collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let refused = guesses.iter().find(|answer| answer.status == 429).unwrap();
+    assert_logged(&mut server, refused, "too_many_wrong_keys");
+
+    let flags = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
+    let mut server = adk_stream(&flags).running();
+    for (header, code) in [
+        (("x-forwarded-for", "203.0.113.7"), "proxied_without_keys"),
+        (("host", "evil.example"), "loopback_only"),
+    ] {
+        let refused = server.request("GET", "/api/info", &[header]);
+        assert_logged(&mut server, &refused, code);
     }
 }
 

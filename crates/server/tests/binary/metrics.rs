@@ -390,8 +390,15 @@ fn real_prometheus_scrapes_a_real_server() {
     let rules = prometheus.get("/api/v1/rules");
     let rules = rules["data"]["groups"][0]["rules"].as_array().unwrap();
     assert!(rules.len() >= 8, "{rules:?}");
+    // Each alert fires when it should and not before; rules.test.yml has values for both.
+    let tested = std::fs::read_to_string(deploy().join("prometheus/rules.test.yml")).unwrap();
+    for rule in rules {
+        let name = format!("alertname: {}\n", rule["name"].as_str().unwrap());
+        assert_eq!(tested.matches(&name).count(), 2, "{name}");
+    }
     for arguments in [
         ["check", "rules", "rules.yml"],
+        ["test", "rules", "rules.test.yml"],
         ["check", "config", "prometheus.yml"],
     ] {
         let checked = Command::new("promtool")
