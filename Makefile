@@ -83,9 +83,11 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	@exec scripts/serve
 
 # Those that build most use all cores, and run alone; so does the failover, which is judged by how long it
-# takes. The others wait more than they compute: two run at once, the longest first.
-SUITES := -j1 check test-rust test-packages \
-  -j2 test-conformance test-adk test-page test-adk-versions test-client test-docs test-openapi test-deploy test-models test-agui test-mcp test-emulator test-torture \
+# takes. The others wait more than they compute: three run at once, the longest first. The types of
+# Python are checked beside them, since that leaves a core idle; those of TypeScript are not, since the npm
+# package is built for it, which the others load.
+SUITES := -j1 check-code test-rust test-packages \
+  -j3 test-conformance test-page test-adk-versions test-adk test-client check-others test-deploy test-models test-emulator test-openapi test-mcp test-docs test-agui test-torture \
   -j1 test-ha fuzz
 
 .PHONY: test
@@ -101,8 +103,11 @@ test-long: set-up ## the same with every cell of the matrix, and races, kills an
 ##@ Parts of `make test`
 
 .PHONY: check
-check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
-	@scripts/require-tools rust lint python
+check: check-code check-others ## formatting, clippy, rustdoc, types, lint and links
+
+.PHONY: check-code
+check-code: $(PAGE) ## the part of it about Rust and TypeScript, which builds
+	@scripts/require-tools rust node
 	$(call say,Checking Rust)
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
@@ -116,6 +121,10 @@ check: $(PAGE) ## formatting, clippy, rustdoc, types, lint and links
 	cargo deny --log-level error check licenses bans sources
 	$(call say,Checking TypeScript)
 	cd web && npm run check
+
+.PHONY: check-others
+check-others: ## the part of it about Python, scripts and documents
+	@scripts/require-tools lint python
 	$(call say,Checking Python)
 	python=$$(scripts/python-env lint) && "$$python" -m ruff check . && "$$python" -m ruff format --check .
 	scripts/check-types

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from websockets.sync.client import connect
 
-from launcher import ROOT, TIMEOUT, free_port
+from launcher import BYTECODE_CACHE, ROOT, TIMEOUT, free_port
 
 CONFIRMATION = "adk_request_confirmation"
 USER = "ann"
@@ -42,7 +42,7 @@ class Adk:
             "GOOGLE_GEMINI_BASE_URL": emulator.secure_url,
             "SSL_CERT_FILE": str(emulator.certificate),
             "PYTHONPATH": str(ROOT / "python/adk_stream/src"),
-            "PYTHONDONTWRITEBYTECODE": "1",
+            **BYTECODE_CACHE,
             **environment,
         }
         self.client = httpx.Client(timeout=TIMEOUT)

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 
 from front import Front, ended
-from launcher import ROOT, free_port
+from launcher import BYTECODE_CACHE, ROOT, free_port
 from web_server import web_server
 
 AGENTS = ROOT / "python/agui/agents"
@@ -40,7 +40,7 @@ def agent(directory, module, path="/", *, port=0, python=sys.executable, **envir
     port = port or free_port()
     command = [python, "-m", "uvicorn", f"{module}:app", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--log-level", "warning"]
-    settings = {"PAYMENTS": str(payments), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    settings = {"PAYMENTS": str(payments), **BYTECODE_CACHE, **environment}
     variables = {**os.environ, **settings}
     url = f"http://127.0.0.1:{port}"
     with web_server(command, url, cwd=AGENTS, env=variables):

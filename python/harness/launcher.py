@@ -10,6 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Python keeps what it has compiled, whatever the machine says, and not beside the sources: every start
+# would else compile the whole framework again.
+BYTECODE_CACHE = {
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPYCACHEPREFIX": str(ROOT / "target/pycache"),
+}
 BINARY = pathlib.Path(os.environ.get("ADK_STREAM_BINARY", ROOT / "target/debug/adk-stream"))
 EMULATOR = BINARY.with_name("gemini-emulator")
 

@@ -8,7 +8,7 @@ import pathlib
 import sys
 from contextlib import contextmanager
 
-from launcher import free_port
+from launcher import BYTECODE_CACHE, free_port
 from web_server import web_server
 
 # The name under which the proxy has the model, and what the emulator takes it for.
@@ -73,7 +73,7 @@ def command(config, port):
 def environment():
     names = ("ADK_STREAM", "GEMINI", "GOOGLE", "OPENAI", "ANTHROPIC", "LITELLM", "DATABASE_URL")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(names)}
-    return {**kept, **LOCAL, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **LOCAL, **BYTECODE_CACHE}
 
 
 @contextmanager

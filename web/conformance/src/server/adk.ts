@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { projectRoot } from '../corpus.ts';
 import { gatherApps } from './adk-apps.ts';
 import { AskRouter } from './ask-router.ts';
-import { end, expectEndedWell, launchEmulator, launchProgram, type Running } from './process.ts';
+import {
+  bytecodeCache,
+  end,
+  expectEndedWell,
+  launchEmulator,
+  launchProgram,
+  type Running,
+} from './process.ts';
 
 const python = join(projectRoot, 'target', 'python-adk', 'bin', 'python');
 
@@ -20,6 +27,8 @@ export type AdkOptions = {
   isForgetful?: boolean;
   /** Milliseconds between two words of the model. */
   pace?: number;
+  /** Where it listens: `127.0.0.1`, if nothing is said. */
+  host?: string;
 };
 
 /** The addresses, for processes that did not start it. */
@@ -86,11 +95,12 @@ export class Adk {
     const { ledger, notes } = this.place;
     const file = `sqlite:///${join(this.#folder, 'sessions.db')}`;
     const sessions = this.#options.isForgetful === true ? 'memory://' : file;
+    const { host = '127.0.0.1' } = this.#options;
     const port = this.#url === '' ? '0' : new URL(this.#url).port;
     this.#running = await launchProgram({
       command: python,
       args: [
-        ...['-m', 'google.adk.cli', 'api_server', '--port', port],
+        ...['-m', 'google.adk.cli', 'api_server', '--host', host, '--port', port],
         // Nothing is to be written beside the agents.
         ...['--session_service_uri', sessions, '--artifact_service_uri', 'memory://'],
         this.#apps,
@@ -102,7 +112,7 @@ export class Adk {
         GOOGLE_GEMINI_BASE_URL: this.#emulator.url.replace('http:', 'https:'),
         SSL_CERT_FILE: join(this.#folder, certificate),
         PYTHONPATH: join(projectRoot, 'python', 'adk_stream', 'src'),
-        PYTHONDONTWRITEBYTECODE: '1',
+        ...bytecodeCache,
         ADK_STREAM_URL: this.#askRouter.url,
         ADK_STREAM_AGENT_KEY: agentKey,
         ASSISTANT_LEDGER: ledger,

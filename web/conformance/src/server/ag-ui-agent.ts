@@ -15,7 +15,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../corpus.ts';
-import { end, expectEndedWell, launchEmulator, launchProgram, type Running } from './process.ts';
+import {
+  bytecodeCache,
+  end,
+  expectEndedWell,
+  launchEmulator,
+  launchProgram,
+  type Running,
+} from './process.ts';
 
 const python = join(projectRoot, 'target', 'python-agui', 'bin', 'python');
 
@@ -90,7 +97,7 @@ export class AgUiAgent {
       variables: {
         EMULATOR: this.#emulator.url,
         LEDGER: join(this.#folder, 'ledger.jsonl'),
-        PYTHONDONTWRITEBYTECODE: '1',
+        ...bytecodeCache,
       },
       listening: /running on (http:\S+)/,
     });

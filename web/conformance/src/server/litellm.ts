@@ -4,7 +4,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../corpus.ts';
-import { end, expectEndedWell, launchEmulator, launchProgram, type Running } from './process.ts';
+import {
+  bytecodeCache,
+  end,
+  expectEndedWell,
+  launchEmulator,
+  launchProgram,
+  type Running,
+} from './process.ts';
 
 const python = join(projectRoot, 'target', 'python-models', 'bin', 'python');
 
@@ -89,7 +96,7 @@ export class Litellm {
         LITELLM_LOCAL_POLICY_TEMPLATES: 'True',
         NO_DOCS: 'True',
         DISABLE_ADMIN_UI: 'True',
-        PYTHONDONTWRITEBYTECODE: '1',
+        ...bytecodeCache,
       },
       listening: /running on (http:\S+)/,
     });

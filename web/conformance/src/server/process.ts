@@ -15,6 +15,15 @@ export const binary = resolve(
 /** The Gemini emulator, which is built beside it. */
 const emulator = join(dirname(binary), 'gemini-emulator');
 
+/**
+ * Python keeps what it has compiled, whatever the machine says, and not beside the sources: every start
+ * would else compile the whole framework again.
+ */
+export const bytecodeCache = {
+  PYTHONDONTWRITEBYTECODE: '',
+  PYTHONPYCACHEPREFIX: join(projectRoot, 'target', 'pycache'),
+};
+
 /** How both say where they listen, and servers that are built on the library. */
 export const listening = /^listening on (http:\S+)$/;
 

@@ -19,7 +19,8 @@ let adk: Adk;
 let server: Server;
 
 beforeAll(async () => {
-  adk = await Adk.start();
+  // An address where nobody else listens: while ADK is away, no other test gets its port.
+  adk = await Adk.start({ host: '127.0.0.2' });
   server = await Server.start({ agent: 'adk', adk: adk.place });
 });
 
