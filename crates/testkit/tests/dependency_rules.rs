@@ -208,7 +208,11 @@ fn every_crate_says_what_it_owns() {
 const FOREIGN: [(&str, &[&str]); 5] = [
     (
         "adk_request_confirmation",
-        &["wire/src/legacy", "agents/src/adk", "agents/src/ag_ui/adk.rs"],
+        &[
+            "wire/src/legacy",
+            "agents/src/adk",
+            "agents/src/ag_ui/adk.rs",
+        ],
     ),
     ("process_payment", &["view/src/legacy"]),
     ("get_location", &["view/src/legacy"]),
