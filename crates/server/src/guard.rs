@@ -1,5 +1,6 @@
 //! What is refused before anything of a request is looked at: requests that another site makes a
-//! browser send, requests that name two hosts, and guesses at keys.
+//! browser send, requests that name two hosts, and guesses at keys. Some refusals are sent late, so that a
+//! client that does not wait, as it was asked to, costs others little.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -28,11 +29,11 @@ const WRONG_KEYS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 /// Once a second.
 const ONCE: NonZeroU32 = NonZeroU32::MIN;
 
-/// How long the answer to a wrong key takes.
+/// How long a refusal takes that is sent late.
 const DELAY: Duration = Duration::from_millis(250);
 
-/// How many answers are delayed at once: each holds a connection.
-const DELAYED: usize = 64;
+/// How many refusals are delayed at once: each holds a connection.
+const DELAYED: usize = 256;
 
 /// How many addresses are remembered.
 const ADDRESSES: usize = 10_000;
@@ -87,10 +88,15 @@ impl Guard {
             }
             return Problem::too_many_wrong_keys(wait).into_response();
         }
+        self.delay().await;
+        response
+    }
+
+    /// Waits before a refusal is sent, unless too many wait already.
+    async fn delay(&self) {
         if let Ok(_place) = self.0.delayed.try_acquire() {
             tokio::time::sleep(DELAY).await;
         }
-        response
     }
 }
 
@@ -118,9 +124,15 @@ pub(crate) async fn check(
     request.extensions_mut().insert(version);
     let slot = Slot::of(&mut request);
     let response = slot.hold(next.run(request).await);
-    match address {
-        Some(address) if has_key && response.status() == StatusCode::UNAUTHORIZED => {
+    match (response.status(), address) {
+        (StatusCode::UNAUTHORIZED, Some(address)) if has_key => {
             guard.slow_down(address, response).await
+        }
+        // Where a quota is used up, a client that asks again at once would take the time of others: the
+        // refusal of a request costs nearly as much as a small request.
+        (StatusCode::TOO_MANY_REQUESTS, _) => {
+            guard.delay().await;
+            response
         }
         _ => response,
     }
@@ -177,6 +189,33 @@ mod tests {
             "{wait:?}"
         );
         assert_eq!(guard.wrong_key(other), Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusal_for_a_quota_is_sent_late_and_everything_else_at_once() {
+        use axum::Router;
+        use axum::body::Body;
+        use axum::middleware::from_fn_with_state;
+        use axum::routing::get;
+        use hyper::service::Service;
+        use hyper_util::service::TowerToHyperService;
+
+        let router = Router::new()
+            .route("/used-up", get(async || StatusCode::TOO_MANY_REQUESTS))
+            .route("/well", get(async || StatusCode::OK))
+            .layer(from_fn_with_state(Guard::new(Arc::default()), check));
+        let service = TowerToHyperService::new(router);
+        let took = async |path: &str| {
+            let began = tokio::time::Instant::now();
+            let request = Request::get(path).header(HOST, "localhost");
+            let response = service.call(request.body(Body::empty()).unwrap()).await;
+            (response.unwrap().status().as_u16(), began.elapsed())
+        };
+        assert_eq!(took("/well").await, (200, Duration::ZERO));
+        // The clock of a runtime counts whole milliseconds.
+        let (status, elapsed) = took("/used-up").await;
+        assert_eq!(status, 429);
+        assert!(elapsed >= DELAY && elapsed <= DELAY * 2, "{elapsed:?}");
     }
 
     #[test]
