@@ -23,6 +23,16 @@ def test_hint_of_the_tool_is_the_question(chat):
 
 
 @BOTH
+def test_tool_without_a_hint_asks_with_its_input(chat, front):
+    """The tool is declared with require_confirmation, and ADK then has a text of its own, for programs."""
+    chat.say("Please refund")
+    (approval,) = chat.approvals()
+    assert (approval["toolName"], approval["question"]) == ("refund", 'Run refund with {"amount":5}?')
+    assert front.answer(approval["approvalId"], True).status_code == 200
+    assert last_words(chat) == "Refunded."
+
+
+@BOTH
 def test_each_of_two_payments_gets_its_answer(chat, front, behind):
     before = behind.paid()
     chat.say("Please pay twice")

@@ -217,7 +217,7 @@ fn words(
     let schema = interrupt.response_schema.as_ref();
     let schema = schema.filter(|_| question.asks_for_data());
     let found = [
-        interrupt.message.clone(),
+        adk::question(interrupt),
         action.and_then(described),
         schema.and_then(described),
         schema.and_then(|schema| text(schema.get("title")?)),
