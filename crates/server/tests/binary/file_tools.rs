@@ -280,7 +280,7 @@ fn file_of_init_is_served() {
         "--tools",
         &format!("python3 {server}"),
     ]);
-    let path = init.folder.path().join("adk-stream.toml");
+    let path = init.folder().join("adk-stream.toml");
     let (_, folder) = init.answered_in();
     let toml = std::fs::read_to_string(&path).unwrap();
     drop(folder);
@@ -316,7 +316,7 @@ fn init_writes_a_file_that_passes_check_and_overwrites_nothing() {
         "made.toml",
     ];
     let start = with_file(&arguments, "");
-    let path = start.folder.path().join("made.toml");
+    let path = start.folder().join("made.toml");
     let (said, folder) = start.answered_in();
     assert!(said.starts_with("wrote made.toml\n"), "{said}");
     let text = std::fs::read_to_string(&path).unwrap();
