@@ -1,10 +1,10 @@
 //! Consent over the wire: what counts as an answer, and to what it was given.
 
 use std::mem::discriminant;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::guide;
 use crate::process::{Server, serve};
 use crate::socket::Client;
 
@@ -126,12 +126,7 @@ fn approval_inside_a_message_that_is_given_twice_is_no_answer() {
 
 /// The body that docs/http.md shows for a refusal.
 fn documented(code: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/http.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let blocks = text.split("```json\n").skip(1);
-    let mut blocks = blocks.filter_map(|rest| rest.split("```").next());
-    let block = blocks.find(|block| block.contains(&format!("\"{code}\"")));
-    serde_json::from_str(block.unwrap_or_else(|| panic!("no block with {code}"))).unwrap()
+    serde_json::from_str(&guide::block("json", &format!("\"{code}\""))).unwrap()
 }
 
 /// Expects every documented field in the body, with a value of the same type.
