@@ -92,7 +92,9 @@ impl Server {
             match status {
                 409 => return Ok(SessionCreation::Taken),
                 // TypeScript, and Go.
-                400 | 500 if detail.contains("already exists") => return Ok(SessionCreation::Taken),
+                400 | 500 if detail.contains("already exists") => {
+                    return Ok(SessionCreation::Taken);
+                }
                 500..=599 if tries < TRIES => {
                     tries += 1;
                     back_off(&mut wait).await;

@@ -94,7 +94,9 @@ fn is_of(mark: Option<&RunOrigin>, request: &StepRequest) -> bool {
 }
 
 /// Events, each with what it is for. Where only messages say it, what follows one is of its run.
-fn marked(events: impl IntoIterator<Item = Event>) -> impl Iterator<Item = (Event, Option<RunOrigin>)> {
+fn marked(
+    events: impl IntoIterator<Item = Event>,
+) -> impl Iterator<Item = (Event, Option<RunOrigin>)> {
     let mut run = None;
     events.into_iter().map(move |event| {
         let own = event.mark();

@@ -48,7 +48,12 @@ impl Subagents {
     }
 
     /// A subagent begins.
-    pub(super) fn start(&mut self, name: String, parent: Option<String>, common: Common) -> RunEvent {
+    pub(super) fn start(
+        &mut self,
+        name: String,
+        parent: Option<String>,
+        common: Common,
+    ) -> RunEvent {
         let said = signal(json!({"name": name, "state": "started"}));
         if let Some(id) = common.subagent_run_id {
             self.started.insert(id, (name, parent));

@@ -56,7 +56,12 @@ impl Reading {
         }
     }
 
-    fn chunk(&mut self, kind: &str, chunk: &Value, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
+    fn chunk(
+        &mut self,
+        kind: &str,
+        chunk: &Value,
+        said: &mut Vec<RunEvent>,
+    ) -> Result<(), Failure> {
         use BlockKind::{Reasoning, Text};
         match kind {
             "text-start" => self.begin(Text, chunk, said),

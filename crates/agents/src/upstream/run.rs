@@ -86,7 +86,9 @@ impl<R: Reader> Run<R> {
         let mut looked_at = 0;
         loop {
             let is_expected = |said: &RunEvent| match said {
-                RunEvent::Result { id, .. } | RunEvent::Ask { id, .. } => self.expected.contains(id),
+                RunEvent::Result { id, .. } | RunEvent::Ask { id, .. } => {
+                    self.expected.contains(id)
+                }
                 _ => false,
             };
             let mut unread = self.queue.iter().skip(looked_at);

@@ -144,7 +144,8 @@ impl<P: Protocol> Step<'_, P> {
         while !run.expected.is_empty() {
             // A tool may take as long as it likes.
             let next = run.next_expected().await?;
-            let (Some(RunEvent::Result { ref id, .. }) | Some(RunEvent::Ask { ref id, .. })) = next else {
+            let (Some(RunEvent::Result { ref id, .. }) | Some(RunEvent::Ask { ref id, .. })) = next
+            else {
                 self.lose(run, UnknownReason::NoResult);
                 return Ok(());
             };

@@ -104,8 +104,12 @@ impl Append {
         let ids = self.rows.iter().flat_map(|row| match row {
             // A title has no control characters.
             IndexRow::TurnOpened { .. } | IndexRow::TurnEnded { .. } => [""; 3],
-            IndexRow::CallMade { id, .. } | IndexRow::GateClosed { id, .. } => [id.as_str(), "", ""],
-            IndexRow::GateOpened { id, turn, call, .. } => [id.as_str(), turn.as_str(), call.as_str()],
+            IndexRow::CallMade { id, .. } | IndexRow::GateClosed { id, .. } => {
+                [id.as_str(), "", ""]
+            }
+            IndexRow::GateOpened { id, turn, call, .. } => {
+                [id.as_str(), turn.as_str(), call.as_str()]
+            }
         });
         let owner = self.owner().map(Principal::as_str);
         let turn = index::turn(&self.entry.events).map(TurnId::as_str);
@@ -140,7 +144,9 @@ impl Append {
             match row {
                 IndexRow::CallMade { id, .. } => calls.push(id.as_str()),
                 IndexRow::GateOpened { id, .. } => gates.push(id.as_str()),
-                IndexRow::GateClosed { .. } | IndexRow::TurnOpened { .. } | IndexRow::TurnEnded { .. } => {}
+                IndexRow::GateClosed { .. }
+                | IndexRow::TurnOpened { .. }
+                | IndexRow::TurnEnded { .. } => {}
             }
         }
         (calls, gates)

@@ -2,7 +2,7 @@
 
 use super::call_state::{CallState, Phase};
 use super::{GateState, Turn};
-use crate::agent::{OwnQuestion, OwnCall};
+use crate::agent::{OwnCall, OwnQuestion};
 use crate::call::{Call, Place};
 use crate::gate::{Gate, GateKind};
 use crate::id::CallId;

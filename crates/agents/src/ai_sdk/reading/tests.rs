@@ -17,7 +17,9 @@ fn words(said: &[RunEvent]) -> Vec<String> {
     let mut parts = vec![String::new()];
     for said in said {
         match said {
-            RunEvent::Output(AgentEvent::Text { delta, .. } | AgentEvent::Reasoning { delta, .. }) => {
+            RunEvent::Output(
+                AgentEvent::Text { delta, .. } | AgentEvent::Reasoning { delta, .. },
+            ) => {
                 if let Some(last) = parts.last_mut() {
                     last.push_str(delta);
                 }
