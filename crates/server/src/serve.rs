@@ -455,12 +455,12 @@ mod tests {
             .unwrap();
         let (signals, received) = mpsc::channel(2);
         let (entered, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (inside, told) = (entered.clone(), finish.clone());
+        let (inside, finished) = (entered.clone(), finish.clone());
         let router = Router::new().route(
             "/",
             get(async move || {
                 inside.notify_one();
-                told.notified().await;
+                finished.notified().await;
                 "done"
             }),
         );

@@ -33,7 +33,9 @@ export function callsOf(message: UIMessage): ToolPart[] {
   const asks = (part: ToolPart) => part.state.startsWith('approval-');
   const own = all.filter(part => !isProxyCall(part));
   const asked = new Set(own.filter(asks).map(approvalOf));
-  const proxies = all.filter(part => isProxyCall(part) && asks(part) && !asked.has(approvalOf(part)));
+  const proxies = all.filter(
+    part => isProxyCall(part) && asks(part) && !asked.has(approvalOf(part)),
+  );
   const inPage = new Set(own.filter(part => part.providerExecuted !== true).map(toolName));
   const shown = own.filter(part => part.providerExecuted !== true || !inPage.has(toolName(part)));
   return shown.map(part => {

@@ -234,14 +234,17 @@ fn digest_that_a_stock_client_sends_back_counts_in_every_transport() {
                 "messageId": assistant["id"], "messages": [wrong], "headers": {}, "body": {}}),
     );
     let frame = client.frame();
-    let told = frame["errorText"].as_str().unwrap();
-    assert!(told.starts_with("approval_changed: "), "{told}");
+    let error_text = frame["errorText"].as_str().unwrap();
+    assert!(error_text.starts_with("approval_changed: "), "{error_text}");
     let mut client = server.connect("/live");
     client.send(&json!({"type": "message", "id": "c1", "messages": [wrong]}));
-    let told = chunk(&mut client)["errorText"].clone();
+    let error_text = chunk(&mut client)["errorText"].clone();
     assert!(
-        told.as_str().unwrap().starts_with("approval_changed: "),
-        "{told}"
+        error_text
+            .as_str()
+            .unwrap()
+            .starts_with("approval_changed: "),
+        "{error_text}"
     );
     assert!(client.next().unwrap().contains("[DONE]"));
     let result = json!({"approved": true, "digest": "1"});
@@ -249,10 +252,13 @@ fn digest_that_a_stock_client_sends_back_counts_in_every_transport() {
         json!({"type": "tool-result", "toolCallId": approval["toolCallId"], "result": result});
     let message = json!({"role": "user", "parts": [result]});
     client.send(&json!({"type": "message", "id": "c1", "messages": [message]}));
-    let told = chunk(&mut client)["errorText"].clone();
+    let error_text = chunk(&mut client)["errorText"].clone();
     assert!(
-        told.as_str().unwrap().starts_with("approval_changed: "),
-        "{told}"
+        error_text
+            .as_str()
+            .unwrap()
+            .starts_with("approval_changed: "),
+        "{error_text}"
     );
     assert!(!is_paid(&server));
 
@@ -362,9 +368,9 @@ fn output_that_the_tool_does_not_declare_is_refused_and_the_call_stays_open() {
     let mut client = server.connect("/live");
     let result = json!({"latitude": "north"});
     client.send(&json!({"type": "tool_result", "toolCallId": call, "result": result}));
-    let told = chunk(&mut client)["errorText"].clone();
-    let told = told.as_str().unwrap();
-    assert!(told.starts_with("invalid_output: "), "{told}");
+    let error_text = chunk(&mut client)["errorText"].clone();
+    let error_text = error_text.as_str().unwrap();
+    assert!(error_text.starts_with("invalid_output: "), "{error_text}");
     assert_eq!(server.get("/api/chat/c1").json()["status"], "parked");
     assert_eq!(give(good).json()["taken"], true);
 }
@@ -391,13 +397,16 @@ fn chats_are_not_opened_under_ids_that_routes_can_not_hold() {
         );
         let frame = client.frame();
         assert_eq!(frame["type"], "error", "{id:?}");
-        let told = frame["errorText"].as_str().unwrap();
-        assert!(told.starts_with("invalid_chat_id: "), "{told}");
+        let error_text = frame["errorText"].as_str().unwrap();
+        assert!(error_text.starts_with("invalid_chat_id: "), "{error_text}");
         client.send(&json!({"type": "message", "id": id, "messages": messages}));
-        let told = chunk(&mut client)["errorText"].clone();
+        let error_text = chunk(&mut client)["errorText"].clone();
         assert!(
-            told.as_str().unwrap().starts_with("invalid_chat_id: "),
-            "{told}"
+            error_text
+                .as_str()
+                .unwrap()
+                .starts_with("invalid_chat_id: "),
+            "{error_text}"
         );
     }
 }

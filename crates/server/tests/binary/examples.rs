@@ -169,13 +169,13 @@ fn guide_is_the_example_and_its_file_is_short() {
     let version = pinned["devDependencies"][package].as_str().unwrap();
     assert!(file.contains(&format!("{package}@{version}")), "{file}");
     // It passes the check that the guide names next.
-    let told = adk_stream(&["check", "--offline"])
+    let printed = adk_stream(&["check", "--offline"])
         .file("adk-stream.toml", &file)
         .variable("GEMINI_API_KEY", "none")
         .answered();
     assert!(
-        told.starts_with("agent files\n  model gemini:gemini-flash-latest\n"),
-        "{told}"
+        printed.starts_with("agent files\n  model gemini:gemini-flash-latest\n"),
+        "{printed}"
     );
 }
 

@@ -186,7 +186,7 @@ fn check_says_what_is_wrong_and_what_the_model_gets() {
     let ask = "ask = 'Refund order {{input.order}}?'";
     let tool = refund_tool("refund", &format!("http://{address}/plain"), "", ask);
     let toml = format!("{AGENT}tools = ['refund']\n{}{tool}", model(gemini()));
-    let told = with_file(&["check"], &toml).answered();
+    let printed = with_file(&["check"], &toml).answered();
     for line in [
         "agent shop",
         "  model main",
@@ -197,9 +197,9 @@ fn check_says_what_is_wrong_and_what_the_model_gets() {
         "  reached model main: it takes the key",
         "  reached http://127.0.0.1:",
     ] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(printed.contains(line), "{line}: {printed}");
     }
-    assert!(!told.contains("k3y"), "{told}");
+    assert!(!printed.contains("k3y"), "{printed}");
     let wrong = toml
         .replace("'refund']", "'refnd']")
         .replace("ask = ", "aks = ");
@@ -260,9 +260,9 @@ fn check_names_the_place_of_everything_that_it_does_not_reach() {
     // A route that answers is there, whatever it answers to a GET.
     let route = serve_http(|_| answer(405, &json!({})));
     let toml = format!("[agents.route.ai-sdk]\nurl = 'http://{route}/api/chat'\n");
-    let told = with_file(&["check"], &toml).answered();
+    let printed = with_file(&["check"], &toml).answered();
     let reached = format!("  reached ai-sdk http://{route}/api/chat: it answers\n");
-    assert!(told.contains(&reached), "{told}");
+    assert!(printed.contains(&reached), "{printed}");
 }
 
 #[test]

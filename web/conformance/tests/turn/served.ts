@@ -85,16 +85,16 @@ export function serve(options: ServerOptions = {}): Served {
     open(major, tabOptions = {}) {
       const { sends } = cell;
       const options = { server: this.server, major, transport, ...(sends && { sends }) };
-      return told(new Tab({ ...options, ...tabOptions }));
+      return logged(new Tab({ ...options, ...tabOptions }));
     },
     async reopen(tab, tabOptions = {}) {
-      return told(await tab.another(tabOptions));
+      return logged(await tab.another(tabOptions));
     },
   };
 }
 
 /** A test that fails prints what its tabs were sent. */
-function told(tab: Tab): Tab {
+function logged(tab: Tab): Tab {
   onTestFailed(() => {
     process.stderr.write(`\n${tab.id} on version ${tab.major}:\n${tab.story}\n`);
   });

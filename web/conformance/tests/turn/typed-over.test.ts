@@ -140,7 +140,7 @@ flow('asking-tool').each(majors)(
 );
 
 test.each(majors)(
-  'the answer is sent by hand, and told what was decided, on version %s',
+  'the answer is sent by hand, and gets what was decided, on version %s',
   async major => {
     const tab = served.open(major);
     await typeOver(tab, 'Send $20 to Sam');
