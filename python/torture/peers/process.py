@@ -27,7 +27,7 @@ class Server:
         with self.log.open("ab") as log:
             settings = {"PYTHONDONTWRITEBYTECODE": "1", **variables}
             self.process = start(command, settings, stdout=log, stderr=log, **more)
-        wait_until_ready(self.url, self.process, Said(self.log))
+        wait_until_ready(self.url, self.process, Printed(self.log))
 
     def end(self, how: signal.Signals) -> None:
         if self.process is not None:
@@ -36,7 +36,7 @@ class Server:
             self.process = None
 
 
-class Said:
+class Printed:
     """What a process has printed, for a message."""
 
     def __init__(self, log: pathlib.Path) -> None:

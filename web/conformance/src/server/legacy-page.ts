@@ -238,7 +238,7 @@ export class LegacyPage implements ChatPage {
     if (chunk.type === 'error') {
       return;
     }
-    if (this.#isTold(stream, chunk)) {
+    if (this.#isShown(stream, chunk)) {
       return;
     }
     this.#tell(stream, chunk);
@@ -264,7 +264,7 @@ export class LegacyPage implements ChatPage {
   };
 
   /** Whether the page has it: a stream may repeat a turn, from its last question on. */
-  #isTold({ messageId, isRepeat }: TurnStream, chunk: Chunk): boolean {
+  #isShown({ messageId, isRepeat }: TurnStream, chunk: Chunk): boolean {
     const { type, id, toolCallId, approvalId } = chunk;
     const shown = this.#shown.get(messageId);
     switch (type) {
