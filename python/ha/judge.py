@@ -35,7 +35,9 @@ def outcome(servers, payment: Payment) -> str:
     assert opened["gate"]["id"] == payment.approval, f"another question: {opened} {context}"
     closed = next(event for event in events if event["event"] == "gate-closed")
     assert payment.decision == payment.approve, context
-    assert closed["decision"] == ("approved" if payment.approve else "denied"), f"{closed} {context}"
+    assert closed["decision"] == ("approved" if payment.approve else "denied"), (
+        f"{closed} {context}"
+    )
     assert counts["call-started"] == int(payment.approve), context
 
     made = client.get("/api/wallet")["payments"]

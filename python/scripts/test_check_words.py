@@ -27,7 +27,9 @@ class Words(unittest.TestCase):
             return run.returncode, run.stdout + run.stderr
 
     def test_plain_words_pass(self) -> None:
-        text = "struct RequestedProfile; // What was sent to the server, and withheld from others.\n"
+        text = (
+            "struct RequestedProfile; // What was sent to the server, and withheld from others.\n"
+        )
         assert self.check(text) == (0, "")
 
     def test_a_replaced_word_is_found_in_a_sentence_and_in_names(self) -> None:

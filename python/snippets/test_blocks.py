@@ -50,7 +50,12 @@ class Refused(unittest.TestCase):
         assert self.problems(document("```text", "a → b", "```")) == []
 
     def test_code_is_no_picture(self) -> None:
-        for code in ["curl -X POST http://a/", '{"error": {}}', "A=1 make run", "scripts/serve now"]:
+        for code in [
+            "curl -X POST http://a/",
+            '{"error": {}}',
+            "A=1 make run",
+            "scripts/serve now",
+        ]:
             with self.subTest(code):
                 (problem,) = self.problems(document("```text", code, "```"))
                 assert "begins as code" in problem
