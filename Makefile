@@ -93,12 +93,10 @@ SUITES := -j1 check-code test-rust test-packages \
 .PHONY: test
 test: set-up ## install what is missing, check, and run every test; all suites run, then a summary says what failed
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),5) scripts/run-suites $(SUITES)
-	$(call say,All tests passed)
 
 .PHONY: test-long
 test-long: set-up ## the same with every cell of the matrix, and races, kills and schedules repeated many times
 	@TEST_LONG=1 scripts/run-suites $(SUITES)
-	$(call say,All tests passed)
 
 ##@ Parts of `make test`
 
@@ -223,6 +221,7 @@ test-docs: built-for-python $(EXAMPLE_PACKAGES) $(ADK_TYPESCRIPT) ## every comma
 	$(call say,Running the commands of the documents)
 	scripts/python-env adk
 	python3 -m unittest discover --start-directory python/snippets
+	python3 -m unittest discover --start-directory python/scripts
 	python3 python/snippets/run.py
 
 .PHONY: test-openapi
@@ -272,7 +271,7 @@ crash: $(PAGE) ## kill servers N (1000) times while people pay, on SQLite and on
 	cd web/conformance && CRASHES=$(or $(N),1000) npx vitest run --project faults tests/faults/crash.test.ts
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZ_SECONDS (60), where a nightly Rust is there
+fuzz: ## every fuzz target for FUZZ_SECONDS (60); it needs a nightly Rust
 	$(call say,Fuzzing the decoders)
 	@scripts/fuzz
 

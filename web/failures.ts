@@ -11,7 +11,7 @@ const LINES_OF_ERROR = 5;
 export const failures: Reporter = {
   onTestRunEnd(modules, unhandled) {
     const failed = [
-      ...modules.flatMap(told),
+      ...modules.flatMap(described),
       ...unhandled.flatMap(error => said('outside of tests', error)),
     ];
     if (failed.length > 0) {
@@ -24,7 +24,7 @@ export const failures: Reporter = {
 };
 
 /** What failed in a file: tests, and errors outside of them. */
-function told(module: TestModule): string[] {
+function described(module: TestModule): string[] {
   const around = [module, ...module.children.allSuites()].flatMap(it =>
     it.errors().flatMap(error => said(name(module, it), error)),
   );

@@ -246,7 +246,7 @@ def transcripts(page):
     ]
 
 
-def test_speech_is_heard_and_answered_aloud(speaker, emulator):
+def test_speech_is_transcribed_and_answered_aloud(speaker, emulator):
     emulator.script(utterances=["Good morning to you"])
     with speaker.page() as page:
         page.speak()

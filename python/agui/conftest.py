@@ -3,10 +3,10 @@
 from contextlib import ExitStack
 
 import pytest
+from emulated import RULES
 
 import emulator as emulators
 from agui import agent, agui_front, interpreter
-from emulated import RULES
 
 # The module of each agent, where it is served, and the environment that it needs, if not this one.
 FRAMEWORKS = {

@@ -2,10 +2,10 @@
 that dies, and what the package can't do."""
 
 import pytest
-from test_flows import LOCATE, last_words, of, words
 
 from agui import agent, agui_front, interpreter
 from launcher import free_port
+from test_flows import LOCATE, last_words, of, words
 
 BOTH = pytest.mark.parametrize("framework", ["adk", "adk-default"], indirect=True)
 
@@ -20,6 +20,19 @@ def test_hint_of_the_tool_is_the_question(chat):
     chat.say("Please pay")
     (approval,) = chat.approvals()
     assert (approval["toolName"], approval["question"]) == ("pay", "Pay 5?")
+
+
+@BOTH
+def test_tool_without_a_hint_asks_with_its_input(chat, front):
+    """The tool is declared with require_confirmation, and ADK then has a text of its own, for programs."""
+    chat.say("Please refund")
+    (approval,) = chat.approvals()
+    assert (approval["toolName"], approval["question"]) == (
+        "refund",
+        'Run refund with {"amount":5}?',
+    )
+    assert front.answer(approval["approvalId"], True).status_code == 200
+    assert last_words(chat) == "Refunded."
 
 
 @BOTH
@@ -72,14 +85,16 @@ def settings(gemini):
 
 def test_agent_that_dies_fails_the_turn_and_learns_the_chat_again(tmp_path, settings, gemini):
     port = free_port()
-    with agent(tmp_path, "adk_agent", port=port, **settings) as behind:
-        with agui_front(behind, tmp_path) as front:
-            chat = front.chat()
-            assert words(chat.say("Hello there")) == "You said: Hello there"
-            chunks = chat.say("Please self-destruct")
-            assert chat.view()["error"]["code"] == "agent_cut_off"
-            assert of(chunks, "error")
-            with agent(tmp_path, "adk_agent", port=port, **settings):
-                assert words(chat.say("And again")) == "You said: And again"
-                # It has kept nothing, and gets the chat from the journal.
-                assert "Hello there" in contents(gemini)
+    with (
+        agent(tmp_path, "adk_agent", port=port, **settings) as behind,
+        agui_front(behind, tmp_path) as front,
+    ):
+        chat = front.chat()
+        assert words(chat.say("Hello there")) == "You said: Hello there"
+        chunks = chat.say("Please self-destruct")
+        assert chat.view()["error"]["code"] == "agent_cut_off"
+        assert of(chunks, "error")
+        with agent(tmp_path, "adk_agent", port=port, **settings):
+            assert words(chat.say("And again")) == "You said: And again"
+            # It has kept nothing, and gets the chat from the journal.
+            assert "Hello there" in contents(gemini)

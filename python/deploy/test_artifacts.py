@@ -119,7 +119,7 @@ def test_manifests_wait_for_the_drain():
     drain = int(documents()["ConfigMap"]["data"]["ADK_STREAM_DRAIN"])
     pause = server["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert pod["terminationGracePeriodSeconds"] > pause + drain + GRACE
-    # Proxies that have not heard of it yet are served meanwhile; a probe has to fail first.
+    # Proxies that have not noticed yet are served meanwhile; a probe has to fail first.
     assert pause > 0
 
 

@@ -22,35 +22,37 @@ def judge(servers, cluster, payments: list[Payment]) -> Counter:
 def outcome(servers, payment: Payment) -> str:
     client = Client(servers, payment.person)
     chat = client.get(f"/api/chat/{payment.chat}")
-    told = f"{payment}: {chat}"
-    assert chat["status"] == "finished", told
-    assert chat["messages"][1] == payment.message, f"what was shown has changed: {told}"
+    context = f"{payment}: {chat}"
+    assert chat["status"] == "finished", context
+    assert chat["messages"][1] == payment.message, f"what was shown has changed: {context}"
 
     journal = client.get(f"/api/chat/{payment.chat}/journal")["entries"]
     events = [event for entry in journal for event in entry["events"]]
     counts = Counter(event["event"] for event in events)
     for once in ("turn-opened", "gate-opened", "gate-closed", "turn-ended"):
-        assert counts[once] == 1, f"{once} {counts[once]} times: {told}"
+        assert counts[once] == 1, f"{once} {counts[once]} times: {context}"
     opened = next(event for event in events if event["event"] == "gate-opened")
-    assert opened["gate"]["id"] == payment.approval, f"another question: {opened} {told}"
+    assert opened["gate"]["id"] == payment.approval, f"another question: {opened} {context}"
     closed = next(event for event in events if event["event"] == "gate-closed")
-    assert payment.decision == payment.approve, told
-    assert closed["decision"] == ("approved" if payment.approve else "denied"), f"{closed} {told}"
-    assert counts["call-started"] == int(payment.approve), told
+    assert payment.decision == payment.approve, context
+    assert closed["decision"] == ("approved" if payment.approve else "denied"), (
+        f"{closed} {context}"
+    )
+    assert counts["call-started"] == int(payment.approve), context
 
     made = client.get("/api/wallet")["payments"]
-    assert all(one["toolCallId"] == payment.call["toolCallId"] for one in made), f"{made} {told}"
+    assert all(one["toolCallId"] == payment.call["toolCallId"] for one in made), f"{made} {context}"
     match payment.call["state"]:
         case "output-available":
-            assert payment.approve and len(made) == 1, f"paid {len(made)} times: {told}"
-            assert payment.call["output"]["success"] is True, told
-            assert payment.call["output"]["transaction_id"] == made[0]["transactionId"], told
+            assert payment.approve and len(made) == 1, f"paid {len(made)} times: {context}"
+            assert payment.call["output"]["success"] is True, context
+            assert payment.call["output"]["transaction_id"] == made[0]["transactionId"], context
             return "paid"
         case "output-denied":
-            assert not payment.approve and not made, f"paid {len(made)} times: {told}"
+            assert not payment.approve and not made, f"paid {len(made)} times: {context}"
             return "denied"
         case "output-error" if payment.call["errorText"].startswith("The outcome is unknown:"):
-            assert payment.approve and len(made) <= 1, f"paid {len(made)} times: {told}"
+            assert payment.approve and len(made) <= 1, f"paid {len(made)} times: {context}"
             return "unknown"
         case state:
-            raise AssertionError(f"{state}: {told}")
+            raise AssertionError(f"{state}: {context}")

@@ -98,7 +98,7 @@ class Client:
             self.request("POST", "/api/chat", say)
             return None
 
-        def heard():
+        def decided():
             answer = {"approved": payment.approve}
             status, body = self.request("POST", f"/api/approvals/{payment.approval}", answer)
             if status == 200:
@@ -112,7 +112,7 @@ class Client:
             return body if is_over else None
 
         payment.approval = self.until("is asked", asked)
-        payment.decision = self.until("is answered", heard)
+        payment.decision = self.until("is answered", decided)
         chat = self.until("sees the end of the turn", over)
         assert chat["status"] == "finished", chat
         payment.message = chat["messages"][1]

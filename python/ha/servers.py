@@ -1,11 +1,12 @@
 """Three adk-stream servers on the cluster, and HAProxy between them where it is wanted."""
 
 import pathlib
+import signal
 import subprocess
 from contextlib import ExitStack, contextmanager
 
 from cluster import DEPLOY, direct_url, proxied_url, replaced
-from launcher import BINARY, LISTENING, TIMEOUT
+from launcher import BINARY, end, launched, start
 from machine import die_with_parent
 
 # More than pay in any run.
@@ -19,27 +20,6 @@ def key(person: int) -> str:
 
 
 @contextmanager
-def process(command, log: pathlib.Path, variables=None):
-    """A process that ends with this one, and what it prints line by line."""
-    with log.open("w") as output:
-        started = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=output,
-            text=True,
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **(variables or {})},
-            preexec_fn=die_with_parent,
-        )
-        try:
-            yield started
-        finally:
-            started.kill()
-            started.wait(TIMEOUT)
-            assert started.stdout is not None
-            started.stdout.close()
-
-
-@contextmanager
 def haproxy(logs: pathlib.Path):
     """HAProxy, which passes connections on to the primary."""
     text = replaced(
@@ -47,8 +27,18 @@ def haproxy(logs: pathlib.Path):
     )
     file = logs / "haproxy.cfg"
     file.write_text(text)
-    with process(["haproxy", "-db", "-f", str(file)], logs / "haproxy.log") as started:
-        yield started
+    with (logs / "haproxy.log").open("w") as log:
+        started = start(
+            ["haproxy", "-db", "-f", str(file)],
+            {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            preexec_fn=die_with_parent,
+        )
+        try:
+            yield started
+        finally:
+            end(started, signal.SIGKILL)
 
 
 @contextmanager
@@ -63,17 +53,23 @@ def servers(way: str, logs: pathlib.Path):
         "ADK_STREAM_KEYS_FILE": str(keys),
         "ADK_STREAM_LOG": "info,access=warn",
     }
-    command = [str(BINARY), "serve", "--agent", "demo", "--listen", "127.0.0.1:0", "--pace", "1"]
+    command = ["serve", "--agent", "demo", "--listen", "127.0.0.1:0", "--pace", "1"]
     with ExitStack() as running:
         if way == "haproxy":
             running.enter_context(haproxy(logs))
         found = []
         for number in range(SERVERS):
-            log = logs / f"adk-stream-{number}.log"
-            started = running.enter_context(process(command, log, variables))
-            assert started.stdout is not None
-            line = started.stdout.readline()
-            assert line.startswith(LISTENING), log.read_text()
-            host, port = line.removeprefix(LISTENING).strip().removeprefix("http://").split(":")
+            log = running.enter_context((logs / f"adk-stream-{number}.log").open("w"))
+            url = running.enter_context(
+                launched(
+                    BINARY,
+                    command,
+                    variables,
+                    signal.SIGKILL,
+                    stderr=log,
+                    preexec_fn=die_with_parent,
+                )
+            )
+            host, port = url.removeprefix("http://").split(":")
             found.append((host, int(port)))
         yield found

@@ -1,7 +1,6 @@
 """`adk api_server` as a process, and conversations with it."""
 
 import json
-import os
 import pathlib
 import re
 import signal
@@ -14,7 +13,7 @@ from typing import Any
 import httpx
 from websockets.sync.client import connect
 
-from launcher import BYTECODE_CACHE, ROOT, TIMEOUT, free_port
+from launcher import BYTECODE_CACHE, ROOT, TIMEOUT, free_port, start
 
 CONFIRMATION = "adk_request_confirmation"
 USER = "ann"
@@ -36,7 +35,6 @@ class Adk:
         # A file outlives the process; memory:// does not.
         self.sessions = sessions or f"sqlite:///{self.directory}/sessions.db"
         self.environment = {
-            **{key: value for key, value in os.environ.items() if "ADK_STREAM" not in key},
             "GOOGLE_API_KEY": "a key",
             # The SDK insists on TLS for Live, and the emulator speaks it on the same port.
             "GOOGLE_GEMINI_BASE_URL": emulator.secure_url,
@@ -56,13 +54,12 @@ class Adk:
         if self.url and not port:
             port = self.url.rpartition(":")[2]
         port = port or free_port()
-        self.process = subprocess.Popen(
+        self.process = start(
             self.command(port),
-            env=self.environment,
+            self.environment,
             cwd=self.directory,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
         )
         self.url = None
         self._listening = threading.Event()

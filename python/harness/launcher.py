@@ -3,11 +3,13 @@
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Python keeps what it has compiled, whatever the machine says, and not beside the sources: every start
@@ -23,6 +25,9 @@ EMULATOR = BINARY.with_name("gemini-emulator")
 TIMEOUT = 60
 
 LISTENING = "listening on "
+
+# The variables that configure our programs, and those by which SDKs find models and their keys.
+SETTING = re.compile(r"ADK_STREAM|^(GEMINI|GOOGLE|OPENAI|ANTHROPIC|LITELLM)_|_API_KEY$")
 
 # Below those that a system gives to connections: a server that is started again finds its port free.
 LISTENED_AT = range(20_000, 32_000)
@@ -40,21 +45,29 @@ def free_port() -> int:
     raise AssertionError("no port is free")
 
 
+def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of the tests without what would configure a program, and with these variables."""
+    foreign = {name: value for name, value in os.environ.items() if not SETTING.search(name)}
+    return {**foreign, **(variables or {})}
+
+
+def start(
+    command: Sequence[str | pathlib.Path],
+    variables: Mapping[str, str] | None = None,
+    **options: Any,
+) -> subprocess.Popen[str]:
+    """Starts a program, with options of Popen, without the variables that would configure it."""
+    return subprocess.Popen(command, env=environment(variables), text=True, **options)
+
+
 def launch(
-    program: pathlib.Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None
+    program: pathlib.Path,
+    arguments: Sequence[str],
+    variables: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> tuple[subprocess.Popen[str], str]:
-    """Starts a program without the variables that would configure it, and says where it listens."""
-    foreign = {
-        name: value
-        for name, value in os.environ.items()
-        if "ADK_STREAM" not in name and "GEMINI_EMULATOR" not in name
-    }
-    process = subprocess.Popen(
-        [program, *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**foreign, **(variables or {})},
-    )
+    """Starts one of our programs, and says where it listens."""
+    process = start([program, *arguments], variables, stdout=subprocess.PIPE, **options)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line.startswith(LISTENING), f"{program.name} said {line!r}"
@@ -81,9 +94,10 @@ def launched(
     arguments: Sequence[str],
     variables: Mapping[str, str] | None = None,
     how: signal.Signals = signal.SIGTERM,
+    **options: Any,
 ) -> Iterator[str]:
     """Where a program listens, which is ended at the end. One that is asked to end has to end well."""
-    process, url = launch(program, arguments, variables)
+    process, url = launch(program, arguments, variables, **options)
     try:
         yield url
     except BaseException:

@@ -11,7 +11,7 @@ import pytest
 
 from adk_typescript import install
 from front import Front, until
-from launcher import BINARY, ROOT, TIMEOUT, free_port
+from launcher import BINARY, ROOT, TIMEOUT, free_port, start
 
 # Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"
@@ -39,12 +39,11 @@ class Example:
             "EXAMPLE_DIRECTORY": str(directory),
             "GOOGLE_API_KEY": "",
         }
-        names = {name: value for name, value in os.environ.items() if "ADK_STREAM" not in name}
         # What the command prints itself, and adk-stream, which it ends with.
         with self.logs["adk-stream"].open("w") as log:
-            self.process = subprocess.Popen(
+            self.process = start(
                 [ROOT / "examples" / name / "run"],
-                env={**names, **settings},
+                settings,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

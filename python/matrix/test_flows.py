@@ -170,8 +170,8 @@ def test_stop(served, emulator, ledger):
     goes_on(chat)
     asked = [str(request["contents"]) for request in emulator.asked()]
     # Whatever ADK does meanwhile, the model gets nothing of it in this chat.
-    told = [contents for contents in asked if "Hello again" in contents]
-    assert len(told) >= 2 and not any("slept" in contents for contents in told)
+    sent = [contents for contents in asked if "Hello again" in contents]
+    assert len(sent) >= 2 and not any("slept" in contents for contents in sent)
 
 
 ERRORS = {

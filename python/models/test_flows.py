@@ -12,10 +12,10 @@ def words(chunks):
 
 
 def responses(emulator):
-    """What the model was last told of its calls, as LiteLLM tells it."""
+    """What the model was last sent of its calls, as LiteLLM sends it."""
     parts = [part for content in emulator.asked()[-1]["contents"] for part in content["parts"]]
-    told = [part.get("functionResponse") or part.get("function_response") for part in parts]
-    return [response["response"] for response in told if response]
+    sent = [part.get("functionResponse") or part.get("function_response") for part in parts]
+    return [response["response"] for response in sent if response]
 
 
 def test_text_is_streamed(chat, emulator):

@@ -9,7 +9,7 @@ A block is tested as the comment directly above it says:
     <!-- answers METHOD PATH -->    the body that adk-stream answers with; … is anything
     <!-- read by FILE -->           read out of the document by the test FILE
 
-Blocks of the languages `text` and `mermaid` are pictures. A block that can't be tested is listed in
+Blocks of the languages `text` and `mermaid` are pictures, which begin with no command and no JSON. A block that can't be tested is listed in
 untested.toml, with its reason.
 """
 
@@ -29,7 +29,7 @@ DOCUMENTS = (
     "docs/*.md",
     "ARCHITECTURE.md",
     "SECURITY.md",
-    "bench/README.md",
+    "bench/*.md",
     "crates/README.md",
     "crates/*/README.md",
     "crates/*/tests/*/README.md",
@@ -42,6 +42,12 @@ PICTURES = ("text", "mermaid")
 
 FENCE = re.compile(r"^ *(`{3,})\s*([\w-]*)")
 MARKER = re.compile(r"^<!-- (from|run|file|prints|answers|read)((?: [^ ]+)*) -->$")
+# What a picture does not begin with: a command, with variables before it if there are any, or JSON.
+PROGRAMS = (
+    "adk|adk-stream|cargo|cd|curl|docker|export|gemini-emulator|git|kubectl|ls|make|node|npm|npx"
+    "|pip|psql|python3?|sudo|systemctl|uv|wget"
+)
+CODE = re.compile(rf"\s*(?:[{{\[]|[$#] |\.?/?[\w-]+/[\w./-]+ |(?:\w+=\S* )*(?:{PROGRAMS})\s)")
 # How much of a block an exception quotes, at most.
 QUOTED = 60
 
@@ -186,7 +192,10 @@ def problems(root: Path = ROOT) -> list[str]:
             problem = None
             if block.kind:
                 problem = fault(block, document[:number], document[number + 1 :], root)
-            elif block.language not in PICTURES:
+            elif block.language in PICTURES:
+                if CODE.match(block.text):
+                    problem = f"it begins as code, and {block.language} is for pictures: name its language"
+            else:
                 about = [exception for exception in exceptions if exception.is_about(block)]
                 needed.update(about)
                 problem = None if about else advice(block)

@@ -107,7 +107,12 @@ run_example() {
   LISTEN=$ADK_STREAM_LISTEN start_server "$ADK_STREAM_LISTEN" 'listening on' "$@"
 }
 
-# What it would build is built, and what it would test is being tested: only whether it can is asked.
+# What it would build is built, and what it would test is being tested: only whether it can is asked. What
+# `make run` starts after the build is started, from the binary of the tests.
 make() {
   command make --dry-run "$@" >/dev/null
+  if [ "$*" = run ]; then
+    start_server "$ADK_STREAM_LISTEN" 'listening on' scripts/serve
+    curl --silent --show-error --fail "http://$ADK_STREAM_LISTEN/" | grep -q '<html'
+  fi
 }

@@ -49,6 +49,17 @@ class Refused(unittest.TestCase):
     def test_a_picture_needs_no_test(self) -> None:
         assert self.problems(document("```text", "a → b", "```")) == []
 
+    def test_code_is_no_picture(self) -> None:
+        for code in [
+            "curl -X POST http://a/",
+            '{"error": {}}',
+            "A=1 make run",
+            "scripts/serve now",
+        ]:
+            with self.subTest(code):
+                (problem,) = self.problems(document("```text", code, "```"))
+                assert "begins as code" in problem
+
     def test_a_block_is_compared_with_its_file(self) -> None:
         text = document("<!-- from a.rs -->", *CODE)
         assert self.problems(text, a_rs="fn f() {\n    let a = 1;\n}\n") == []

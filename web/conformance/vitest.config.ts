@@ -13,8 +13,8 @@ function inCell(cell: CellName) {
   return {
     provide: { cell },
     testTimeout: 30_000,
-    // The files of a project share workers, and load the four clients once in each: no file changes a
-    // global or the state of a module.
+    // The files of a project share workers, and load the four clients once in each: no file leaves a
+    // global or the state of a module changed.
     isolate: false,
     // An ADK that a file has for itself takes seconds to start.
     ...(isAdk && { globalSetup: ['src/server/adk-setup.ts'], hookTimeout: 60_000 }),
@@ -32,7 +32,7 @@ function filesOf({ shortRun }: Cell): readonly string[] {
 const matrix = Object.entries<Cell>(cells)
   .map(([name, cell]) => ({ name, ...cell, files: filesOf(cell) }))
   .filter(({ files }) => files.length > 0)
-  .map(({ name, transport, without = [], files }) => ({
+  .map(({ name, transport, without = {}, files }) => ({
     test: {
       ...inCell(name as CellName),
       name,
@@ -40,7 +40,7 @@ const matrix = Object.entries<Cell>(cells)
         ...files.map(file => `tests/turn/${file}.test.ts`),
         ...(transport === 'legacy' ? ['tests/legacy/*.test.ts'] : []),
       ],
-      exclude: without.map(file => `tests/turn/${file}.test.ts`),
+      exclude: Object.keys(without).map(file => `tests/turn/${file}.test.ts`),
     },
   }));
 

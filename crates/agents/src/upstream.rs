@@ -3,7 +3,7 @@
 //!
 //! A run is what one POST begins. It ends with the agent's last word, or with calls that somebody has
 //! to do something about: a person is asked, or a page runs the tool. The next run then has all answers
-//! and outputs at once. What a protocol says is read into [`Said`] by its [`Reader`]; the order of a turn
+//! and outputs at once. What a protocol says is read into [`RunEvent`] by its [`Reader`]; the order of a turn
 //! (a step ends with its calls, then their outcomes come, then the next step begins) is made in `step`.
 //!
 //! Nobody can ask such an agent what became of a run that was cut off. So what may have been received is
@@ -12,14 +12,14 @@
 //! # Layout
 //!
 //! - [`Config`]: where an agent is; [`Remote`]: the agent as configured, whatever protocol it speaks.
-//! - `http`: the HTTP; [`Said`], [`ProposedCall`]: what an agent says.
+//! - `http`: the HTTP; [`RunEvent`], [`ProposedCall`]: what an agent says.
 //! - `run`: a run that is being read; `step`: one step of a turn, from its input to its output.
 
 mod config;
 mod http;
 mod remote;
 mod run;
-mod said;
+mod run_event;
 mod step;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -28,7 +28,7 @@ use turn::agent::{HistoryItem, StepRequest};
 
 pub use self::config::Config;
 pub(crate) use self::remote::Remote;
-pub(crate) use self::said::{CallState, ProposedCall, Said};
+pub(crate) use self::run_event::{CallState, ProposedCall, RunEvent};
 use crate::model::http::TRACE_PARENT;
 use crate::model::{Failure, Redactor};
 
@@ -53,10 +53,10 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 /// Reads what an agent says in a run.
 pub(crate) trait Reader: Send + 'static {
     /// Reads the data of one event.
-    fn take(&mut self, data: &str, said: &mut Vec<Said>) -> Result<(), Failure>;
+    fn take(&mut self, data: &str, said: &mut Vec<RunEvent>) -> Result<(), Failure>;
 
     /// Reads that nothing more comes. A failure, if more should.
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), Failure>;
+    fn end(&mut self, said: &mut Vec<RunEvent>) -> Result<(), Failure>;
 }
 
 /// The header that says for whom the agent is asked.

@@ -148,13 +148,13 @@ pub async fn measure(
 }
 
 /// A question that waits, and a connection to answer it on.
-pub(crate) struct Asked {
+pub(crate) struct PendingApproval {
     pub(crate) http: Http,
     pub(crate) approval: String,
     pub(crate) call: String,
 }
 
-async fn ask(subject: &Subject, chat: &str) -> io::Result<Asked> {
+async fn ask(subject: &Subject, chat: &str) -> io::Result<PendingApproval> {
     let mut http = Http::open(subject.address).await?;
     let answer = http.call(&Http::chat(chat, chat, "pay")).await?;
     let text = String::from_utf8_lossy(&answer).into_owned();
@@ -163,7 +163,7 @@ async fn ask(subject: &Subject, chat: &str) -> io::Result<Asked> {
         rest.split('"').next().map(str::to_owned)
     };
     match (field("approvalId"), field("toolCallId")) {
-        (Some(approval), Some(call)) => Ok(Asked {
+        (Some(approval), Some(call)) => Ok(PendingApproval {
             http,
             approval,
             call,
@@ -173,7 +173,7 @@ async fn ask(subject: &Subject, chat: &str) -> io::Result<Asked> {
 }
 
 /// Answers all with a yes, one right after the other: when each was posted.
-pub(crate) async fn answer_all(asked: Vec<Asked>) -> io::Result<HashMap<String, u64>> {
+pub(crate) async fn answer_all(asked: Vec<PendingApproval>) -> io::Result<HashMap<String, u64>> {
     let mut posted = HashMap::new();
     let mut waiting = Vec::new();
     for mut asked in asked {

@@ -23,19 +23,19 @@ const FIRST: usize = 3;
 struct Bare {
     go: watch::Sender<u64>,
     /// How many deltas the turn has said that many watch.
-    told: watch::Sender<usize>,
+    ready_count: watch::Sender<usize>,
 }
 
 /// Serves the same streams as [`stage`] does, with nothing behind them.
 pub async fn serve(listener: TcpListener) -> Result<(), Box<dyn std::error::Error>> {
     let (go, _) = watch::channel(0);
-    let (told, _) = watch::channel(0);
+    let (ready_count, _) = watch::channel(0);
     let router = Router::new()
         .route("/api/chat", post(send))
         .route("/api/chat/{id}/stream", get(resume))
         .route("/api/chat/live", get(live))
         .route("/bench/go", post(go_on))
-        .with_state(Arc::new(Bare { go, told }));
+        .with_state(Arc::new(Bare { go, ready_count }));
     stage::listen(listener, router).await
 }
 
@@ -123,8 +123,8 @@ fn at_pace<T>(all: impl Stream<Item = T> + Unpin) -> impl Stream<Item = T> {
 }
 
 /// The events of the turn that many watch, as they come.
-fn followed(told: watch::Receiver<usize>) -> impl Stream<Item = usize> {
-    stream::unfold((told, 0), async |(mut told, sent)| {
+fn followed(ready_count: watch::Receiver<usize>) -> impl Stream<Item = usize> {
+    stream::unfold((ready_count, 0), async |(mut ready_count, sent)| {
         // The chunks before and after the deltas are there with the first and the last of them.
         let ready = |count| match count {
             DELTAS => EVENTS.len(),
@@ -133,21 +133,24 @@ fn followed(told: watch::Receiver<usize>) -> impl Stream<Item = usize> {
         if sent == EVENTS.len() {
             return None;
         }
-        while sent == ready(*told.borrow_and_update()) {
-            told.changed().await.ok()?;
+        while sent == ready(*ready_count.borrow_and_update()) {
+            ready_count.changed().await.ok()?;
         }
-        Some((sent, (told, sent + 1)))
+        Some((sent, (ready_count, sent + 1)))
     })
 }
 
 /// Begins the turn that many watch: it is said once the word is given.
 fn begin(bare: &Arc<Bare>) {
     let (bare, go) = (bare.clone(), bare.go.subscribe());
-    bare.told.send_replace(0);
+    bare.ready_count.send_replace(0);
     tokio::spawn(async move {
         let ticks = stage::ticks(DELTAS, Some(go));
         ticks
-            .for_each(async |()| bare.told.send_modify(|told| *told += 1))
+            .for_each(async |()| {
+                bare.ready_count
+                    .send_modify(|ready_count| *ready_count += 1)
+            })
             .await;
     });
 }
@@ -164,12 +167,17 @@ async fn send(State(bare): State<Arc<Bare>>, body: String) -> Response {
         Order::Wait => {
             let mut go = bare.go.subscribe();
             let first = stream::iter(ONE[..3].iter().cloned());
-            let told = stream::once(async move {
+            let ready_count = stream::once(async move {
                 let _ = go.changed().await;
                 ONE[3].clone()
             });
             let rest = stream::iter(ONE[4..].iter().cloned());
-            Body::from_stream(first.chain(told).chain(rest).map(Ok::<_, Infallible>))
+            Body::from_stream(
+                first
+                    .chain(ready_count)
+                    .chain(rest)
+                    .map(Ok::<_, Infallible>),
+            )
         }
     };
     ([("content-type", "text/event-stream")], body).into_response()
@@ -180,12 +188,12 @@ async fn resume(State(bare): State<Arc<Bare>>) -> Response {
 }
 
 fn watch(bare: &Bare) -> Body {
-    let events = followed(bare.told.subscribe()).map(|index| EVENTS[index].clone());
+    let events = followed(bare.ready_count.subscribe()).map(|index| EVENTS[index].clone());
     Body::from_stream(events.map(Ok::<_, Infallible>))
 }
 
 async fn go_on(State(bare): State<Arc<Bare>>) {
-    bare.go.send_modify(|told| *told += 1);
+    bare.go.send_modify(|ready_count| *ready_count += 1);
 }
 
 async fn live(State(bare): State<Arc<Bare>>, upgrade: WebSocketUpgrade) -> Response {
@@ -222,7 +230,7 @@ async fn talk(mut socket: WebSocket, bare: Arc<Bare>) {
                 send_each(&mut socket, stream::iter([first.clone()]).chain(frames)).await
             }
             Order::Watched | Order::Resume => {
-                let followed = followed(bare.told.subscribe());
+                let followed = followed(bare.ready_count.subscribe());
                 let first = stream::iter([FRAMES[0].clone()]);
                 let frames = first.chain(followed.map(|index| FRAMES[index + 1].clone()));
                 send_each(&mut socket, frames).await

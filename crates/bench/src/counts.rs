@@ -26,7 +26,7 @@ pub const PATHS: [Path; 7] = [
     ("encode a chunk for SSE", encode),
     ("encode a chunk for a socket", frame),
     ("turn.handle a delta", handle),
-    ("turn.hear a delta", hear),
+    ("turn.push a delta", push_delta),
     ("read a delta in a window", read),
     ("append to memory", append_to_memory),
     ("append to SQLite", append_to_sqlite),
@@ -66,7 +66,7 @@ fn handle(times: usize) {
 }
 
 /// The same as the engine has it: in one go.
-fn hear(times: usize) {
+fn push_delta(times: usize) {
     for _ in 0..times.div_ceil(200) {
         let mut chat = ShownChat::default();
         journals::say(&mut chat, journals::OWNER, "chat", "m");

@@ -185,7 +185,7 @@ impl Taken {
         Ok(())
     }
 
-    fn told(
+    fn row(
         self,
         who: &str,
         (transport, crowd, count): (Transport, Crowd, usize),
@@ -244,7 +244,7 @@ pub async fn measure(
     let taken = gather(all).await?;
     let cpu = subject.cpu()? - before;
     let what = (transport, Crowd::Clients, clients);
-    Ok(taken.told(who, what, cpu, subject.peak()?))
+    Ok(taken.row(who, what, cpu, subject.peak()?))
 }
 
 /// Measures a server while a number of clients read one turn.
@@ -282,7 +282,7 @@ pub async fn measure_watched(
     let taken = gather(all).await?;
     let cpu = subject.cpu()? - before;
     let what = (transport, Crowd::Readers, readers);
-    Ok(taken.told(who, what, cpu, subject.peak()?))
+    Ok(taken.row(who, what, cpu, subject.peak()?))
 }
 
 async fn gather(mut all: JoinSet<io::Result<Taken>>) -> io::Result<Taken> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::approval::{self, Asked};
+use crate::approval::{self, PendingApproval};
 use crate::journals;
 use crate::load::Http;
 use crate::subject::Subject;
@@ -51,7 +51,7 @@ pub async fn measure(server: &Path, folder: &Path, approvals: usize) -> io::Resu
     for number in 0..ANSWERS {
         let (call, approval) = journals::parked(number);
         let http = Http::open(subject.address).await?;
-        let asked = Asked {
+        let asked = PendingApproval {
             http,
             approval,
             call,

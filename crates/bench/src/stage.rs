@@ -185,7 +185,7 @@ pub async fn serve(
 }
 
 async fn go_on(State(tell): State<Arc<watch::Sender<u64>>>) {
-    tell.send_modify(|told| *told += 1);
+    tell.send_modify(|count| *count += 1);
 }
 
 async fn all_started(State(started): State<Started>) -> Json<HashMap<String, u64>> {

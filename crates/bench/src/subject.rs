@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use testkit::launcher;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -35,9 +35,8 @@ impl Subject {
         folder: &Path,
     ) -> io::Result<Self> {
         let begun = Instant::now();
-        let mut command = Command::new(program);
+        let mut command = Command::from(launcher::command(program));
         command.args(arguments).current_dir(folder);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.kill_on_drop(true).spawn()?;
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let mut lines = BufReader::new(stdout).lines();
@@ -99,9 +98,8 @@ impl Subject {
 
 async fn address(lines: &mut tokio::io::Lines<BufReader<ChildStdout>>) -> io::Result<SocketAddr> {
     while let Some(line) = lines.next_line().await? {
-        if let Some((_, address)) = line.split_once("listening on http://") {
-            let address = address.trim().parse();
-            return address.map_err(|_| io::ErrorKind::InvalidData.into());
+        if let Some(address) = launcher::listening_address(&line) {
+            return Ok(address);
         }
     }
     Err(io::Error::other("a server ended before it listened"))

@@ -53,11 +53,11 @@ pub async fn measure(name: &str, subject: &Subject, windows: usize) -> io::Resul
     }
     // Every client reads before the word is given.
     tokio::task::yield_now().await;
-    let told = begun.elapsed();
+    let delay = begun.elapsed();
     go.call(&Http::post("/bench/go", "{}")).await?;
     let mut arrived = Sample::default();
     while let Some(first) = clients.join_next().await {
-        arrived.push(first??.saturating_sub(told));
+        arrived.push(first??.saturating_sub(delay));
     }
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
     let bytes_each = taken as f64 / windows as f64;

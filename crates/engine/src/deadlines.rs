@@ -89,9 +89,9 @@ impl Engine {
             }
             for (gate, chat) in deadlines.take(self.now()) {
                 // The chat's task may have retired meanwhile: this wakes it.
-                let timed_out = Message::Input(Input::TimedOut { gate });
+                let timed_out = Message::Input(Input::TimedOut { gate: gate.clone() });
                 if let Err(error) = self.deliver(&chat, timed_out).await {
-                    tracing::error!(%chat, %error, "a gate's time is up, and its chat can't be reached");
+                    tracing::error!(%chat, %gate, %error, "gate timeout not delivered");
                 }
             }
         }

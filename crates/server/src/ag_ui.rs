@@ -21,7 +21,7 @@ use crate::api::Api;
 use crate::approvals;
 use crate::body::read;
 use crate::caller::Caller;
-use crate::metrics::Held;
+use crate::metrics::GaugeGuard;
 use crate::problem::Problem;
 use crate::request_context::{note_chat, note_message};
 
@@ -137,7 +137,7 @@ async fn follow(
 /// What is left of a run's response.
 enum Rest {
     /// It begins.
-    Start(Option<(WindowStream, Held)>),
+    Start(Option<(WindowStream, GaugeGuard)>),
     /// Its window goes on.
     Window(Box<Following>),
 }
@@ -146,10 +146,10 @@ enum Rest {
 struct Following {
     window: WindowStream,
     ready: vec::IntoIter<Arc<Chunk>>,
-    _open: Held,
+    _open: GaugeGuard,
 }
 
-fn response(run: Run, window: Option<(WindowStream, Held)>) -> Response {
+fn response(run: Run, window: Option<(WindowStream, GaugeGuard)>) -> Response {
     let state = Some((run, Rest::Start(window)));
     let events = unfold(state, async |state| {
         let (run, rest) = state?;

@@ -216,9 +216,9 @@ impl FromRef<Api> for Reads {
 }
 
 /// Which releases of the SDK the client speaks for: `x-adk-stream-profile: v7`, or `?profile=v7`.
-pub(crate) struct Asked(pub(crate) Profile);
+pub(crate) struct RequestedProfile(pub(crate) Profile);
 
-impl Asked {
+impl RequestedProfile {
     pub(crate) fn of(headers: &HeaderMap, uri: &Uri) -> Result<Self, Problem> {
         let header = headers.get("x-adk-stream-profile");
         // One that is no text is none of those below.
@@ -323,7 +323,7 @@ async fn send_parsed(
     parse: impl FnOnce(&[u8], &Limits) -> Result<(ChatRequest, NamedBy), DecodeError> + Send + 'static,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
-    let Asked(profile) = Asked::of(&parts.headers, &parts.uri)?;
+    let RequestedProfile(profile) = RequestedProfile::of(&parts.headers, &parts.uri)?;
     let body = read(&api, Some(&principal), &parts.headers, body).await?;
     let limits = api.limits;
     let parsed = body.parse(move |bytes| Ok(parse(bytes, &limits)?)).await?;
@@ -374,7 +374,7 @@ pub(crate) async fn resume(
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let Asked(profile) = Asked::of(&headers, &uri)?;
+    let RequestedProfile(profile) = RequestedProfile::of(&headers, &uri)?;
     let after = paging::after(&uri)?;
     let chat = ChatId::from(id);
     note_chat(&chat);

@@ -30,7 +30,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(15);
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(utoipa::ToSchema), schema(as = AgentQuestion))]
-pub(crate) struct Asked {
+pub(crate) struct AgentQuestion {
     #[cfg_attr(feature = "cli", schema(min_length = 1))]
     chat: String,
     /// The id that the agent gave the call.
@@ -67,7 +67,7 @@ pub(crate) fn is_agent(api: &Api, headers: &HeaderMap) -> bool {
 /// A tool at the agent asks a person or a page, and gets the decision when there is one.
 #[cfg_attr(feature = "cli", utoipa::path(
     post, path = "/api/agent/asks", tag = "Approvals and calls", operation_id = "askForAgent",
-    request_body = Asked,
+    request_body = AgentQuestion,
     responses(
         (status = 200, description = "The decision, or null after a while without one.", body = crate::document::AskDecision),
         (status = 400, description = "bad_request, invalid_chat_id"),
@@ -86,7 +86,7 @@ pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Resp
     let limits = api.limits;
     let parse = move |bytes: &[u8]| {
         let body = Value::Object(limits.object(bytes)?);
-        serde_json::from_value::<Asked>(body)
+        serde_json::from_value::<AgentQuestion>(body)
             .map_err(|error| Problem::bad_request(format!("not a question: {error}")))
     };
     let (asked, _room) = body.parse(parse).await?;

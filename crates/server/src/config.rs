@@ -62,7 +62,7 @@ pub(crate) struct Config {
     pub(crate) agent_url: Option<String>,
     /// What tools at the agent are known by, where they may ask.
     pub(crate) agent_key: Option<SharedKey>,
-    /// Who may speak.
+    /// The principals and their keys.
     pub(crate) keys: Keys,
     /// Whether everybody is served where there are no keys.
     pub(crate) insecure: bool,
@@ -84,7 +84,7 @@ pub(crate) struct Config {
     pub(crate) quotas: QuotaLimits,
     /// How long a chat is kept open that nobody watches.
     pub(crate) linger: Seconds,
-    /// How many bytes chats may take that nothing happens to.
+    /// The memory limit for idle chats, in bytes.
     pub(crate) resting_memory: quotas::Limit,
     /// How long tools at work are waited for when the server stops.
     pub(crate) drain: Seconds,

@@ -1,5 +1,7 @@
 //! The demo, mounted: the one place of the product that knows it. Built with the feature `demo`.
 
+mod operations;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use engine::Tools;
 use store::Location;
+use utoipa::OpenApi as _;
+use utoipa::openapi::OpenApi;
 
 use crate::agent_name::AgentName;
 use crate::api::{Api, fresh};
@@ -47,6 +51,11 @@ pub(crate) async fn tools(
 pub(crate) fn no_tools() -> Router<Api> {
     let none = async |_: Caller| StatusCode::NO_CONTENT.into_response();
     Router::new().route(WALLET, get(none))
+}
+
+/// Adds the demo's route to the OpenAPI document.
+pub(crate) fn describe(document: &mut OpenApi) {
+    document.merge(operations::Operations::openapi());
 }
 
 const WALLET: &str = "/api/wallet";

@@ -76,7 +76,6 @@ pub(crate) const PATH: &str = "/openapi.json";
         crate::routes::health,
         operations::readiness,
         operations::metrics,
-        operations::wallet,
         operations::document,
     ),
     components(schemas(crate::problem::ErrorBody)),
@@ -106,8 +105,10 @@ pub(crate) fn text() -> String {
 }
 
 fn document() -> Value {
+    let mut annotated = Annotated::openapi();
+    crate::demo::describe(&mut annotated);
     // What is generated has nothing that JSON can't hold.
-    let mut document = serde_json::to_value(Annotated::openapi()).unwrap_or_default();
+    let mut document = serde_json::to_value(annotated).unwrap_or_default();
     for (method, alias, path, id) in ALIASES {
         let mut operation = document["paths"][path][method].clone();
         operation["operationId"] = id.into();

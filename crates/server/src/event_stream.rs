@@ -15,7 +15,7 @@ use futures_util::stream::unfold;
 use tokio::time::{Instant, Sleep};
 use wire::{Chunk, sse};
 
-use crate::metrics::Held;
+use crate::metrics::GaugeGuard;
 
 /// How long a window may be silent: proxies close connections that are.
 const KEEPALIVE: Duration = Duration::from_secs(15);
@@ -31,7 +31,7 @@ const BATCH: usize = 64 * 1024;
 ///
 /// The connection itself asks for what comes next, once it has written what came before: a client
 /// that does not read holds up this window, and nothing else.
-pub(crate) fn response(window: WindowStream, open: Held) -> Response {
+pub(crate) fn response(window: WindowStream, open: GaugeGuard) -> Response {
     let events = unfold(Some((Events::new(window), open)), async |state| {
         let (mut events, open) = state?;
         let (bytes, is_open) = events.next().await;

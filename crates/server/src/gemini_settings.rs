@@ -38,10 +38,10 @@ impl FromStr for Thinking {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let told = Self::default().0.unwrap_or_default();
+        let shown = Self::default().0.unwrap_or_default();
         Ok(Self(match text {
-            "auto" => Some(told),
-            // For models that do not think, and refuse to hear of it.
+            "auto" => Some(shown),
+            // For models that do not think, and refuse the setting.
             "none" => None,
             "off" => Some(ThinkingConfig {
                 thinking_budget: Some(0),
@@ -49,12 +49,12 @@ impl FromStr for Thinking {
             }),
             "minimal" | "low" | "medium" | "high" => Some(ThinkingConfig {
                 thinking_level: Some(text.to_owned()),
-                ..told
+                ..shown
             }),
             _ => match text.parse::<u32>() {
                 Ok(tokens) => Some(ThinkingConfig {
                     thinking_budget: Some(tokens.into()),
-                    ..told
+                    ..shown
                 }),
                 Err(_) => {
                     return Err(format!(
@@ -240,14 +240,19 @@ mod tests {
     #[test]
     fn an_instruction_is_a_text_or_a_file() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("told.md");
+        let path = folder.path().join("instruction.md");
         std::fs::write(&path, "Be brief.\n").unwrap();
-        let told = Instruction(Some("Be brief.".to_owned()));
-        assert_eq!(format!("@{}", path.display()).parse(), Ok(told.clone()));
-        assert_eq!("Be brief.".parse(), Ok(told));
-        let missing = "@/nowhere/told.md".parse::<Instruction>().unwrap_err();
+        let instruction = Instruction(Some("Be brief.".to_owned()));
+        assert_eq!(
+            format!("@{}", path.display()).parse(),
+            Ok(instruction.clone())
+        );
+        assert_eq!("Be brief.".parse(), Ok(instruction));
+        let missing = "@/nowhere/instruction.md"
+            .parse::<Instruction>()
+            .unwrap_err();
         assert!(
-            missing.starts_with("can't read /nowhere/told.md: "),
+            missing.starts_with("can't read /nowhere/instruction.md: "),
             "{missing}"
         );
     }

@@ -17,7 +17,7 @@ use turn::{ChatId, Entry, Event, Principal, Turn, TurnId};
 use view::ShownChat;
 use wire::{BranchSelection, Chunk, Profile};
 
-use crate::api::{Api, Asked, fresh, shown};
+use crate::api::{Api, RequestedProfile, fresh, shown};
 use crate::body::read;
 use crate::caller::Caller;
 #[cfg(feature = "cli")]
@@ -151,7 +151,7 @@ pub(crate) async fn recording(
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let Asked(profile) = Asked::of(&headers, &uri)?;
+    let RequestedProfile(profile) = RequestedProfile::of(&headers, &uri)?;
     let chat = ChatId::from(id.as_str());
     let place = reads.recording(&principal)?;
     // Whether there is one, and whose, is said before anything of it.

@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// Believes whatever name a header gives.
+    /// Takes whatever name a header gives.
     struct Believer;
 
     impl Identity for Believer {

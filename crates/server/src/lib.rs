@@ -58,6 +58,7 @@
 //! | `mcp`, `http`, `openapi` | tools of MCP servers, of HTTP requests and of OpenAPI documents, in [`tools`] |
 //! | `cluster` | `HttpPeers`, by which several servers over one PostgreSQL forward commands |
 //! | `cli` | the binary: command line, configuration, and all of the above |
+//! | `otel` | traces of turns, exported by OTLP over HTTP |
 //! | `demo`, `page` | the binary's demo, and its page |
 //!
 //! # What this crate owns

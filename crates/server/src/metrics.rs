@@ -336,14 +336,14 @@ impl Metrics {
     }
 
     /// A window is open for as long as what is returned is held.
-    pub(crate) fn window(&self, transport: &'static str) -> Held {
+    pub(crate) fn window(&self, transport: &'static str) -> GaugeGuard {
         let labels = [("transport", transport)];
-        Held::new(self.0.windows.get_or_create_owned(&labels))
+        GaugeGuard::new(self.0.windows.get_or_create_owned(&labels))
     }
 
     /// A socket is open for as long as what is returned is held.
-    pub(crate) fn socket(&self) -> Held {
-        Held::new(self.0.sockets.clone())
+    pub(crate) fn socket(&self) -> GaugeGuard {
+        GaugeGuard::new(self.0.sockets.clone())
     }
 }
 
@@ -354,16 +354,16 @@ impl Default for Metrics {
 }
 
 /// Counts as one while it is held.
-pub(crate) struct Held(Gauge);
+pub(crate) struct GaugeGuard(Gauge);
 
-impl Held {
+impl GaugeGuard {
     fn new(gauge: Gauge) -> Self {
         gauge.inc();
         Self(gauge)
     }
 }
 
-impl Drop for Held {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -47,13 +47,13 @@ const DRAIN: Duration = Duration::from_secs(20);
 /// How long open connections may take to end after that. A turn that is cut goes on from its journal.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How many bytes chats may take that nothing happens to, unless the operator says otherwise.
+/// The memory limit for idle chats, in bytes, unless the operator says otherwise.
 const RESTING_MEMORY: u32 = 64 << 20;
 
 /// How long approvals wait where a live model waits for them, unless the operator says otherwise.
 const LIVE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long another server that gives no sign of life is believed in.
+/// The lease: how long without a renewal until the chats of another server may be taken over.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// How many connections may read metrics at once.
@@ -455,12 +455,12 @@ mod tests {
             .unwrap();
         let (signals, received) = mpsc::channel(2);
         let (entered, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (inside, told) = (entered.clone(), finish.clone());
+        let (inside, finished) = (entered.clone(), finish.clone());
         let router = Router::new().route(
             "/",
             get(async move || {
                 inside.notify_one();
-                told.notified().await;
+                finished.notified().await;
                 "done"
             }),
         );

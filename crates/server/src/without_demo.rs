@@ -7,6 +7,7 @@ use agents::Agent;
 use axum::Router;
 use engine::Tools;
 use store::Location;
+use utoipa::openapi::OpenApi;
 
 use crate::api::Api;
 use crate::config::Config;
@@ -30,3 +31,6 @@ pub(crate) async fn tools(
 pub(crate) fn no_tools() -> Router<Api> {
     Router::new()
 }
+
+/// There are no routes of the demo to describe.
+pub(crate) fn describe(_: &mut OpenApi) {}

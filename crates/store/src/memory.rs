@@ -36,7 +36,7 @@ pub struct MemoryJournal {
 #[derive(Debug, Default)]
 struct State {
     chats: HashMap<ChatId, Chat>,
-    gates: HashMap<GateId, Asked>,
+    gates: HashMap<GateId, IndexedGate>,
     /// The gates that wait, in the order of their owners' lists.
     open: HashMap<Principal, BTreeMap<GatePlace, GateId>>,
     calls: HashMap<CallId, (ChatId, Call)>,
@@ -72,7 +72,7 @@ struct Label {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct IndexedGate {
     place: GatePlace,
     record: GateRecord,
 }
@@ -141,14 +141,14 @@ impl State {
                         closed: None,
                     };
                     if let Vacant(vacant) = self.gates.entry(gate.id.clone()) {
-                        vacant.insert(Asked { place, record });
+                        vacant.insert(IndexedGate { place, record });
                         let open = self.open.entry(owner.clone()).or_default();
                         open.insert(place, gate.id.clone());
                     }
                 }
                 Change::GateClosed { gate, decision } => {
                     let asked = self.gates.get_mut(gate);
-                    if let Some(Asked { record, place }) = asked
+                    if let Some(IndexedGate { record, place }) = asked
                         && record.chat == *id
                     {
                         remove_open(&mut self.open, &record.owner, place);
@@ -202,7 +202,7 @@ impl State {
         let open = self.open.get(owner).into_iter();
         let open = open.flat_map(|open| open.range((start, Bound::Unbounded)));
         let open = open.filter_map(|(place, id)| {
-            let Asked { record, .. } = self.gates.get(id)?;
+            let IndexedGate { record, .. } = self.gates.get(id)?;
             let (_, call) = self.calls.get(&record.gate.call)?;
             let gate = OpenGate {
                 chat: record.chat.clone(),
@@ -277,7 +277,7 @@ impl State {
 
     fn delete(&mut self, chat: &ChatId) -> bool {
         let open = &mut self.open;
-        self.gates.retain(|_, Asked { record, place }| {
+        self.gates.retain(|_, IndexedGate { record, place }| {
             let stays = record.chat != *chat;
             if !stays {
                 remove_open(open, &record.owner, place);
@@ -294,7 +294,7 @@ impl State {
 /// Fails if an entry says a call or a gate that another chat has.
 fn refuse_taken(
     calls: &HashMap<CallId, (ChatId, Call)>,
-    gates: &HashMap<GateId, Asked>,
+    gates: &HashMap<GateId, IndexedGate>,
     id: &ChatId,
     events: &[Event],
 ) -> Result<(), StoreError> {

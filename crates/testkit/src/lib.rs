@@ -2,7 +2,7 @@
 //!
 //! **Owns** the corpus of streams and how it is played to the [`Checker`], specimens of all
 //! that the wire can say, generators of arbitrary chunks, messages and frames, the crash simulator,
-//! and PostgreSQL servers for tests.
+//! the launcher of our programs, and PostgreSQL servers for tests.
 //!
 //! **Does not own** any behaviour of the product.
 //!
@@ -13,6 +13,7 @@
 //! - [`corpus`]: good and bad streams, each with the verdict of the real clients.
 //! - [`specimen`]: every chunk, message and frame that the wire can emit, for the real schemas.
 //! - [`journal`]: journals of real runs, every prefix of them judged.
+//! - [`launcher`]: our programs as processes, without the settings of the environment.
 //! - [`postgres`]: real PostgreSQL servers, in temporary folders.
 //! - [`replay`]: sessions of real clients, played to the checker.
 //! - [`scenario`]: the legacy bridge's scenarios, in the order of their dialect.
@@ -33,6 +34,7 @@ pub mod attack;
 pub mod checker;
 pub mod corpus;
 pub mod journal;
+pub mod launcher;
 pub mod postgres;
 pub mod replay;
 pub mod scenario;

@@ -321,9 +321,14 @@ fn the_product_is_built_without_the_emulator() {
 
 #[test]
 fn the_product_can_be_built_without_the_demo() {
-    let features = ["--no-default-features", "--features", "cli,page"];
+    let others = BROUGHT.iter().map(|(feature, _)| *feature);
+    let others: Vec<_> = others.filter(|feature| *feature != "demo").collect();
+    let others = others.join(",");
+    let features = ["--no-default-features", "--features", &others];
     let product = built_from(&[&["--package", "adk-stream"][..], &features].concat());
-    assert!(product.iter().any(|it| it == "clap"), "{product:?}");
+    for name in ["clap", "opentelemetry-otlp", "rust-embed"] {
+        assert!(product.iter().any(|it| it == name), "{product:?}");
+    }
     // The demo and its emulator, and what the tests of both make certificates with.
     for name in ["adk-stream-demo", "adk-stream-emulator", "rcgen"] {
         assert!(!product.iter().any(|it| it == name), "{name} is built in");
@@ -386,4 +391,14 @@ fn each_feature_brings_what_it_is_for() {
             assert!(product.iter().any(|it| it == name), "{feature}: {name}");
         }
     }
+}
+
+#[test]
+fn every_feature_is_listed() {
+    let packages = packages();
+    let product = packages.iter().find(|it| it["name"] == "adk-stream");
+    let features = product.unwrap()["features"].as_object().unwrap();
+    let named: Vec<_> = features.keys().filter(|name| *name != "default").collect();
+    let listed: Vec<_> = BROUGHT.iter().map(|(feature, _)| *feature).collect();
+    assert_eq!(named, listed);
 }

@@ -101,7 +101,7 @@ pub enum Work {
         name: String,
         /// Its result.
         value: Value,
-        /// Told when it is stored.
+        /// Notified when it is stored.
         done: oneshot::Sender<()>,
     },
     /// A long-running call is done.

@@ -261,7 +261,7 @@ pub struct OwnCall {
     /// The call.
     pub call: Call,
     /// What the agent asked of it last, and what was decided.
-    pub asked: Option<Asked>,
+    pub asked: Option<OwnQuestion>,
     /// What became of it. Nothing is known of one that was approved just now, or that went on while
     /// nobody listened.
     pub outcome: Option<Outcome>,
@@ -269,7 +269,7 @@ pub struct OwnCall {
 
 /// What an agent asked of a call of its own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct OwnQuestion {
     /// What it wants back with the answer.
     pub token: Option<Value>,
     /// What was decided.

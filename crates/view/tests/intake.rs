@@ -254,7 +254,7 @@ fn page_gives_its_output_and_an_approval_may_stand_beside_it() {
 }
 
 #[test]
-fn answer_in_a_user_message_of_the_seeds_is_an_answer() {
+fn answer_in_a_user_message_of_the_legacy_bridge_is_an_answer() {
     let chat = chat();
     let confirmation = json!([{"type": "tool-adk_request_confirmation", "toolCallId": "gate_t_0",
         "state": "approval-responded", "approval": {"id": "gate_t_0", "approved": true}}]);

@@ -21,7 +21,7 @@ pub enum Answer {
         approved: bool,
         /// Why.
         reason: Option<String>,
-        /// The input that the client believes the call has: an attempt to change it shows here.
+        /// The input that the client has for the call: an attempt to change it shows here.
         input: Option<Value>,
         /// The digest of what the client was shown, where it sends one.
         digest: Option<String>,

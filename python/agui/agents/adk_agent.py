@@ -8,7 +8,7 @@ from ag_ui_adk import ADKAgent, AGUIToolset, add_adk_fastapi_endpoint
 from fastapi import FastAPI
 from google.adk.agents import LlmAgent
 from google.adk.apps import App, ResumabilityConfig
-from google.adk.tools import ToolContext
+from google.adk.tools import FunctionTool, ToolContext
 from payments import note
 
 
@@ -30,6 +30,11 @@ def pay(amount: int, tool_context: ToolContext) -> dict[str, Any]:
     return {"paid": amount}
 
 
+def refund(amount: int) -> dict[str, int]:
+    """Pays something back."""
+    return {"refunded": amount}
+
+
 def die() -> None:
     """Ends the agent's process."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -42,7 +47,8 @@ app = FastAPI()
 # Both ways in which the package tells of a confirmation: the default, a call that waits, and the
 # protocol's outcome.
 for path, emits in (("/", True), ("/default", False)):
-    tools = [get_weather, pay, die, AGUIToolset()]
+    declared = FunctionTool(refund, require_confirmation=True)
+    tools = [get_weather, pay, declared, die, AGUIToolset()]
     payer = LlmAgent(name="payer", model="gemini-2.5-flash", tools=tools)
     payers = App(name="payer", root_agent=payer, resumability_config=resumable)
     served = ADKAgent.from_app(payers, emit_interrupt_outcome=emits)

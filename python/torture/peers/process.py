@@ -1,13 +1,12 @@
 """A server process that is killed and started again at the same address."""
 
-import os
 import pathlib
 import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 
-from launcher import TIMEOUT, free_port
+from launcher import TIMEOUT, free_port, start
 from web_server import wait_until_ready
 
 
@@ -17,7 +16,7 @@ class Server:
     def __init__(self, name: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[str] | None = None
         self.log = pathlib.Path(tempfile.gettempdir()) / f"torture-{name}-{self.port}.log"
 
     def start(
@@ -25,16 +24,10 @@ class Server:
     ) -> None:
         """Starts it, and waits until it answers, whatever it answers."""
         assert self.process is None
-        foreign = {key: value for key, value in os.environ.items() if "ADK_STREAM" not in key}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command,
-                env={**foreign, "PYTHONDONTWRITEBYTECODE": "1", **variables},
-                stdout=log,
-                stderr=log,
-                **more,
-            )
-        wait_until_ready(self.url, self.process, Said(self.log))
+            settings = {"PYTHONDONTWRITEBYTECODE": "1", **variables}
+            self.process = start(command, settings, stdout=log, stderr=log, **more)
+        wait_until_ready(self.url, self.process, Printed(self.log))
 
     def end(self, how: signal.Signals) -> None:
         if self.process is not None:
@@ -43,7 +36,7 @@ class Server:
             self.process = None
 
 
-class Said:
+class Printed:
     """What a process has printed, for a message."""
 
     def __init__(self, log: pathlib.Path) -> None:

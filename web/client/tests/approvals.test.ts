@@ -129,7 +129,7 @@ describe('the list', () => {
     leave();
   });
 
-  test('an older reading that comes late is not believed', async () => {
+  test('an older reading that comes late is ignored', async () => {
     const store = approvals({ fetch, pollMs: 0 });
     let late: ((response: Response) => void) | undefined;
     fetch.mockReturnValueOnce(

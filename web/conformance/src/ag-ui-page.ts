@@ -2,8 +2,8 @@
  * A page on AG-UI's own client, 1.0 or the 0.x that CopilotKit depends on. As CopilotKit does, it runs the tools
  * that it has when a run leaves their calls without a result, and begins the next run with what came of them.
  */
+import * as one from '@ag-ui/client';
 import * as early from 'ag-ui-0';
-import * as one from 'ag-ui-1';
 import type { Api } from './server/api.ts';
 
 export const agUiVersions = ['1.0.0', '0.0.59'] as const;

@@ -42,9 +42,18 @@ export type Capability =
   /** A client can name the profile of the SDK that it is spoken to in. */
   | 'profile'
   /** Requests are HTTP requests, with statuses and bodies. */
-  | 'http';
+  | 'http'
+  /** A request names the message that it is about. */
+  | 'message-id'
+  /** Pages send by the predicates of the clients, so that our checker foresees their requests. */
+  | 'foreseen-requests'
+  /** Recordings of models that ask one question after the other can be played. */
+  | 'live-recordings';
 
 type Reasons = Partial<Record<Capability, string>>;
+
+/** Files of `tests/turn`, each with the reason why a cell does not run it. */
+type LeftOut = Readonly<Record<string, string>>;
 
 export interface Cell {
   transport: Transport;
@@ -53,8 +62,8 @@ export interface Cell {
   cannot: Reasons;
   /** What its pages send of a chat, if not all of it. */
   sends?: Sends;
-  /** Files of `tests/turn` that it leaves to other cells. */
-  without?: readonly string[];
+  /** Files of `tests/turn` that it leaves to other cells, and why. */
+  without?: LeftOut;
   /**
    * The files that `make test` runs of it, if not all: none where other cells cover both of its halves, a few
    * where it is slow. `make test-long` runs all.
@@ -88,6 +97,9 @@ const legacy: Reasons = {
   resume:
     'no frame asks for a turn that runs: a page that comes back reads the chat by HTTP, and gets only what follows its next answer',
   profile: 'no frame names a profile: every page is sent chunks that all clients know',
+  'message-id': 'no frame names the message that it answers',
+  'foreseen-requests':
+    'a plain page sends by itself, without the predicates of the clients, which our checker knows',
 };
 
 const anyAdk: Reasons = {
@@ -107,6 +119,7 @@ const adk: Reasons = {
     'ADK 2.13.0 takes all answers of a step together: given one, an app that is not resumable asks the model at once',
   'page-tool-beside-question':
     'the client does not see what ADK runs by itself, and would send the output for ever',
+  'live-recordings': 'ADK 2.13.0 asks over SSE about all calls of a step at once',
 };
 
 const adkLive: Reasons = {
@@ -195,43 +208,58 @@ export const agUi: Reasons = {
   profile: 'a client says by protocolVersion what it understands',
 };
 
-/** They send raw requests, or play a recorded stream, and drive no page. */
-const withoutPages = ['checker', 'routes'];
+/** The same reason for several files. */
+const each = (files: readonly string[], reason: string): LeftOut =>
+  Object.fromEntries(files.map(file => [file, reason]));
 
-/** They name their agents themselves. */
-const withOwnAgents = ['one-at-a-time', 'recorded'];
+const withoutPages: LeftOut = {
+  checker: 'it plays recorded streams to the checker, and drives no page',
+  routes: 'it sends raw requests, and drives no page',
+};
 
-/** What they are about is decided before an agent is asked, so that the demo's cells are enough. */
-const beforeTheAgent = [
-  'closed-connection',
-  'local',
-  'old-turn',
-  'principal',
-  'profile',
-  'queue',
-  'refusal',
-];
+const withOwnAgents = each(
+  ['one-at-a-time', 'recorded'],
+  'it names its agents itself, and would run the same in every cell',
+);
 
-/** What ADK can't do of a file is all of it. */
-const notAtAdk = [
+const beforeTheAgent = each(
+  ['closed-connection', 'local', 'old-turn', 'principal', 'profile', 'queue', 'refusal'],
+  "what it is about is decided before an agent is asked: the demo's cells are enough",
+);
+
+const races: LeftOut = {
+  race: "answers race in the chat's task, before a model is asked again: the cells of the demo and of agents behind HTTP race",
+};
+
+const notAtAdk: LeftOut = {
   ...withoutPages,
-  'one-at-a-time',
-  'long-running-tool',
-  // Its example agents have no tool that asks for data.
-  'question',
+  'one-at-a-time': 'it names its agents itself, and would run the same in every cell',
+  'long-running-tool':
+    'ADK 2.13.0 waits for the result of a long-running call in the turn that made it',
+  question: "ADK's example agents have no tool that asks for data",
   ...beforeTheAgent,
-];
+};
 
-/** No tool of the AI SDK asks a person or a page while it works, or has a result later. */
-const notAtAiSdk = [...notAtAdk, 'blocking-tool', 'nested-client-call', 'recorded'];
+const noLaterResult =
+  'no tool of this agent asks a person or a page while it works, or has a result later';
 
-/** The same for an agent that speaks AG-UI. */
-const notAtAgUi = notAtAiSdk;
+const behindHttp: LeftOut = {
+  ...notAtAdk,
+  'long-running-tool': noLaterResult,
+  question: noLaterResult,
+  'blocking-tool': noLaterResult,
+  'nested-client-call': noLaterResult,
+  recorded: 'it names its agents itself, and would run the same in every cell',
+};
+
+const notAtAiSdk = behindHttp;
+
+const notAtAgUi = behindHttp;
 
 /** What every client of a model's API has to do: text, a payment, a denial, a tool of the page. */
 const modelBasics = ['payment', 'client-tool', 'approved-client-tool'];
 
-const agentsOnly = [...withoutPages, ...withOwnAgents, ...beforeTheAgent];
+const agentsOnly: LeftOut = { ...withoutPages, ...withOwnAgents, ...beforeTheAgent };
 
 export const cells = {
   sse: { transport: 'sse', agent: 'demo', cannot: atOnce },
@@ -240,8 +268,13 @@ export const cells = {
     agent: 'demo',
     cannot: atOnce,
     sends: 'last-message',
-    // They are about histories, or about what is decided before a message is read.
-    without: [...withoutPages, ...withOwnAgents, ...beforeTheAgent, 'forgery', 'race', 'restart'],
+    without: {
+      ...agentsOnly,
+      forgery: 'it is about histories that pages send, and these pages send none',
+      race: 'what answers race for is decided before a message is read, whatever a page sends of its chat',
+      restart:
+        'it is about what the journal has after a restart, whatever a page sends of its chat',
+    },
   },
   socket: {
     transport: 'socket',
@@ -253,14 +286,19 @@ export const cells = {
     transport: 'legacy',
     agent: 'demo',
     cannot: { ...atOnce, ...legacy },
-    // No frame names the message that it answers, or says what a message waits for.
-    without: [...withoutPages, 'one-at-a-time', 'old-turn', 'profile', 'queue'],
+    without: {
+      ...withoutPages,
+      'one-at-a-time': 'no frame names the message that it answers',
+      'old-turn': 'no frame names the message that it answers',
+      profile: 'no frame names a profile',
+      queue: 'no frame says what a message waits for',
+    },
   },
   'legacy-live': {
     transport: 'legacy',
     agent: 'demo-live',
     cannot: { ...inTurn, ...legacy },
-    without: [...agentsOnly, 'race'],
+    without: { ...agentsOnly, ...races },
   },
   live: {
     transport: 'socket',
@@ -269,33 +307,41 @@ export const cells = {
     without: agentsOnly,
     shortRun: [],
   },
-  gemini: { transport: 'sse', agent: 'gemini', cannot: atOnce, without: [...agentsOnly, 'race'] },
+  gemini: {
+    transport: 'sse',
+    agent: 'gemini',
+    cannot: atOnce,
+    without: { ...agentsOnly, ...races },
+  },
   'gemini-live': {
     transport: 'socket',
     agent: 'gemini-live',
     cannot: { ...inTurn, ...socket, ...noRetryTime },
-    without: [...agentsOnly, 'race'],
+    without: { ...agentsOnly, ...races },
   },
   openai: {
     transport: 'sse',
     agent: 'openai',
     cannot: { ...atOnce, ...behindLitellm },
-    without: [...agentsOnly, 'race'],
+    without: { ...agentsOnly, ...races },
     shortRun: [...modelBasics, 'payments', 'mixed-step'],
   },
   responses: {
     transport: 'sse',
     agent: 'responses',
     cannot: { ...atOnce, ...behindLitellm },
-    without: [...agentsOnly, 'race'],
+    without: { ...agentsOnly, ...races },
     shortRun: [...modelBasics, 'payments', 'mixed-step'],
   },
   anthropic: {
     transport: 'sse',
     agent: 'anthropic',
     cannot: anthropic,
-    // They are about calls that are made at once.
-    without: [...agentsOnly, 'race', 'payments', 'sequential', 'mixed-step'],
+    without: {
+      ...agentsOnly,
+      ...races,
+      ...each(['payments', 'sequential', 'mixed-step'], joinsCalls),
+    },
     shortRun: modelBasics,
   },
   adk: {

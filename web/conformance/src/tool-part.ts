@@ -31,18 +31,20 @@ export function toolName(part: ToolPart & { toolName?: string }): string {
 export function callsOf(message: UIMessage): ToolPart[] {
   const all = toolParts(message);
   const asks = (part: ToolPart) => part.state.startsWith('approval-');
-  const own = all.filter(part => !standsIn(part));
+  const own = all.filter(part => !isProxyCall(part));
   const asked = new Set(own.filter(asks).map(approvalOf));
-  const standing = all.filter(part => standsIn(part) && asks(part) && !asked.has(approvalOf(part)));
+  const proxies = all.filter(
+    part => isProxyCall(part) && asks(part) && !asked.has(approvalOf(part)),
+  );
   const inPage = new Set(own.filter(part => part.providerExecuted !== true).map(toolName));
   const shown = own.filter(part => part.providerExecuted !== true || !inPage.has(toolName(part)));
   return shown.map(part => {
-    const isStoodFor = part.state === 'input-available';
-    const other = isStoodFor && standing.find(other => toolName(other) === toolName(part));
+    const isSuperseded = part.state === 'input-available';
+    const other = isSuperseded && proxies.find(other => toolName(other) === toolName(part));
     return other || part;
   });
 }
 
-const standsIn = (part: ToolPart) => part.toolCallId.includes('~');
+const isProxyCall = (part: ToolPart) => part.toolCallId.includes('~');
 
 const approvalOf = (part: ToolPart) => part.approval?.id;

@@ -92,12 +92,12 @@ test('can be used with the keyboard alone', async () => {
 test('screen readers announce the question and the answer', async () => {
   const server = await startServer();
   const visitor = await Visitor.at(server.url);
-  const told = visitor.page.locator('[data-announcer]');
+  const announced = visitor.page.locator('[data-announcer]');
 
   await visitor.says('Send $20 to Sam');
-  await told.getByText(/^Approval needed: Send 20 USD to Sam\?/).waitFor();
+  await announced.getByText(/^Approval needed: Send 20 USD to Sam\?/).waitFor();
   await visitor.approves();
-  await told.getByText(/^I sent \$20 to Sam/).waitFor();
+  await announced.getByText(/^I sent \$20 to Sam/).waitFor();
 });
 
 test('somebody who writes meanwhile keeps the focus', async () => {

@@ -119,12 +119,18 @@ test('assistant-ui stays in step with the server when somebody edits and repeats
     )
     .toBe(2);
   // To its last word: what is read below must not grow.
-  await answers.nth(1).getByText(/12°C.* humidity\./).waitFor();
+  await answers
+    .nth(1)
+    .getByText(/12°C.* humidity\./)
+    .waitFor();
 
   // What the page shows is what the server has.
   const text = await page.getByRole('article').allInnerTexts();
   await page.reload();
-  await answers.nth(1).getByText(/12°C.* humidity\./).waitFor();
+  await answers
+    .nth(1)
+    .getByText(/12°C.* humidity\./)
+    .waitFor();
   expect(await page.getByRole('article').allInnerTexts()).toEqual(text);
   await expectNoAlert(page);
 });

@@ -34,14 +34,14 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 function run(body: Json, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const say = (event: Json) => response.write(`data: ${JSON.stringify(event)}\n\n`);
-  const told = JSON.stringify(body.newMessage);
+  const message = JSON.stringify(body.newMessage);
   const pay = { id: 'p1', name: 'pay', args: { to: 'Ann' } };
-  if (told.includes('"confirmed":true')) {
+  if (message.includes('"confirmed":true')) {
     say(
       event('payments', { functionResponse: { ...pay, args: undefined, response: { paid: 5 } } }),
     );
     say(event('payments', { text: 'Paid.' }));
-  } else if (told.includes('Pay')) {
+  } else if (message.includes('Pay')) {
     const args = { originalFunctionCall: pay, toolConfirmation: { hint: 'Pay 5 to Ann?' } };
     const ask = { id: 'conf', name: 'adk_request_confirmation', args };
     say(event('payments', { functionCall: pay }));
@@ -49,7 +49,7 @@ function run(body: Json, response: ServerResponse): void {
     const placeholder = { functionResponse: { id: 'p1', name: 'pay', response: { error: 'ask' } } };
     const actions = { requestedToolConfirmations: { p1: {} } };
     say({ ...event('payments', placeholder), actions });
-  } else if (told.includes('Break')) {
+  } else if (message.includes('Break')) {
     const call = JSON.stringify(event('payments', { functionCall: pay }));
     response.write(`data: ${call}\n\n`, () => response.destroy());
     return;

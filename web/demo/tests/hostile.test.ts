@@ -6,7 +6,7 @@ import { BY_TIMER, startServer, Visitor, type VisitorOptions, withBrowser } from
 
 withBrowser();
 
-interface Told {
+interface ShownCall {
   /** In JSON, as it is. */
   input?: string;
   question?: string;
@@ -18,8 +18,8 @@ interface Told {
  * Gives the page another open approval than the server's. The server refuses much of this
  * before it asks; a page must not depend on that.
  */
-async function tell(page: Page, told: Told): Promise<void> {
-  const { input, ...rest } = told;
+async function tell(page: Page, call: ShownCall): Promise<void> {
+  const { input, ...rest } = call;
   const changed = (approval: object) => {
     const text = JSON.stringify({ ...approval, ...rest, ...(input && { input: '<input>' }) });
     return input === undefined ? text : text.replace('"<input>"', () => input);
@@ -41,12 +41,12 @@ async function tell(page: Page, told: Told): Promise<void> {
 }
 
 /** A person who is asked about a payment, and shown something else. */
-async function askedAbout(told: Told, options: VisitorOptions = {}): Promise<Visitor> {
+async function askedAbout(call: ShownCall, options: VisitorOptions = {}): Promise<Visitor> {
   const server = await startServer({ sdk: 7 });
   await server.tell('c', 'u1', 'Send $20 to Sam');
   const visitor = await Visitor.at('about:blank', options);
   onTestFinished(() => visitor.page.unrouteAll({ behavior: 'ignoreErrors' }));
-  await tell(visitor.page, told);
+  await tell(visitor.page, call);
   await visitor.page.goto(`${server.url}#chat=c`);
   return visitor;
 }

@@ -29,7 +29,7 @@ beforeEach(() => {
 test('what happens while the journal is being read is read as well', async () => {
   const journal = new Journal('chat');
   const first = journal.refresh();
-  // The server has read its entries for the first request; one more is stored, and the page hears of it.
+  // The server has read its entries for the first request; one more is stored, and the page is notified.
   const second = journal.refresh();
   const third = journal.refresh();
   requests[0]?.answer(1);

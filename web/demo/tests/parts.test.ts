@@ -109,8 +109,10 @@ describe('a recording', () => {
     const words = { type: 'text-delta', id: '1', delta: 'one two three four' };
     const moments = momentsOf([frame(1, 1_000, []), frame(2, 2_000, [words])]);
     expect(moments.map(({ at }) => at)).toEqual([250, 500, 750, 1_000]);
-    const told = moments.flatMap(({ chunks }) => chunks);
-    expect(told.map(chunk => 'delta' in chunk && chunk.delta).join('')).toBe('one two three four');
+    const chunksShown = moments.flatMap(({ chunks }) => chunks);
+    expect(chunksShown.map(chunk => 'delta' in chunk && chunk.delta).join('')).toBe(
+      'one two three four',
+    );
   });
 
   test('keeps the time that somebody took to answer', () => {

@@ -31,9 +31,9 @@ test('an answer goes on where the page was left', async () => {
   await visitor.seesCards('process_payment: asked');
   await visitor.sawTheEnd();
   // The server has the answer, and the page has not yet what comes of it.
-  const heard = page.waitForResponse(response => response.request().method() === 'POST');
+  const posted = page.waitForResponse(response => response.request().method() === 'POST');
   await visitor.approves();
-  await heard;
+  await posted;
   await page.reload();
 
   await visitor.seesCards('process_payment: done');

@@ -142,7 +142,7 @@ impl Event {
 
     /// The purpose of the run, if the server has stored it: with the event, or, of a message,
     /// in what it does to the state.
-    pub(super) fn mark(&self) -> Option<Mark> {
+    pub(super) fn mark(&self) -> Option<RunOrigin> {
         let kept = self
             .custom_metadata
             .as_ref()
@@ -150,7 +150,7 @@ impl Event {
         let state = self.actions.as_ref().filter(|_| self.is_from_user());
         let state = || state?.state_delta.as_ref()?.get(MARK);
         let mark = kept.or_else(state)?;
-        Some(Mark {
+        Some(RunOrigin {
             turn: mark.get("turn")?.as_str()?.to_owned(),
             step: mark.get("step")?.as_u64()?,
         })
@@ -159,7 +159,7 @@ impl Event {
 
 /// For what a run was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct RunOrigin {
     /// The turn.
     pub(super) turn: String,
     /// The step that it began with.

@@ -306,7 +306,7 @@ fn response(id: &str, name: &str, response: Map<String, Value>) -> Part {
 
 #[cfg(test)]
 mod tests {
-    use turn::agent::Asked;
+    use turn::agent::OwnQuestion;
     use turn::call::Call;
     use turn::{CallId, ChatId, Principal, TurnId};
 
@@ -330,7 +330,7 @@ mod tests {
                 parent: None,
                 provider_metadata: None,
             },
-            asked: Some(Asked {
+            asked: Some(OwnQuestion {
                 token: Some(json!({"id": format!("ask-{name}"), "branch": format!("all.{name}")})),
                 decision: Some(decision),
             }),

@@ -18,7 +18,7 @@ const TRIES: usize = 5;
 
 /// The result of making a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum SessionCreation {
     /// It holds the history.
     Whole,
     /// It exists, without the history: the server takes none.
@@ -64,7 +64,7 @@ impl Server {
         id: &str,
         events: Vec<Value>,
         mut state: Map<String, Value>,
-    ) -> Result<Made, Failure> {
+    ) -> Result<SessionCreation, Failure> {
         self.detect_version().await;
         // State that is not the session's own exists by itself.
         state.retain(|key, _| !key.contains(':'));
@@ -90,9 +90,11 @@ impl Server {
                 _ => explanation(response).await,
             };
             match status {
-                409 => return Ok(Made::Taken),
+                409 => return Ok(SessionCreation::Taken),
                 // TypeScript, and Go.
-                400 | 500 if detail.contains("already exists") => return Ok(Made::Taken),
+                400 | 500 if detail.contains("already exists") => {
+                    return Ok(SessionCreation::Taken);
+                }
                 500..=599 if tries < TRIES => {
                     tries += 1;
                     back_off(&mut wait).await;
@@ -109,7 +111,7 @@ impl Server {
         user: &str,
         id: &str,
         sent: usize,
-    ) -> Result<Option<Made>, Failure> {
+    ) -> Result<Option<SessionCreation>, Failure> {
         let body = read(response).await.unwrap_or_default();
         let made: Receipt = serde_json::from_slice(&body).unwrap_or_default();
         if let Some(stray) = made.id.filter(|made| made != id)
@@ -132,9 +134,9 @@ impl Server {
             }
         };
         if kept >= sent {
-            return Ok(Some(Made::Whole));
+            return Ok(Some(SessionCreation::Whole));
         }
         self.mode().drop_history();
-        Ok(Some(Made::Empty))
+        Ok(Some(SessionCreation::Empty))
     }
 }

@@ -15,7 +15,7 @@ use super::note::{self, Note};
 use super::reading::Reading;
 use super::run_input::{RunInput, history_as_text, history_events};
 use super::server::{LONG, SHORT};
-use super::sessions::Made;
+use super::sessions::SessionCreation;
 use super::step::{IDLE_TIMEOUT, Open, Step};
 use super::stored::{self, Received, RunCause};
 use super::stream::Run;
@@ -228,7 +228,7 @@ impl Step<'_> {
             .make_session(request, &session, events, Map::new())
             .await?;
         *known = Some(session.clone());
-        if made == Made::Taken {
+        if made == SessionCreation::Taken {
             // The server that made it may have started a run, too.
             let stored = self
                 .read_session(&session, RunCause::Message, SHORT)

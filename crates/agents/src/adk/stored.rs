@@ -2,7 +2,7 @@
 
 use turn::agent::StepRequest;
 
-use super::event::{Event, Mark, Session};
+use super::event::{Event, RunOrigin, Session};
 use super::note::{self, Note};
 use super::run_input::{RunInput, answered_ids};
 
@@ -89,12 +89,14 @@ fn of_turn(events: Vec<Event>, request: &StepRequest) -> Vec<Event> {
     events.map(|(event, _)| event).collect()
 }
 
-fn is_of(mark: Option<&Mark>, request: &StepRequest) -> bool {
+fn is_of(mark: Option<&RunOrigin>, request: &StepRequest) -> bool {
     mark.is_some_and(|mark| mark.turn == request.turn.as_str())
 }
 
 /// Events, each with what it is for. Where only messages say it, what follows one is of its run.
-fn marked(events: impl IntoIterator<Item = Event>) -> impl Iterator<Item = (Event, Option<Mark>)> {
+fn marked(
+    events: impl IntoIterator<Item = Event>,
+) -> impl Iterator<Item = (Event, Option<RunOrigin>)> {
     let mut run = None;
     events.into_iter().map(move |event| {
         let own = event.mark();
@@ -118,7 +120,7 @@ pub(super) fn is_over(session: &Session, request: &StepRequest, cause: RunCause<
         let events = &session.events[place + 1..];
         events.iter().for_each(|event| note_last(&mut last, event));
     } else {
-        let is_begun = |mark: &Mark| matches!(cause, RunCause::Nothing) || mark.step == step;
+        let is_begun = |mark: &RunOrigin| matches!(cause, RunCause::Nothing) || mark.step == step;
         for (event, mark) in marked(session.events.iter().cloned()) {
             if is_of(mark.as_ref(), request) && mark.as_ref().is_some_and(is_begun) {
                 note_last(&mut last, &event);

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use wire::ag_ui::Interrupt;
 
 use super::calls::OpenCall;
+use crate::question::confirmation_question;
 
 /// The tool by which ADK asks for a confirmation.
 pub(super) const REQUEST_CONFIRMATION: &str = "adk_request_confirmation";
@@ -23,13 +24,13 @@ pub(super) fn may_ask_about(settled: &[OpenCall]) -> bool {
     settled.iter().any(|call| call.id.starts_with(ID_PREFIX))
 }
 
-/// The interrupt that a call stands for.
+/// The interrupt that a call represents.
 pub(super) fn interrupt(call: &OpenCall) -> Option<Interrupt> {
     if call.tool != REQUEST_CONFIRMATION || call.is_offered {
         return None;
     }
     let hint = call.input.pointer("/toolConfirmation/hint");
-    let hint = hint.and_then(Value::as_str).filter(|hint| !hint.is_empty());
+    let hint = hint.and_then(Value::as_str);
     Some(Interrupt {
         id: call.id.clone(),
         reason: "confirmation".to_owned(),
@@ -40,8 +41,22 @@ pub(super) fn interrupt(call: &OpenCall) -> Option<Interrupt> {
     })
 }
 
+/// The question of an interrupt. Where a tool's author wrote none, that of a confirmation is made of the
+/// call, as it is for ADK's own server.
+pub(super) fn question(interrupt: &Interrupt) -> Option<String> {
+    let message = interrupt.message.as_deref();
+    match original_call(interrupt) {
+        Some(call) => Some(confirmation_question(message, call)),
+        None => message.map(str::to_owned),
+    }
+}
+
 /// The call that waits for a confirmation.
 pub(super) fn confirmed_call(interrupt: &Interrupt) -> Option<&str> {
+    original_call(interrupt)?.get("id")?.as_str()
+}
+
+fn original_call(interrupt: &Interrupt) -> Option<&Value> {
     let metadata = interrupt.metadata.as_ref()?;
-    metadata.pointer("/adk/originalFunctionCall/id")?.as_str()
+    metadata.pointer("/adk/originalFunctionCall")
 }

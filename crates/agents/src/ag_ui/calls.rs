@@ -9,7 +9,7 @@ use turn::metadata::{OURS, PATH};
 use wire::ag_ui::{Content, ToolCall};
 
 use super::KEPT;
-use crate::upstream::{CallState, ProposedCall, Said};
+use crate::upstream::{CallState, ProposedCall, RunEvent};
 
 /// What the events of a run have said of calls.
 #[derive(Default)]
@@ -111,7 +111,7 @@ impl Calls {
     }
 
     /// A call's arguments are complete.
-    pub(super) fn end(&mut self, id: &str) -> Option<Said> {
+    pub(super) fn end(&mut self, id: &str) -> Option<RunEvent> {
         let call = self.partial.remove(id)?;
         let input = input(&call.arguments);
         let is_offered = self.offered.contains(&call.tool);
@@ -127,7 +127,7 @@ impl Calls {
             metadata: metadata.clone(),
             is_offered,
         });
-        Some(Said::Call(ProposedCall {
+        Some(RunEvent::Call(ProposedCall {
             id: id.to_owned(),
             tool: call.tool,
             input,
@@ -139,7 +139,7 @@ impl Calls {
 
     /// Goes on with a call that comes in chunks: the one of an id, or the one before. Whether it is new,
     /// and the call that ends with it.
-    pub(super) fn chunk(&mut self, id: Option<&str>) -> (Option<String>, bool, Option<Said>) {
+    pub(super) fn chunk(&mut self, id: Option<&str>) -> (Option<String>, bool, Option<RunEvent>) {
         let is_same = id.is_none() || self.chunked.as_deref() == id;
         if is_same {
             return (self.chunked.clone(), false, None);
@@ -150,7 +150,7 @@ impl Calls {
     }
 
     /// Ends the call that comes in chunks.
-    pub(super) fn end_chunked(&mut self) -> Option<Said> {
+    pub(super) fn end_chunked(&mut self) -> Option<RunEvent> {
         let id = self.chunked.take()?;
         self.end(&id)
     }
@@ -161,10 +161,10 @@ impl Calls {
     }
 
     /// What came of a call.
-    pub(super) fn settle(&mut self, id: &str, content: Content) -> Said {
+    pub(super) fn settle(&mut self, id: &str, content: Content) -> RunEvent {
         let is_same = |call: &mut OpenCall| call.id == id;
         self.settled.extend(self.open.extract_if(.., is_same));
-        Said::Result {
+        RunEvent::Result {
             id: id.to_owned(),
             outcome: Outcome::Output {
                 output: output(content),
@@ -173,7 +173,7 @@ impl Calls {
     }
 
     /// A call as the agent has it in its conversation: some leave the arguments out before.
-    pub(super) fn correct(&mut self, known: &ToolCall) -> Option<Said> {
+    pub(super) fn correct(&mut self, known: &ToolCall) -> Option<RunEvent> {
         let call = self.open.iter_mut().find(|call| call.id == known.id)?;
         let input = input(&known.function.arguments);
         if call.input == input {
@@ -181,7 +181,7 @@ impl Calls {
         }
         call.input = input.clone();
         let id = known.id.clone();
-        Some(Said::Input { id, input })
+        Some(RunEvent::Input { id, input })
     }
 }
 

@@ -18,7 +18,7 @@ use super::{KEPT, PROVIDER, adk, moment};
 use crate::model::Failure;
 use crate::model::metadata::{self, Usage};
 use crate::question::about_call;
-use crate::upstream::{CallState, ProposedCall, Said};
+use crate::upstream::{CallState, ProposedCall, RunEvent};
 
 impl Reading {
     /// The run ends, and did not fail.
@@ -27,14 +27,14 @@ impl Reading {
         outcome: Option<Outcome>,
         result: Option<Value>,
         usage: Option<Vec<TokenUsage>>,
-        said: &mut Vec<Said>,
+        said: &mut Vec<RunEvent>,
     ) -> Result<(), Failure> {
         self.is_finished = true;
         self.end_step(said);
-        said.extend(usage.and_then(|usage| tokens(&usage)).map(Said::Output));
+        said.extend(usage.and_then(|usage| tokens(&usage)).map(RunEvent::Output));
         if let Some(data) = result {
             let name = "agui-result".to_owned();
-            said.push(Said::Output(AgentEvent::Data { name, data }));
+            said.push(RunEvent::Output(AgentEvent::Data { name, data }));
         }
         let custom = std::mem::take(&mut self.custom_interrupts);
         let confirmations = self.calls.open.iter().filter_map(adk::interrupt);
@@ -50,13 +50,13 @@ impl Reading {
         if !interrupts.is_empty() {
             self.ask(&interrupts, said)?;
         }
-        said.push(Said::Finish(Finish::Stop));
+        said.push(RunEvent::Finish(Finish::Stop));
         Ok(())
     }
 
     /// Asks what the run waits for. Calls that it has not run, and that nobody is asked about, it will
     /// tell of again.
-    fn ask(&mut self, interrupts: &[Interrupt], said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn ask(&mut self, interrupts: &[Interrupt], said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         let open: Vec<OpenCall> = std::mem::take(&mut self.calls.open);
         let settled: Vec<OpenCall> = std::mem::take(&mut self.calls.settled);
         let mut asked = HashSet::new();
@@ -98,7 +98,7 @@ impl Reading {
                 let words = words(interrupt, listed.get(place), &question, Some(call));
                 let mut metadata = call.metadata.clone();
                 metadata[KEPT][INTERRUPT] = question.token();
-                said.push(Said::Ask {
+                said.push(RunEvent::Ask {
                     id: call.id.clone(),
                     asking: asking(interrupt, &question, words, expires),
                     metadata,
@@ -109,12 +109,12 @@ impl Reading {
         let waiting = open
             .iter()
             .filter(|call| !call.is_offered && !is_asked(call));
-        said.extend(waiting.map(|call| Said::Withdraw(call.id.clone())));
+        said.extend(waiting.map(|call| RunEvent::Withdraw(call.id.clone())));
         Ok(())
     }
 
     /// An interrupt that is about no call, as a call of its own.
-    fn question(&self, interrupt: &Interrupt, expires: Option<At>) -> Said {
+    fn question(&self, interrupt: &Interrupt, expires: Option<At>) -> RunEvent {
         let question = Question::of(interrupt);
         let mut metadata = json!({ KEPT: { INTERRUPT: question.token(), "isOurs": true } });
         let path = self.subagents.path(interrupt.subagent_run_id.as_deref());
@@ -136,7 +136,7 @@ impl Reading {
         let reason = Some(interrupt.reason.clone()).filter(|reason| !reason.is_empty());
         let first = actions(interrupt).first();
         let words = words(interrupt, first, &question, None);
-        Said::Call(ProposedCall {
+        RunEvent::Call(ProposedCall {
             id: interrupt.id.clone(),
             tool: reason.unwrap_or_else(|| INTERRUPT.to_owned()),
             input,
@@ -217,7 +217,7 @@ fn words(
     let schema = interrupt.response_schema.as_ref();
     let schema = schema.filter(|_| question.asks_for_data());
     let found = [
-        interrupt.message.clone(),
+        adk::question(interrupt),
         action.and_then(described),
         schema.and_then(described),
         schema.and_then(|schema| text(schema.get("title")?)),
@@ -235,8 +235,8 @@ fn words(
 }
 
 /// An interrupt that nobody is asked. The calls that it is about did not run.
-fn not_asked(calls: &[&OpenCall], failure: Failure, said: &mut Vec<Said>) -> Failure {
-    said.extend(calls.iter().map(|call| Said::Result {
+fn not_asked(calls: &[&OpenCall], failure: Failure, said: &mut Vec<RunEvent>) -> Failure {
+    said.extend(calls.iter().map(|call| RunEvent::Result {
         id: call.id.clone(),
         outcome: CallOutcome::Error {
             error: format!("It did not run: {}", failure.message),

@@ -15,7 +15,7 @@ use wire::ag_ui::{
 use super::interrupt::{INTERRUPT, is_answered_now};
 use super::{KEPT, STATE, kept, kept_text};
 
-/// The agent's state, as it told it last.
+/// The agent's state, as it sent it last.
 pub(super) fn state(request: &StepRequest) -> Option<Value> {
     let steps = request.history.iter().rev().filter_map(|past| match past {
         HistoryItem::Step { parts, .. } => Some(parts),

@@ -18,7 +18,7 @@ use super::words::{BlockKind, Words};
 use super::{KEPT, PROVIDER, adk, interrupt, messages};
 use crate::model::failure::with;
 use crate::model::{Failure, Redactor};
-use crate::upstream::{Reader, Said};
+use crate::upstream::{Reader, RunEvent};
 
 /// Reads the events of one run.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Reading {
         }
     }
 
-    fn event(&mut self, event: Event, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn event(&mut self, event: Event, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         use BlockKind::{Reasoning, Text};
         match event {
             Event::RunFinished {
@@ -192,7 +192,7 @@ impl Reading {
                 self.custom_interrupts.push(interrupt);
             }
             Event::Custom { name, value, .. } => {
-                said.push(Said::Output(AgentEvent::Data { name, data: value }));
+                said.push(RunEvent::Output(AgentEvent::Data { name, data: value }));
             }
             Event::SubagentStarted {
                 name,
@@ -223,7 +223,7 @@ impl Reading {
     }
 
     /// An event that is not known, or does not fit its type.
-    fn other(&mut self, event: Event, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn other(&mut self, event: Event, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         let Event::Other(fields) = &event else {
             return Ok(());
         };
@@ -246,7 +246,7 @@ impl Reading {
         Ok(())
     }
 
-    fn begin_text(&mut self, id: String, role: Option<&str>, said: &mut Vec<Said>) {
+    fn begin_text(&mut self, id: String, role: Option<&str>, said: &mut Vec<RunEvent>) {
         self.words.note_role(&id, role);
         if !self.words.is_foreign(&id) {
             self.begin_step(said);
@@ -254,11 +254,11 @@ impl Reading {
     }
 
     /// The step is over, if a result came: what is said next is said by another.
-    fn begin_step(&mut self, said: &mut Vec<Said>) {
+    fn begin_step(&mut self, said: &mut Vec<RunEvent>) {
         if std::mem::take(&mut self.is_step_over) {
             self.words.close(said);
             self.calls.settled.clear();
-            said.push(Said::StepEnd);
+            said.push(RunEvent::StepEnd);
         }
     }
 
@@ -268,7 +268,7 @@ impl Reading {
         tool: &str,
         parent: Option<String>,
         common: Common,
-        said: &mut Vec<Said>,
+        said: &mut Vec<RunEvent>,
     ) {
         if self.calls.is_past(id) {
             return;
@@ -289,7 +289,7 @@ impl Reading {
         id: Option<String>,
         delta: &str,
         common: &Common,
-        said: &mut Vec<Said>,
+        said: &mut Vec<RunEvent>,
     ) {
         if let Some(id) = self.words.message(kind, id, delta) {
             self.begin_step(said);
@@ -300,7 +300,7 @@ impl Reading {
 
     /// Takes out of the agent's own record of the conversation what its events did not say: the arguments
     /// of calls, the ids of results, and words of this turn that it did not stream.
-    fn note_messages(&mut self, messages: Vec<Message>, said: &mut Vec<Said>) {
+    fn note_messages(&mut self, messages: Vec<Message>, said: &mut Vec<RunEvent>) {
         let is_users = |message: &Message| matches!(message, Message::User { .. });
         let turn = messages
             .iter()
@@ -346,7 +346,7 @@ impl Reading {
     }
 
     /// Says what belongs to the step and waits for its end.
-    pub(super) fn end_step(&mut self, said: &mut Vec<Said>) {
+    pub(super) fn end_step(&mut self, said: &mut Vec<RunEvent>) {
         self.words.close(said);
         said.extend(self.calls.end_chunked());
         said.extend(self.shared_state.take_parts());
@@ -356,21 +356,21 @@ impl Reading {
         ] {
             if !notes.is_empty() {
                 let notes = messages::kept_notes(field, notes);
-                said.push(Said::Output(AgentEvent::Opaque(notes)));
+                said.push(RunEvent::Output(AgentEvent::Opaque(notes)));
             }
         }
     }
 }
 
 impl Reader for Reading {
-    fn take(&mut self, data: &str, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn take(&mut self, data: &str, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         let event: Event = serde_json::from_str(data)
             .map_err(|_| PROVIDER.unreadable("one of its events is not an object"))?;
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         if is_first && !matches!(event, Event::RunError { .. }) {
             // It has the answers, and takes them.
             let answered = std::mem::take(&mut self.answered).into_iter();
-            said.extend(answered.map(|(id, outcome)| Said::Result { id, outcome }));
+            said.extend(answered.map(|(id, outcome)| RunEvent::Result { id, outcome }));
         }
         if !matches!(event, Event::ToolCallChunk { .. }) {
             said.extend(self.calls.end_chunked());
@@ -378,7 +378,7 @@ impl Reader for Reading {
         self.event(event, said)
     }
 
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn end(&mut self, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         self.end_step(said);
         match self.is_begun && !self.is_finished {
             true => Err(PROVIDER.cut_off()),
@@ -387,12 +387,12 @@ impl Reader for Reading {
     }
 }
 
-fn opaque(content: Value) -> Said {
-    Said::Output(AgentEvent::Opaque(json!({ KEPT: content })))
+fn opaque(content: Value) -> RunEvent {
+    RunEvent::Output(AgentEvent::Opaque(json!({ KEPT: content })))
 }
 
-fn step_signal(name: &str, state: &str) -> Said {
-    Said::Output(AgentEvent::Signal {
+fn step_signal(name: &str, state: &str) -> RunEvent {
+    RunEvent::Output(AgentEvent::Signal {
         name: "agui-step".to_owned(),
         data: json!({"name": name, "state": state}),
     })

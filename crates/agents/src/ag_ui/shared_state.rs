@@ -7,7 +7,7 @@ use wire::ag_ui;
 
 use super::{PROVIDER, STATE};
 use crate::model::Failure;
-use crate::upstream::Said;
+use crate::upstream::RunEvent;
 
 const ACTIVITY: &str = "agui-activity";
 
@@ -29,21 +29,21 @@ impl SharedState {
     }
 
     /// The whole state.
-    pub(super) fn set(&mut self, state: Value) -> Said {
+    pub(super) fn set(&mut self, state: Value) -> RunEvent {
         self.is_state_new = true;
         self.state = state.clone();
         signal(STATE, state)
     }
 
     /// A change of the state.
-    pub(super) fn patch(&mut self, patch: &[Value]) -> Result<Said, Failure> {
+    pub(super) fn patch(&mut self, patch: &[Value]) -> Result<RunEvent, Failure> {
         let mut state = self.state.clone();
         apply(&mut state, patch)?;
         Ok(self.set(state))
     }
 
     /// A whole activity.
-    pub(super) fn set_activity(&mut self, id: String, kind: &str, content: Value) -> Said {
+    pub(super) fn set_activity(&mut self, id: String, kind: &str, content: Value) -> RunEvent {
         let activity = json!({"id": id, "activityType": kind, "content": content});
         let said = signal(ACTIVITY, activity.clone());
         match self.activities.iter_mut().find(|(known, _)| *known == id) {
@@ -59,7 +59,7 @@ impl SharedState {
         id: String,
         kind: &str,
         patch: &[Value],
-    ) -> Result<Said, Failure> {
+    ) -> Result<RunEvent, Failure> {
         let known = self.activities.iter().find(|(known, _)| *known == id);
         let mut content = known.map_or(Value::Null, |(_, activity)| activity["content"].clone());
         apply(&mut content, patch)?;
@@ -67,10 +67,10 @@ impl SharedState {
     }
 
     /// What has changed, as parts.
-    pub(super) fn take_parts(&mut self) -> Vec<Said> {
+    pub(super) fn take_parts(&mut self) -> Vec<RunEvent> {
         let part = |name: &str, data| {
             let name = name.to_owned();
-            Said::Output(AgentEvent::Data { name, data })
+            RunEvent::Output(AgentEvent::Data { name, data })
         };
         let activities = std::mem::take(&mut self.activities).into_iter();
         let mut parts: Vec<_> = activities
@@ -87,7 +87,7 @@ fn apply(value: &mut Value, patch: &[Value]) -> Result<(), Failure> {
     ag_ui::apply(value, patch).map_err(|error| PROVIDER.unreadable(&error.to_string()))
 }
 
-fn signal(name: &str, data: Value) -> Said {
+fn signal(name: &str, data: Value) -> RunEvent {
     let name = name.to_owned();
-    Said::Output(AgentEvent::Signal { name, data })
+    RunEvent::Output(AgentEvent::Signal { name, data })
 }

@@ -9,7 +9,7 @@ use wire::ag_ui::Common;
 
 use super::kept_text;
 use super::words::Speaker;
-use crate::upstream::Said;
+use crate::upstream::RunEvent;
 
 /// The invocations of subagents that are known.
 #[derive(Default)]
@@ -48,7 +48,12 @@ impl Subagents {
     }
 
     /// A subagent begins.
-    pub(super) fn start(&mut self, name: String, parent: Option<String>, common: Common) -> Said {
+    pub(super) fn start(
+        &mut self,
+        name: String,
+        parent: Option<String>,
+        common: Common,
+    ) -> RunEvent {
         let said = signal(json!({"name": name, "state": "started"}));
         if let Some(id) = common.subagent_run_id {
             self.started.insert(id, (name, parent));
@@ -57,7 +62,7 @@ impl Subagents {
     }
 
     /// A subagent is over.
-    pub(super) fn end(&self, state: &str, common: &Common) -> Said {
+    pub(super) fn end(&self, state: &str, common: &Common) -> RunEvent {
         let path = self.path(common.subagent_run_id.as_deref());
         signal(json!({"name": path.last(), "state": state}))
     }
@@ -94,7 +99,7 @@ fn path_in(metadata: &Value) -> Option<Vec<String>> {
     Some(names.map(str::to_owned).collect())
 }
 
-fn signal(data: Value) -> Said {
+fn signal(data: Value) -> RunEvent {
     let name = "agui-subagent".to_owned();
-    Said::Output(AgentEvent::Signal { name, data })
+    RunEvent::Output(AgentEvent::Signal { name, data })
 }

@@ -7,7 +7,7 @@ use turn::agent::AgentEvent;
 use turn::metadata::{OURS, PATH};
 
 use super::KEPT;
-use crate::upstream::Said;
+use crate::upstream::RunEvent;
 
 /// The words of a run.
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl Words {
         id: String,
         delta: &str,
         speaker: Speaker,
-        said: &mut Vec<Said>,
+        said: &mut Vec<RunEvent>,
     ) {
         let is_open = |block: &Block| block.kind == kind && block.id == id;
         let mut provider_metadata = None;
@@ -96,7 +96,7 @@ impl Words {
             self.block = Some(Block { kind, id });
         }
         let delta = delta.to_owned();
-        said.push(Said::Output(match kind {
+        said.push(RunEvent::Output(match kind {
             BlockKind::Text => AgentEvent::Text {
                 delta,
                 provider_metadata,
@@ -109,9 +109,9 @@ impl Words {
     }
 
     /// What is being said is over.
-    pub(super) fn close(&mut self, said: &mut Vec<Said>) {
+    pub(super) fn close(&mut self, said: &mut Vec<RunEvent>) {
         if self.block.take().is_some() {
-            said.push(Said::Output(AgentEvent::PartEnd));
+            said.push(RunEvent::Output(AgentEvent::PartEnd));
         }
     }
 }

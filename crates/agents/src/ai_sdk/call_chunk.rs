@@ -10,7 +10,7 @@ use super::KEPT;
 use super::reading::text;
 use super::tool_part::FIELDS;
 use crate::question::about_call;
-use crate::upstream::{CallState, ProposedCall, Said};
+use crate::upstream::{CallState, ProposedCall, RunEvent};
 
 /// What the chunks of a stream have said of calls.
 #[derive(Default)]
@@ -38,7 +38,7 @@ const APPROVAL_FIELDS: [(&str, &str); 5] = [
 
 impl CallChunks {
     /// Reads a chunk; whether it is one of a known type.
-    pub(super) fn take(&mut self, kind: &str, chunk: &Value, said: &mut Vec<Said>) -> bool {
+    pub(super) fn take(&mut self, kind: &str, chunk: &Value, said: &mut Vec<RunEvent>) -> bool {
         let id = text(chunk, "toolCallId").unwrap_or_default();
         match kind {
             "tool-input-start" => {
@@ -81,14 +81,14 @@ impl CallChunks {
         call
     }
 
-    fn propose(&mut self, id: &str, chunk: &Value, state: CallState) -> Option<Said> {
+    fn propose(&mut self, id: &str, chunk: &Value, state: CallState) -> Option<RunEvent> {
         let call = self.note(id, chunk);
         if std::mem::replace(&mut call.is_proposed, true) {
             return None;
         }
         call.input = chunk.get("input").cloned().unwrap_or_default();
         let is_executed = call.fields.get("providerExecuted") == Some(&Value::Bool(true));
-        Some(Said::Call(ProposedCall {
+        Some(RunEvent::Call(ProposedCall {
             id: id.to_owned(),
             tool: call.tool.clone(),
             input: call.input.clone(),
@@ -98,7 +98,7 @@ impl CallChunks {
         }))
     }
 
-    fn ask(&mut self, id: &str, chunk: &Value) -> Said {
+    fn ask(&mut self, id: &str, chunk: &Value) -> RunEvent {
         let fields = APPROVAL_FIELDS.iter().filter_map(|(chunk_name, name)| {
             Some(((*name).to_owned(), chunk.get(*chunk_name)?.clone()))
         });
@@ -110,7 +110,7 @@ impl CallChunks {
             None => about_call(&call.tool, Some(&call.input)),
         };
         call.fields.insert("approval".to_owned(), approval.clone());
-        Said::Ask {
+        RunEvent::Ask {
             id: id.to_owned(),
             asking: Asking {
                 question,
@@ -122,9 +122,9 @@ impl CallChunks {
     }
 }
 
-fn result(id: &str, outcome: Outcome) -> Said {
+fn result(id: &str, outcome: Outcome) -> RunEvent {
     let id = id.to_owned();
-    Said::Result { id, outcome }
+    RunEvent::Result { id, outcome }
 }
 
 fn failed(chunk: &Value) -> Outcome {

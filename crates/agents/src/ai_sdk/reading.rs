@@ -12,7 +12,7 @@ use super::call_chunk::CallChunks;
 use super::{KEPT, PROVIDER, messages};
 use crate::model::failure::with;
 use crate::model::{Failure, Redactor};
-use crate::upstream::{Reader, Said};
+use crate::upstream::{Reader, RunEvent};
 
 /// Reads the chunks of one stream.
 #[derive(Default)]
@@ -56,7 +56,12 @@ impl Reading {
         }
     }
 
-    fn chunk(&mut self, kind: &str, chunk: &Value, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn chunk(
+        &mut self,
+        kind: &str,
+        chunk: &Value,
+        said: &mut Vec<RunEvent>,
+    ) -> Result<(), Failure> {
         use BlockKind::{Reasoning, Text};
         match kind {
             "text-start" => self.begin(Text, chunk, said),
@@ -70,16 +75,16 @@ impl Reading {
                 self.note_message(chunk, said);
                 self.end_step(said);
                 self.is_finished = true;
-                said.push(Said::Finish(finish(text(chunk, "finishReason"))));
+                said.push(RunEvent::Finish(finish(text(chunk, "finishReason"))));
             }
             "start-step" => self.is_in_step = true,
             "finish-step" => {
                 self.is_in_step = false;
                 self.end_step(said);
-                said.push(Said::StepEnd);
+                said.push(RunEvent::StepEnd);
             }
             // Words that were said stay said; of calls nothing is known outside yet.
-            "reset-step" => said.push(Said::Retract),
+            "reset-step" => said.push(RunEvent::Retract),
             "file" => said.extend(self.file(chunk)),
             "source-url" => said.extend(source(chunk)),
             "error" => {
@@ -111,35 +116,35 @@ impl Reading {
         Ok(())
     }
 
-    fn begin(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<Said>) {
+    fn begin(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<RunEvent>) {
         if self.block.is_some() {
-            said.push(Said::Output(AgentEvent::PartEnd));
+            said.push(RunEvent::Output(AgentEvent::PartEnd));
         }
         let id = text(chunk, "id").unwrap_or_default().to_owned();
         self.block = Some(Block { kind, id });
         self.say(kind, "", chunk, said);
     }
 
-    fn grow(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<Said>) {
+    fn grow(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<RunEvent>) {
         self.enter(kind, chunk, said);
         let delta = text(chunk, "delta").unwrap_or_default();
         self.say(kind, delta, chunk, said);
     }
 
-    fn close(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<Said>) {
+    fn close(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<RunEvent>) {
         self.enter(kind, chunk, said);
         self.say(kind, "", chunk, said);
         self.block = None;
-        said.push(Said::Output(AgentEvent::PartEnd));
+        said.push(RunEvent::Output(AgentEvent::PartEnd));
     }
 
     /// Goes to the block that a chunk is of. Several may be open, and are said one after the other.
-    fn enter(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<Said>) {
+    fn enter(&mut self, kind: BlockKind, chunk: &Value, said: &mut Vec<RunEvent>) {
         let id = text(chunk, "id").unwrap_or_default();
         let is_open = |block: &Block| block.kind == kind && block.id == id;
         if !self.block.as_ref().is_some_and(is_open) {
             if self.block.is_some() {
-                said.push(Said::Output(AgentEvent::PartEnd));
+                said.push(RunEvent::Output(AgentEvent::PartEnd));
             }
             let id = id.to_owned();
             self.block = Some(Block { kind, id });
@@ -147,13 +152,13 @@ impl Reading {
     }
 
     /// Says words, if there are any, or something is said of them.
-    fn say(&self, kind: BlockKind, delta: &str, chunk: &Value, said: &mut Vec<Said>) {
+    fn say(&self, kind: BlockKind, delta: &str, chunk: &Value, said: &mut Vec<RunEvent>) {
         let provider_metadata = provider_metadata(chunk);
         if delta.is_empty() && provider_metadata.is_none() {
             return;
         }
         let delta = delta.to_owned();
-        said.push(Said::Output(match kind {
+        said.push(RunEvent::Output(match kind {
             BlockKind::Text => AgentEvent::Text {
                 delta,
                 provider_metadata,
@@ -165,8 +170,8 @@ impl Reading {
         }));
     }
 
-    fn file(&self, chunk: &Value) -> Option<Said> {
-        Some(Said::Output(AgentEvent::File {
+    fn file(&self, chunk: &Value) -> Option<RunEvent> {
+        Some(RunEvent::Output(AgentEvent::File {
             url: text(chunk, "url")?.to_owned(),
             media_type: text(chunk, "mediaType")?.to_owned(),
             provider_metadata: provider_metadata(chunk),
@@ -175,19 +180,19 @@ impl Reading {
 
     /// Data that has an id is shown at once to who watches, and becomes a part with its step, in its last
     /// form.
-    fn take_data(&mut self, name: &str, chunk: &Value, said: &mut Vec<Said>) {
+    fn take_data(&mut self, name: &str, chunk: &Value, said: &mut Vec<RunEvent>) {
         let data = chunk.get("data").cloned().unwrap_or_default();
         let name = name.to_owned();
         let is_transient = chunk.get("transient") == Some(&Value::Bool(true));
         match text(chunk, "id") {
-            _ if is_transient => said.push(Said::Output(AgentEvent::Signal { name, data })),
-            None => said.push(Said::Output(AgentEvent::Data { name, data })),
+            _ if is_transient => said.push(RunEvent::Output(AgentEvent::Signal { name, data })),
+            None => said.push(RunEvent::Output(AgentEvent::Data { name, data })),
             Some(id) => {
                 let signal = AgentEvent::Signal {
                     name: name.clone(),
                     data: data.clone(),
                 };
-                said.push(Said::Output(signal));
+                said.push(RunEvent::Output(signal));
                 let mut known = self.data.iter_mut();
                 match known.find(|known| known.name == name && known.id == id) {
                     Some(known) => known.data = data,
@@ -201,7 +206,7 @@ impl Reading {
         }
     }
 
-    fn note_message(&mut self, chunk: &Value, said: &mut Vec<Said>) {
+    fn note_message(&mut self, chunk: &Value, said: &mut Vec<RunEvent>) {
         if let Some(id) = text(chunk, "messageId") {
             self.is_message_new |= self.message_id.as_deref() != Some(id);
             self.message_id = Some(id.to_owned());
@@ -213,26 +218,26 @@ impl Reading {
             metadata.shift_remove(OURS);
             self.is_message_new = true;
             metadata::merge(&mut self.metadata, metadata.clone().into());
-            said.push(Said::Output(AgentEvent::Metadata(metadata.into())));
+            said.push(RunEvent::Output(AgentEvent::Metadata(metadata.into())));
         }
     }
 
     /// Says what belongs to the step and waits for its end.
-    fn end_step(&mut self, said: &mut Vec<Said>) {
+    fn end_step(&mut self, said: &mut Vec<RunEvent>) {
         for data in std::mem::take(&mut self.data) {
             let (name, data) = (data.name, data.data);
-            said.push(Said::Output(AgentEvent::Data { name, data }));
+            said.push(RunEvent::Output(AgentEvent::Data { name, data }));
         }
         if std::mem::take(&mut self.is_message_new) {
             let message =
                 messages::kept_message(self.message_id.as_deref(), self.metadata.as_ref());
-            said.push(Said::Output(AgentEvent::Opaque(message)));
+            said.push(RunEvent::Output(AgentEvent::Opaque(message)));
         }
     }
 }
 
 impl Reader for Reading {
-    fn take(&mut self, data: &str, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn take(&mut self, data: &str, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         if data == wire::sse::DONE {
             return Ok(());
         }
@@ -244,7 +249,7 @@ impl Reader for Reading {
         self.chunk(kind, &chunk, said)
     }
 
-    fn end(&mut self, said: &mut Vec<Said>) -> Result<(), Failure> {
+    fn end(&mut self, said: &mut Vec<RunEvent>) -> Result<(), Failure> {
         self.end_step(said);
         match !self.is_finished && (self.is_in_step || self.block.is_some()) {
             true => Err(PROVIDER.cut_off()),
@@ -254,12 +259,12 @@ impl Reader for Reading {
 }
 
 /// A chunk that no client of ours is shown.
-fn kept(chunk: &Value) -> Said {
-    Said::Output(AgentEvent::Opaque(json!({ KEPT: chunk })))
+fn kept(chunk: &Value) -> RunEvent {
+    RunEvent::Output(AgentEvent::Opaque(json!({ KEPT: chunk })))
 }
 
-fn source(chunk: &Value) -> Option<Said> {
-    Some(Said::Output(AgentEvent::Source {
+fn source(chunk: &Value) -> Option<RunEvent> {
+    Some(RunEvent::Output(AgentEvent::Source {
         url: text(chunk, "url")?.to_owned(),
         title: text(chunk, "title").map(str::to_owned),
     }))

@@ -68,7 +68,7 @@ impl Answer<'_> {
             part.insert(name.to_owned(), value);
         };
         match outcome {
-            // Approved, and the route has not heard of it yet.
+            // Approved, and the route has not been sent it yet.
             None => {
                 let reason = match self.decision {
                     Some(Decision::Approved { reason, .. }) => reason.as_deref(),

@@ -11,7 +11,7 @@ use turn::event::Finish;
 
 use super::Reader;
 use super::http::EventStream;
-use super::said::{CallState, ProposedCall, Said};
+use super::run_event::{CallState, ProposedCall, RunEvent};
 use crate::model::{Failure, Provider};
 
 /// How long to wait for the end of the body once the agent has said how the run ends.
@@ -28,7 +28,7 @@ pub(super) struct Run<R> {
     stream: Option<EventStream>,
     reader: R,
     /// What was read, and not taken yet.
-    queue: VecDeque<Said>,
+    queue: VecDeque<RunEvent>,
     /// The calls of the step that is being read.
     pub(super) calls: Vec<ProposedCall>,
     /// The calls of earlier steps whose outcomes are to come in this run.
@@ -69,7 +69,7 @@ impl<R: Reader> Run<R> {
     }
 
     /// What comes next; nothing, at the end of the run.
-    pub(super) async fn next(&mut self) -> Result<Option<Said>, Failure> {
+    pub(super) async fn next(&mut self) -> Result<Option<RunEvent>, Failure> {
         loop {
             if let Some(said) = self.queue.pop_front() {
                 return Ok(Some(said));
@@ -82,11 +82,13 @@ impl<R: Reader> Run<R> {
 
     /// Reads on until an expected outcome or question comes; nothing, at the end of the run. All else
     /// waits.
-    pub(super) async fn next_expected(&mut self) -> Result<Option<Said>, Failure> {
+    pub(super) async fn next_expected(&mut self) -> Result<Option<RunEvent>, Failure> {
         let mut looked_at = 0;
         loop {
-            let is_expected = |said: &Said| match said {
-                Said::Result { id, .. } | Said::Ask { id, .. } => self.expected.contains(id),
+            let is_expected = |said: &RunEvent| match said {
+                RunEvent::Result { id, .. } | RunEvent::Ask { id, .. } => {
+                    self.expected.contains(id)
+                }
                 _ => false,
             };
             let mut unread = self.queue.iter().skip(looked_at);
@@ -135,7 +137,7 @@ impl<R: Reader> Run<R> {
             }
         };
         for said in said {
-            if let Said::Finish(finish) = said {
+            if let RunEvent::Finish(finish) = said {
                 self.finish = Some(finish);
             } else {
                 self.queue.push_back(said);

@@ -10,7 +10,7 @@ use turn::event::Finish;
 
 use super::remote::Remote;
 use super::run::Run;
-use super::said::{CallState, ProposedCall, Said};
+use super::run_event::{CallState, ProposedCall, RunEvent};
 use super::{Protocol, headers};
 use crate::event_sender::EventSender;
 use crate::model::Failure;
@@ -144,21 +144,22 @@ impl<P: Protocol> Step<'_, P> {
         while !run.expected.is_empty() {
             // A tool may take as long as it likes.
             let next = run.next_expected().await?;
-            let (Some(Said::Result { ref id, .. }) | Some(Said::Ask { ref id, .. })) = next else {
+            let (Some(RunEvent::Result { ref id, .. }) | Some(RunEvent::Ask { ref id, .. })) = next
+            else {
                 self.lose(run, UnknownReason::NoResult);
                 return Ok(());
             };
             run.expected.retain(|expected| expected != id);
             let provider_id = id.clone();
             match next {
-                Some(Said::Result { outcome, .. }) => {
+                Some(RunEvent::Result { outcome, .. }) => {
                     run.has_results = true;
                     self.sender.send(AgentEvent::Settled {
                         provider_id,
                         outcome,
                     });
                 }
-                Some(Said::Ask { asking, .. }) => {
+                Some(RunEvent::Ask { asking, .. }) => {
                     run.awaits_answers = true;
                     self.sender.send(AgentEvent::Asks {
                         provider_id,
@@ -195,30 +196,30 @@ impl<P: Protocol> Step<'_, P> {
                 return self.end(run);
             };
             match said {
-                Said::Output(event) => {
+                RunEvent::Output(event) => {
                     run.has_output |= is_shown(&event);
                     self.sender.send(event);
                 }
-                Said::Call(call) => run.calls.push(call),
-                Said::Input { id, input } => run.correct(&id, input),
-                Said::Result { id, outcome } => {
+                RunEvent::Call(call) => run.calls.push(call),
+                RunEvent::Input { id, input } => run.correct(&id, input),
+                RunEvent::Result { id, outcome } => {
                     run.settle(&id, outcome);
                 }
-                Said::Ask {
+                RunEvent::Ask {
                     id,
                     asking,
                     metadata,
                 } => {
                     run.ask(&id, asking, metadata);
                 }
-                Said::StepEnd if run.is_step_settled() => {
+                RunEvent::StepEnd if run.is_step_settled() => {
                     self.hand_over(run, Ending::Step);
                     return Ok(());
                 }
-                Said::Retract => run.calls.clear(),
-                Said::Withdraw(id) => run.calls.retain(|call| call.id != id),
+                RunEvent::Retract => run.calls.clear(),
+                RunEvent::Withdraw(id) => run.calls.retain(|call| call.id != id),
                 // With calls that are open or asked about, the run is about to end.
-                Said::StepEnd | Said::Finish(_) => {}
+                RunEvent::StepEnd | RunEvent::Finish(_) => {}
             }
         }
     }

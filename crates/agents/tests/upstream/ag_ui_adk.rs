@@ -87,3 +87,29 @@ async fn message_in_place_of_an_answer_cancels_the_confirmation() {
     let entry = json!({"interruptId": "adk-2", "status": "cancelled"});
     assert_eq!(body(&server, 1)["resume"], json!([entry]));
 }
+
+#[tokio::test]
+async fn confirmation_without_a_hint_asks_with_the_input() {
+    let hint = "Please approve or reject the tool call pay() by responding with a FunctionResponse \
+                with an expected ToolConfirmation payload.";
+    for hint in [hint, ""] {
+        let mut asked = confirmation("adk-1");
+        asked["toolConfirmation"]["hint"] = json!(hint);
+        let events = || {
+            let request = call_of("adk-2", "adk_request_confirmation", asked.clone());
+            joined([call("adk-1"), request])
+        };
+        let mut interrupt = interrupt("adk-2", "adk-1");
+        interrupt["message"] = json!(hint);
+        interrupt["metadata"]["adk"] = asked.clone();
+        let declared = interrupted(events(), vec![interrupt]);
+        for first in [declared, run_to(events(), Value::Null)] {
+            let server = Server::answering(runs([first])).await;
+            let mut chat = behind(&server);
+            chat.say("pay").await;
+            let [gate] = chat.gates().try_into().unwrap();
+            let question = gate.kind.question();
+            assert_eq!(question, Some("Run pay with {\"amount\":5}?"), "{hint:?}");
+        }
+    }
+}

@@ -110,7 +110,7 @@ async fn transact(
             tokio::time::sleep(PAUSE).await;
             continue;
         }
-        tracing::error!(%error, call = %payment.call, is_unpaid, "a payment was given up");
+        tracing::error!(%error, call = %payment.call, is_unpaid, "payment failed");
         return Err(match is_unpaid {
             true => ToolError::new(format!("Nothing was paid: {error}.")),
             false => ToolError::Unknown,

@@ -13,18 +13,18 @@ use crate::dialogue::{Dialogue, approve, call, calls_of, settled};
 
 /// A turn, event by event.
 fn turn(dialogue: &mut Dialogue, settle: &mut dyn FnMut(&Call) -> CallResult) -> String {
-    let mut told = String::new();
+    let mut transcript = String::new();
     loop {
         let events = dialogue.advance(settle);
-        told += "step\n";
-        told += &lines(&events);
+        transcript += "step\n";
+        transcript += &lines(&events);
         if calls_of(&events).is_empty() {
-            return told;
+            return transcript;
         }
         if let Some(HistoryItem::Step { results, .. }) = dialogue.history.last() {
             for result in results {
                 let outcome = serde_json::to_string(&result.outcome).unwrap();
-                writeln!(told, "settled {} {outcome}", result.call.tool).unwrap();
+                writeln!(transcript, "settled {} {outcome}", result.call.tool).unwrap();
             }
         }
     }
@@ -60,7 +60,7 @@ fn lines(events: &[AgentEvent]) -> String {
     lines.collect()
 }
 
-fn told(agent: Demo, prompt: &str, settle: &mut dyn FnMut(&Call) -> CallResult) -> String {
+fn transcript(agent: Demo, prompt: &str, settle: &mut dyn FnMut(&Call) -> CallResult) -> String {
     let turn = turn(&mut Dialogue::of(agent, prompt), settle);
     format!("user: {prompt}\n{turn}")
 }
@@ -88,11 +88,11 @@ fn personalities_have_names() {
 fn one_payment() {
     insta::assert_snapshot!(
         "payment-english",
-        told(Demo::new(), "Send $20 to Sam", &mut approve)
+        transcript(Demo::new(), "Send $20 to Sam", &mut approve)
     );
     insta::assert_snapshot!(
         "payment-japanese",
-        told(
+        transcript(
             Demo::new(),
             "次郎さんに200ドル送金してください",
             &mut approve
@@ -100,15 +100,15 @@ fn one_payment() {
     );
     insta::assert_snapshot!(
         "payment-denied-english",
-        told(Demo::new(), "Pay Ann $20", &mut deny)
+        transcript(Demo::new(), "Pay Ann $20", &mut deny)
     );
     insta::assert_snapshot!(
         "payment-denied-japanese",
-        told(Demo::live(), "次郎さんに200ドル送金してください", &mut deny)
+        transcript(Demo::live(), "次郎さんに200ドル送金してください", &mut deny)
     );
     insta::assert_snapshot!(
         "payment-timed-out",
-        told(
+        transcript(
             Demo::live(),
             "Process a payment of $100 to Alice",
             &mut time_out
@@ -120,18 +120,21 @@ fn one_payment() {
 fn several_payments() {
     let english = "Pay Ann $1, Ben $2 and Cy $3";
     let japanese = "Aliceに30ドル、Bobに40ドル送金してください";
-    insta::assert_snapshot!("payments-english", told(Demo::new(), english, &mut approve));
+    insta::assert_snapshot!(
+        "payments-english",
+        transcript(Demo::new(), english, &mut approve)
+    );
     insta::assert_snapshot!(
         "payments-japanese",
-        told(Demo::new(), japanese, &mut approve)
+        transcript(Demo::new(), japanese, &mut approve)
     );
     insta::assert_snapshot!(
         "payments-live-english",
-        told(Demo::live(), english, &mut approve)
+        transcript(Demo::live(), english, &mut approve)
     );
     insta::assert_snapshot!(
         "payments-live-japanese",
-        told(Demo::live(), japanese, &mut approve)
+        transcript(Demo::live(), japanese, &mut approve)
     );
 }
 
@@ -149,20 +152,26 @@ fn tools_without_money() {
         "Set the mood for Tokyo",
         "東京の雰囲気にして",
     ];
-    let told: Vec<_> = prompts
+    let transcripts: Vec<_> = prompts
         .iter()
-        .map(|prompt| told(Demo::new(), prompt, &mut approve))
+        .map(|prompt| transcript(Demo::new(), prompt, &mut approve))
         .collect();
-    insta::assert_snapshot!("tools", told.join("\n"));
+    insta::assert_snapshot!("tools", transcripts.join("\n"));
 }
 
 #[test]
 fn several_things() {
     let parallel = "東京の天気とトラック2";
     let sequential = "first the weather in Tokyo, then pay Ann $5";
-    insta::assert_snapshot!("parallel", told(Demo::new(), parallel, &mut approve));
-    insta::assert_snapshot!("parallel-live", told(Demo::live(), parallel, &mut approve));
-    insta::assert_snapshot!("sequential", told(Demo::new(), sequential, &mut approve));
+    insta::assert_snapshot!("parallel", transcript(Demo::new(), parallel, &mut approve));
+    insta::assert_snapshot!(
+        "parallel-live",
+        transcript(Demo::live(), parallel, &mut approve)
+    );
+    insta::assert_snapshot!(
+        "sequential",
+        transcript(Demo::new(), sequential, &mut approve)
+    );
 }
 
 #[test]
@@ -188,9 +197,9 @@ fn no_tool_at_all() {
         "break the stream",
         "say nothing",
     ];
-    let told: Vec<_> = prompts
+    let transcripts: Vec<_> = prompts
         .iter()
-        .map(|prompt| told(Demo::new(), prompt, &mut approve))
+        .map(|prompt| transcript(Demo::new(), prompt, &mut approve))
         .collect();
-    insta::assert_snapshot!("words", told.join("\n"));
+    insta::assert_snapshot!("words", transcripts.join("\n"));
 }

@@ -137,7 +137,7 @@ async fn a_payment_whose_answer_was_lost_is_paid_once() {
     let url = url.with_time_limit(Duration::from_secs(60));
     let ledger = open(Location::Postgres(Box::new(url))).await;
     let paid = watch::Sender::new(0_u64);
-    let mut heard = paid.subscribe();
+    let mut paid_count = paid.subscribe();
     let payer = {
         let ledger = Arc::clone(&ledger);
         tokio::spawn(async move {
@@ -160,7 +160,10 @@ async fn a_payment_whose_answer_was_lost_is_paid_once() {
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE application_name = 'adk-stream'";
     for killed in 1..10 {
-        heard.wait_for(|paid| *paid >= killed * 10).await.unwrap();
+        paid_count
+            .wait_for(|paid| *paid >= killed * 10)
+            .await
+            .unwrap();
         tokio::task::block_in_place(|| cluster.sql("chats", kill));
     }
     payer.await.unwrap();

@@ -179,7 +179,7 @@ impl Driver {
             }
             // What is stored is done, lease or not.
             (Wait::Hold { at, goes_to }, Err(error)) => {
-                tracing::warn!(chat = %self.id, %error, "a lease could not be taken");
+                tracing::warn!(chat = %self.id, %error, "lease not acquired");
                 self.wrote(at, goes_to);
             }
             (Wait::Owner, stored) => {

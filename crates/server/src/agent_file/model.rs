@@ -45,7 +45,7 @@ pub(super) fn build<'a>(
         ModelKind::GeminiLive => {
             let (mut common, probe) = of_gemini(builder, &wanted, instruction)?;
             if wanted.spec.is_none_or(|spec| spec.thinking.is_none()) {
-                // Not every live model wants to hear of it.
+                // Not every live model accepts the setting.
                 common.thinking = None;
             }
             let config = gemini_live::Config {

@@ -13,7 +13,7 @@ pub(super) const DEFAULT_URL: &str = "http://127.0.0.1:8000";
 
 /// The ADK server, as the layers tell it.
 pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<Adk, Error> {
-    told(layers, Adk::new)
+    configured(layers, Adk::new)
 }
 
 /// The same, live.
@@ -21,10 +21,10 @@ pub(super) fn live(layers: &[(Origin, Settings)]) -> Result<AdkLive, Error> {
     let modality: Modality = pick(layers, "live-modality", |layer| {
         layer.live_modality.as_deref()
     })?;
-    told(layers, |config| AdkLive::new(config, modality))
+    configured(layers, |config| AdkLive::new(config, modality))
 }
 
-fn told<A>(
+fn configured<A>(
     layers: &[(Origin, Settings)],
     make: impl FnOnce(adk::Config) -> Result<A, agents::Error>,
 ) -> Result<A, Error> {

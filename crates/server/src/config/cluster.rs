@@ -12,7 +12,7 @@ pub(crate) struct Cluster {
     pub(crate) key: SharedKey,
     /// Where this one is reached, if not where it listens.
     pub(crate) advertise: Option<String>,
-    /// How long one that gives no sign of life is believed in.
+    /// The lease: how long without a renewal until its chats may be taken over.
     pub(crate) lease: Seconds,
 }
 

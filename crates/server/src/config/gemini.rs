@@ -29,7 +29,7 @@ pub(super) fn live(
         common.model = gemini_live::DEFAULT_MODEL.to_owned();
     }
     if !is_set("thinking", |layer| layer.thinking.as_deref()) {
-        // Not every live model wants to hear of it.
+        // Not every live model accepts the setting.
         common.thinking = None;
     }
     let modality: Modality = pick(layers, "live-modality", |layer| {

@@ -1,4 +1,4 @@
-//! Who may speak, as the operator says.
+//! The principals and their keys, as the operator configures them.
 
 use std::path::Path;
 use std::str::FromStr;

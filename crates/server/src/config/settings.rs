@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     /// Who answers [env: ADK_STREAM_AGENT] [default: demo]
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Who may speak, as NAME=KEY,… or NAME=sha256:HEX,… [env: ADK_STREAM_KEYS] [default: only this machine]
+    /// Principals and their keys, as NAME=KEY,… or NAME=sha256:HEX,… [env: ADK_STREAM_KEYS] [default: only this machine]
     #[arg(long, value_name = "KEYS")]
     pub(crate) keys: Option<String>,
     /// A file of keys, NAME=KEY or NAME=sha256:HEX on each line, besides --keys [env: ADK_STREAM_KEYS_FILE]
@@ -63,7 +63,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "client-timeout")]
     pub(crate) client_timeout: Option<String>,
-    /// How much memory chats that nothing happens to may take, or none for no limit [env: ADK_STREAM_RESTING_MEMORY] [default: 64MiB]
+    /// Memory limit for idle chats, or none for no limit [env: ADK_STREAM_RESTING_MEMORY] [default: 64MiB]
     #[arg(long, value_name = "BYTES")]
     #[serde(rename = "resting-memory")]
     pub(crate) resting_memory: Option<String>,
@@ -141,7 +141,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "TEXT")]
     #[serde(rename = "system-instruction")]
     pub(crate) system_instruction: Option<String>,
-    /// How freely the model answers, from 0 to 2 [env: ADK_STREAM_TEMPERATURE] [default: its own way]
+    /// How freely the model answers, from 0 to 2 [env: ADK_STREAM_TEMPERATURE] [default: the model's own]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) temperature: Option<String>,
     /// How long an answer may be, in tokens, thoughts included [env: ADK_STREAM_MAX_OUTPUT_TOKENS] [default: the model's limit]
@@ -222,7 +222,7 @@ pub(crate) struct Settings {
     /// Where other servers over the same database reach this one [env: ADK_STREAM_ADVERTISE] [default: where it listens]
     #[arg(long, value_name = "URL")]
     pub(crate) advertise: Option<String>,
-    /// How long a server that gives no sign of life is believed in, in seconds [env: ADK_STREAM_LEASE] [default: 10]
+    /// Lease: seconds without renewal before a server's chats may be taken over [env: ADK_STREAM_LEASE] [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) lease: Option<String>,
     /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
@@ -247,11 +247,11 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "keep-alive")]
     pub(crate) keep_alive: Option<String>,
-    /// How long nothing of a request's body may come, in seconds [env: ADK_STREAM_BODY_TIMEOUT] [default: 10]
+    /// Longest pause between two reads of a body, in seconds [env: ADK_STREAM_BODY_TIMEOUT] [default: 10]
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "body-timeout")]
     pub(crate) body_timeout: Option<String>,
-    /// How long a client may take nothing of a response, in seconds [env: ADK_STREAM_WRITE_TIMEOUT] [default: 30]
+    /// Longest time a client may read nothing of a response, in seconds [env: ADK_STREAM_WRITE_TIMEOUT] [default: 30]
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "write-timeout")]
     pub(crate) write_timeout: Option<String>,

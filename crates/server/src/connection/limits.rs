@@ -27,7 +27,7 @@ pub struct ConnectionLimits {
     /// How long a client may send nothing of a body, and the time after which it has to have sent
     /// [`ConnectionLimits::MIN_BODY_RATE`] on average.
     pub body_timeout: Duration,
-    /// How long a client may take nothing of a response.
+    /// How long a client may read nothing of a response.
     pub write_timeout: Duration,
 }
 

@@ -32,17 +32,6 @@ fn readiness() {}
 )]
 fn metrics() {}
 
-/// The wallet of the principal, where the demo's tools are offered.
-#[utoipa::path(
-    get, path = "/api/wallet", tag = "Server", operation_id = "readWallet",
-    responses(
-        (status = 200, description = "The wallet.", body = Wallet),
-        (status = 204, description = "The demo's tools are not offered."),
-        (status = 404, description = "not_found"),
-    ),
-)]
-fn wallet() {}
-
 /// This document.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "Server", operation_id = "readDocument",
@@ -81,27 +70,6 @@ enum UnreadyReason {
     Timeout,
     Unreachable,
     Unwritable,
-}
-
-/// The demo's wallet.
-#[derive(ToSchema)]
-struct Wallet {
-    balance: f64,
-    currency: String,
-    payments: Vec<Payment>,
-}
-
-/// A payment of the demo.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct Payment {
-    transaction_id: String,
-    tool_call_id: String,
-    amount: f64,
-    recipient: String,
-    #[schema(required)]
-    description: Option<String>,
-    at: u64,
 }
 
 /// What happened in a chat at one moment.

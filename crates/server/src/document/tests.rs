@@ -105,6 +105,14 @@ fn every_route_is_documented_and_nothing_else() {
 }
 
 #[test]
+fn wallet_is_documented_by_the_demo_alone() {
+    const WALLET: &str = "/api/wallet";
+    assert!(!Annotated::openapi().paths.paths.contains_key(WALLET));
+    let is_documented = document()["paths"].get(WALLET).is_some();
+    assert_eq!(is_documented, cfg!(feature = "demo"));
+}
+
+#[test]
 fn every_operation_has_an_id_of_its_own() {
     let operations = operations();
     let ids: BTreeSet<_> = operations

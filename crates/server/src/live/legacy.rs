@@ -156,7 +156,7 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
         .send(&socket.principal, request, Dialect::Legacy);
     match sent.await {
         Ok(window) => {
-            socket.attend(&chat);
+            socket.register_viewer(&chat);
             let turn = window.message_id().to_owned();
             // One stream lasts for the whole turn: an answer opens no other.
             if !socket.windows.contains_key(&turn) {

@@ -175,14 +175,14 @@ fn resume_point(resume: &mut wire::frame::Resume) -> Option<ResumePoint> {
 enum Numbers {
     /// From 0, one by one, as the official client demands: the next one.
     Counted(u64),
-    /// By what the window says: the last one.
-    Told(u64),
+    /// As the window numbers them: the last one.
+    Windowed(u64),
 }
 
 impl Numbers {
     fn new(resumable: bool, point: Option<&ResumePoint>) -> Self {
         match resumable {
-            true => Self::Told(point.map_or(0, |point| point.last_sequence)),
+            true => Self::Windowed(point.map_or(0, |point| point.last_sequence)),
             false => Self::Counted(0),
         }
     }
@@ -195,7 +195,7 @@ impl Numbers {
                 *next += 1;
                 chunk_text(request_id, sequence, chunk)
             }
-            Self::Told(last) => {
+            Self::Windowed(last) => {
                 // The notice that a server is gone has none, and brings nobody further.
                 let sequence = sequence.unwrap_or(*last);
                 let is_foreseen = sequence == *last + extent(chunk);
@@ -217,7 +217,7 @@ fn watch(
     window: WindowStream,
     numbers: Numbers,
 ) {
-    socket.attend(&chat);
+    socket.register_viewer(&chat);
     socket.chats.insert(request_id.clone(), chat);
     let task = {
         let (request_id, out) = (request_id.clone(), socket.out.clone());

@@ -39,7 +39,7 @@ pub(super) struct Socket {
     /// The chats of the requests, for those that stop them.
     pub(super) chats: HashMap<String, ChatId>,
     /// The chats of this socket: it counts as their viewer.
-    attending: HashMap<ChatId, ViewerGuard>,
+    viewed: HashMap<ChatId, ViewerGuard>,
     /// The chat whose microphone is open.
     pub(super) microphone: Option<ChatId>,
     pub(super) legacy: legacy::State,
@@ -71,7 +71,7 @@ pub(super) async fn run(
         out,
         windows: HashMap::new(),
         chats: HashMap::new(),
-        attending: HashMap::new(),
+        viewed: HashMap::new(),
         microphone: None,
         legacy: legacy::State::default(),
     };
@@ -185,7 +185,7 @@ fn unreadable(error: axum::Error) -> CloseReason {
 }
 
 /// Of how many chats one socket can be a viewer.
-const ATTENDED: usize = 256;
+const MAX_VIEWED_CHATS: usize = 256;
 
 /// How many bytes a close frame holds besides its code.
 const CLOSE_REASON: usize = 123;
@@ -263,10 +263,10 @@ impl Socket {
     }
 
     /// Registers a viewer of a chat, until the socket closes.
-    pub(super) fn attend(&mut self, chat: &ChatId) {
-        if self.attending.len() < ATTENDED && !self.attending.contains_key(chat) {
-            let attending = self.api.engine.register_viewer(chat);
-            self.attending.insert(chat.clone(), attending);
+    pub(super) fn register_viewer(&mut self, chat: &ChatId) {
+        if self.viewed.len() < MAX_VIEWED_CHATS && !self.viewed.contains_key(chat) {
+            let viewer = self.api.engine.register_viewer(chat);
+            self.viewed.insert(chat.clone(), viewer);
         }
     }
 

@@ -11,7 +11,7 @@ use store::{
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
 use super::observed_entry::{AskedAt, ObservedEntry};
-use super::{Held, Metrics};
+use super::{GaugeGuard, Metrics};
 
 /// The operations, as labels name them.
 pub(super) const OPERATIONS: &[&str] = &[
@@ -46,7 +46,7 @@ impl ObservedJournal {
     async fn time<T>(&self, operation: &'static str, reply: Reply<'_, T>) -> Result<T, StoreError> {
         let all = &*self.metrics.0;
         let labels = [("operation", operation)];
-        let _in_flight = Held::new(all.store_in_flight.clone());
+        let _in_flight = GaugeGuard::new(all.store_in_flight.clone());
         let began = Instant::now();
         let done = reply.await;
         let histogram = all.store_seconds.get_or_create(&labels);

@@ -92,19 +92,19 @@ impl Slot {
     /// The response, which is in flight until it is written.
     pub(crate) fn hold(self, response: Response) -> Response {
         match self.is_taken() {
-            true => response.map(|body| Body::new(Held { body, _slot: self })),
+            true => response.map(|body| Body::new(CountedBody { body, _slot: self })),
             false => response,
         }
     }
 }
 
 /// A body that keeps its request in flight.
-struct Held {
+struct CountedBody {
     body: Body,
     _slot: Slot,
 }
 
-impl HttpBody for Held {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -638,11 +638,11 @@ fn denial_is_sent_with_its_reason_as_the_result_of_the_call() {
     server.answer(Decision::Denied { reason });
     let view = server.settled();
     assert_eq!(states(&view), [ToolState::OutputDenied]);
-    let told = sent(&fake, 1);
-    let response = &told[0]["functionResponse"];
+    let sent_parts = sent(&fake, 1);
+    let response = &sent_parts[0]["functionResponse"];
     assert_eq!(response["id"], "p1");
     assert_eq!(response["response"], json!({"error": "Denied: too much"}));
-    assert_eq!(told.as_array().unwrap().len(), 1);
+    assert_eq!(sent_parts.as_array().unwrap().len(), 1);
     assert_eq!(fake.paid(), 0);
 }
 
@@ -654,8 +654,8 @@ fn question_about_what_no_page_can_show_is_answered_with_a_no_and_shown_to_nobod
     let view = server.settled();
     assert_eq!(states(&view), [ToolState::OutputError]);
     assert_eq!(last(&view), "I see.");
-    let told = sent(&fake, 1);
-    let response = &told[0]["functionResponse"];
+    let sent_parts = sent(&fake, 1);
+    let response = &sent_parts[0]["functionResponse"];
     assert_eq!(response["id"], "p1");
     let error = response["response"]["error"].as_str().unwrap();
     assert!(

@@ -76,10 +76,10 @@ fn approval_is_not_sent_again_to_a_session_that_does_not_hold_its_question() {
     let view = server.settled();
     assert_eq!(errors(&view), [unknown(UnknownReason::AnswerUnclear)]);
     // The model gets the reason, too.
-    let told = fake.runs().last().unwrap().to_string();
+    let sent_parts = fake.runs().last().unwrap().to_string();
     assert!(
-        told.contains("can't tell whether it has taken the answer"),
-        "{told}"
+        sent_parts.contains("can't tell whether it has taken the answer"),
+        "{sent_parts}"
     );
     assert_eq!((confirmations(&fake), fake.paid()), (1, 0));
 }
@@ -247,10 +247,10 @@ fn history_that_no_session_can_hold_is_sent_as_text() {
     server.say("2", "hello there");
     server.send(Trigger::RegenerateMessage, "2", "hello there");
     assert_eq!(last(&server.view()), "Hello.");
-    let told = sent(&fake, 2);
-    let history = told[0]["text"].as_str().unwrap();
+    let sent_parts = sent(&fake, 2);
+    let history = sent_parts[0]["text"].as_str().unwrap();
     assert!(history.contains("The user: hi\nYou: Hello."), "{history}");
-    assert_eq!(told[1]["text"], "hello there");
+    assert_eq!(sent_parts[1]["text"], "hello there");
     // Once: the session then knows it.
     server.say("3", "hi");
     assert_eq!(sent(&fake, 3), json!([{"text": "hi"}]));
@@ -267,8 +267,8 @@ fn history_that_a_server_drops_without_a_word_is_sent_as_text() {
     server.say("1", "hi");
     server.say("2", "hello there");
     server.send(Trigger::RegenerateMessage, "2", "hello there");
-    let told = sent(&fake, 2);
-    let history = told[0]["text"].as_str().unwrap();
+    let sent_parts = sent(&fake, 2);
+    let history = sent_parts[0]["text"].as_str().unwrap();
     assert!(history.contains("The user: hi\nYou: Hello."), "{history}");
 }
 
@@ -338,8 +338,8 @@ fn stopped_chat_continues_in_a_session_of_its_own_where_the_server_runs_on() {
     assert_eq!(last(&server.say("3", "hi")), "Hello.");
     let sessions = fake.sessions();
     assert_eq!(sessions.len(), 2, "{sessions:?}");
-    let told = sent(&fake, 2);
-    assert!(!told.to_string().contains("sunny"), "{told}");
+    let sent_parts = sent(&fake, 2);
+    assert!(!sent_parts.to_string().contains("sunny"), "{sent_parts}");
     // From there on it continues.
     server.say("4", "hi");
     assert_eq!(fake.runs()[3]["sessionId"], sessions[1].as_str());
@@ -377,9 +377,9 @@ fn denial_is_sent_alone_and_its_question_is_closed_after_silence() {
         let view = server.settled();
         assert_eq!(states(&view), [ToolState::OutputDenied], "{habits:?}");
         assert_eq!(view.status, Status::Finished, "{habits:?}");
-        let told = sent(&fake, 1);
-        assert_eq!(told.as_array().unwrap().len(), 1, "{habits:?}");
-        assert_eq!(told[0]["functionResponse"]["id"], "p1");
+        let sent_parts = sent(&fake, 1);
+        assert_eq!(sent_parts.as_array().unwrap().len(), 1, "{habits:?}");
+        assert_eq!(sent_parts[0]["functionResponse"]["id"], "p1");
         assert_eq!(fake.runs().len(), runs, "{habits:?}");
         assert_eq!(last(&server.say("2", "hi")), "Hello.", "{habits:?}");
     }

@@ -93,13 +93,13 @@ fn resume_after_a_place_tells_a_turn_that_ended_since() {
     assert_eq!(resume(&format!("?after={}", chat["seq"])).status, 204);
     assert_eq!(resume("?after=yesterday").status, 400);
     // As for a page that loaded the chat while its turn was being said.
-    let told = resume("?after=1");
-    assert_eq!(told.status, 200);
+    let resumed = resume("?after=1");
+    assert_eq!(resumed.status, 200);
     let said = chat["messages"][1]["parts"].as_array().unwrap().last();
     let said = &said.unwrap()["text"];
-    let told = String::from_utf8(told.body).unwrap();
-    assert!(told.contains(&format!(r#""delta":{said}"#)), "{told}");
-    assert!(told.contains(r#""turn":"finished""#), "{told}");
+    let resumed = String::from_utf8(resumed.body).unwrap();
+    assert!(resumed.contains(&format!(r#""delta":{said}"#)), "{resumed}");
+    assert!(resumed.contains(r#""turn":"finished""#), "{resumed}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn half_open_connections_do_not_stop_a_server_with_few_descriptors() {
     drop(hostile);
 }
 
-/// Has a turn told on a connection, which is at work from then on.
+/// Streams a turn on a connection, which is at work from then on.
 fn open_window(mut window: TcpStream, number: usize) -> TcpStream {
     let body = format!(
         r#"{{"id":"c{number}","messages":[{{"id":"m1","role":"user","parts":[{{"type":"text","text":"hello"}}]}}]}}"#

@@ -1,10 +1,10 @@
 //! Consent over the wire: what counts as an answer, and to what it was given.
 
 use std::mem::discriminant;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::guide;
 use crate::process::{Server, serve};
 use crate::socket::Client;
 
@@ -126,12 +126,7 @@ fn approval_inside_a_message_that_is_given_twice_is_no_answer() {
 
 /// The body that docs/http.md shows for a refusal.
 fn documented(code: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/http.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let blocks = text.split("```json\n").skip(1);
-    let mut blocks = blocks.filter_map(|rest| rest.split("```").next());
-    let block = blocks.find(|block| block.contains(&format!("\"{code}\"")));
-    serde_json::from_str(block.unwrap_or_else(|| panic!("no block with {code}"))).unwrap()
+    serde_json::from_str(&guide::block("json", &format!("\"{code}\""))).unwrap()
 }
 
 /// Expects every documented field in the body, with a value of the same type.
@@ -239,14 +234,17 @@ fn digest_that_a_stock_client_sends_back_counts_in_every_transport() {
                 "messageId": assistant["id"], "messages": [wrong], "headers": {}, "body": {}}),
     );
     let frame = client.frame();
-    let told = frame["errorText"].as_str().unwrap();
-    assert!(told.starts_with("approval_changed: "), "{told}");
+    let error_text = frame["errorText"].as_str().unwrap();
+    assert!(error_text.starts_with("approval_changed: "), "{error_text}");
     let mut client = server.connect("/live");
     client.send(&json!({"type": "message", "id": "c1", "messages": [wrong]}));
-    let told = chunk(&mut client)["errorText"].clone();
+    let error_text = chunk(&mut client)["errorText"].clone();
     assert!(
-        told.as_str().unwrap().starts_with("approval_changed: "),
-        "{told}"
+        error_text
+            .as_str()
+            .unwrap()
+            .starts_with("approval_changed: "),
+        "{error_text}"
     );
     assert!(client.next().unwrap().contains("[DONE]"));
     let result = json!({"approved": true, "digest": "1"});
@@ -254,10 +252,13 @@ fn digest_that_a_stock_client_sends_back_counts_in_every_transport() {
         json!({"type": "tool-result", "toolCallId": approval["toolCallId"], "result": result});
     let message = json!({"role": "user", "parts": [result]});
     client.send(&json!({"type": "message", "id": "c1", "messages": [message]}));
-    let told = chunk(&mut client)["errorText"].clone();
+    let error_text = chunk(&mut client)["errorText"].clone();
     assert!(
-        told.as_str().unwrap().starts_with("approval_changed: "),
-        "{told}"
+        error_text
+            .as_str()
+            .unwrap()
+            .starts_with("approval_changed: "),
+        "{error_text}"
     );
     assert!(!is_paid(&server));
 
@@ -367,9 +368,9 @@ fn output_that_the_tool_does_not_declare_is_refused_and_the_call_stays_open() {
     let mut client = server.connect("/live");
     let result = json!({"latitude": "north"});
     client.send(&json!({"type": "tool_result", "toolCallId": call, "result": result}));
-    let told = chunk(&mut client)["errorText"].clone();
-    let told = told.as_str().unwrap();
-    assert!(told.starts_with("invalid_output: "), "{told}");
+    let error_text = chunk(&mut client)["errorText"].clone();
+    let error_text = error_text.as_str().unwrap();
+    assert!(error_text.starts_with("invalid_output: "), "{error_text}");
     assert_eq!(server.get("/api/chat/c1").json()["status"], "parked");
     assert_eq!(give(good).json()["taken"], true);
 }
@@ -396,13 +397,16 @@ fn chats_are_not_opened_under_ids_that_routes_can_not_hold() {
         );
         let frame = client.frame();
         assert_eq!(frame["type"], "error", "{id:?}");
-        let told = frame["errorText"].as_str().unwrap();
-        assert!(told.starts_with("invalid_chat_id: "), "{told}");
+        let error_text = frame["errorText"].as_str().unwrap();
+        assert!(error_text.starts_with("invalid_chat_id: "), "{error_text}");
         client.send(&json!({"type": "message", "id": id, "messages": messages}));
-        let told = chunk(&mut client)["errorText"].clone();
+        let error_text = chunk(&mut client)["errorText"].clone();
         assert!(
-            told.as_str().unwrap().starts_with("invalid_chat_id: "),
-            "{told}"
+            error_text
+                .as_str()
+                .unwrap()
+                .starts_with("invalid_chat_id: "),
+            "{error_text}"
         );
     }
 }

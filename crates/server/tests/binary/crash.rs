@@ -106,11 +106,11 @@ impl Person<'_> {
             }
         });
         let answer = json!({"approved": approve}).to_string();
-        let approved = self.until("is heard", || {
+        let approved = self.until("is decided", || {
             let path = format!("/api/approvals/{approval}");
             match self.request("POST", &path, &answer)? {
                 (200, _) => Some(approve),
-                (409, told) => told["decision"]["approved"].as_bool(),
+                (409, refusal) => refusal["decision"]["approved"].as_bool(),
                 _ => None,
             }
         });
@@ -198,7 +198,7 @@ fn play(start: impl Fn() -> Server, servers: usize) {
             .iter()
             .find(|part| part["type"] == "tool-process_payment");
         let call = call.unwrap_or_else(|| panic!("{number}: {chat}"));
-        let told = call["errorText"].as_str().unwrap_or_default();
+        let error_text = call["errorText"].as_str().unwrap_or_default();
         match call["state"].as_str().unwrap() {
             "output-available" => {
                 assert!(approved && made == 1, "{number}: paid {made} times: {call}");
@@ -211,7 +211,7 @@ fn play(start: impl Fn() -> Server, servers: usize) {
                 );
                 denied += 1;
             }
-            "output-error" if told.contains("unknown") => {
+            "output-error" if error_text.contains("unknown") => {
                 assert!(
                     approved && made <= 1,
                     "{number}: unknown, paid {made} times"

@@ -110,12 +110,12 @@ fn a_turn_that_runs_out_of_space_reports_it_and_continues_by_itself() {
     window.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
     fill(&server, &path);
-    let mut told = String::new();
-    while !told.contains("store_unavailable: ") {
+    let mut received = String::new();
+    while !received.contains("store_unavailable: ") {
         let mut bytes = [0; 4096];
         let read = window.read(&mut bytes).unwrap();
-        assert_ne!(read, 0, "{told}");
-        told.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        assert_ne!(read, 0, "{received}");
+        received.push_str(&String::from_utf8_lossy(&bytes[..read]));
     }
     let entries = journal(&server, "c1");
     assert_eq!(entries["entries"].as_array().unwrap().len(), 1, "{entries}");
@@ -250,8 +250,8 @@ fn readiness_says_that_another_process_holds_the_store() {
         until_ready_says(&server, (200, ""));
         reason
     });
-    let told = reasons.find(|reason| reason != "timeout");
-    assert_eq!(told.as_deref(), Some("locked"));
+    let found = reasons.find(|reason| reason != "timeout");
+    assert_eq!(found.as_deref(), Some("locked"));
 }
 
 #[test]
@@ -272,8 +272,8 @@ fn readiness_says_that_the_database_is_away_and_when_it_is_back() {
         until_ready_says(&server, (200, ""));
         reason
     });
-    let told = reasons.find(|reason| reason != "timeout");
-    assert_eq!(told.as_deref(), Some("unreachable"));
+    let found = reasons.find(|reason| reason != "timeout");
+    assert_eq!(found.as_deref(), Some("unreachable"));
 }
 
 #[test]

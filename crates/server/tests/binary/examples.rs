@@ -1,15 +1,15 @@
 //! The examples with an agent file, each started by its one command, and the guide of
 //! docs/agent-file.md, whose file is the one of an example.
 
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use emulator::Script;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::launcher;
 
 use crate::emulated::Gemini;
 use crate::process::adk_stream;
@@ -38,15 +38,14 @@ impl Example {
     /// Starts `examples/NAME/run`, with the emulator of this process where it has a script.
     fn start(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(repository().join("examples").join(name).join("run"));
+        let program = repository().join("examples").join(name).join("run");
+        let mut command = launcher::command(program);
         command
             .env("ADK_STREAM_BINARY", env!("CARGO_BIN_EXE_adk-stream"))
             .env("EXAMPLE_DIRECTORY", folder.path())
             .env("LISTEN", "127.0.0.1:0")
             .env("SHOP_PORT", "0")
-            .env_remove("LOCAL_MODEL_URL")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
+            .env_remove("LOCAL_MODEL_URL");
         let script = repository().join("examples").join(name).join("script.json");
         let gemini = script.exists().then(|| {
             let script = std::fs::read_to_string(script).unwrap();
@@ -65,12 +64,7 @@ impl Example {
                 .env("GEMINI_API_KEY", "none");
         }
         let mut child = command.spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut lines = stdout.lines().map_while(Result::ok);
-        let address = lines.find_map(|line| {
-            let address = line.strip_prefix("listening on http://")?;
-            address.parse().ok()
-        });
+        let address = launcher::wait_until_listening(&mut child);
         Self {
             address: address.unwrap_or_else(|| panic!("{name} did not start")),
             child,
@@ -125,8 +119,7 @@ impl Example {
 impl Drop for Example {
     fn drop(&mut self) {
         // TERM, so that the script ends what it started.
-        let end = format!("kill -TERM {}", self.child.id());
-        let _ = Command::new("sh").args(["-c", &end]).status();
+        launcher::signal(self.child.id(), "TERM");
         let _ = self.child.wait();
     }
 }
@@ -176,13 +169,13 @@ fn guide_is_the_example_and_its_file_is_short() {
     let version = pinned["devDependencies"][package].as_str().unwrap();
     assert!(file.contains(&format!("{package}@{version}")), "{file}");
     // It passes the check that the guide names next.
-    let told = adk_stream(&["check", "--offline"])
+    let printed = adk_stream(&["check", "--offline"])
         .file("adk-stream.toml", &file)
         .variable("GEMINI_API_KEY", "none")
         .answered();
     assert!(
-        told.starts_with("agent files\n  model gemini:gemini-flash-latest\n"),
-        "{told}"
+        printed.starts_with("agent files\n  model gemini:gemini-flash-latest\n"),
+        "{printed}"
     );
 }
 

@@ -186,7 +186,7 @@ fn check_says_what_is_wrong_and_what_the_model_gets() {
     let ask = "ask = 'Refund order {{input.order}}?'";
     let tool = refund_tool("refund", &format!("http://{address}/plain"), "", ask);
     let toml = format!("{AGENT}tools = ['refund']\n{}{tool}", model(gemini()));
-    let told = with_file(&["check"], &toml).answered();
+    let printed = with_file(&["check"], &toml).answered();
     for line in [
         "agent shop",
         "  model main",
@@ -197,9 +197,9 @@ fn check_says_what_is_wrong_and_what_the_model_gets() {
         "  reached model main: it takes the key",
         "  reached http://127.0.0.1:",
     ] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(printed.contains(line), "{line}: {printed}");
     }
-    assert!(!told.contains("k3y"), "{told}");
+    assert!(!printed.contains("k3y"), "{printed}");
     let wrong = toml
         .replace("'refund']", "'refnd']")
         .replace("ask = ", "aks = ");
@@ -260,9 +260,9 @@ fn check_names_the_place_of_everything_that_it_does_not_reach() {
     // A route that answers is there, whatever it answers to a GET.
     let route = serve_http(|_| answer(405, &json!({})));
     let toml = format!("[agents.route.ai-sdk]\nurl = 'http://{route}/api/chat'\n");
-    let told = with_file(&["check"], &toml).answered();
+    let printed = with_file(&["check"], &toml).answered();
     let reached = format!("  reached ai-sdk http://{route}/api/chat: it answers\n");
-    assert!(told.contains(&reached), "{told}");
+    assert!(printed.contains(&reached), "{printed}");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn file_of_init_is_served() {
         "--tools",
         &format!("python3 {server}"),
     ]);
-    let path = init.folder.path().join("adk-stream.toml");
+    let path = init.folder().join("adk-stream.toml");
     let (_, folder) = init.answered_in();
     let toml = std::fs::read_to_string(&path).unwrap();
     drop(folder);
@@ -316,7 +316,7 @@ fn init_writes_a_file_that_passes_check_and_overwrites_nothing() {
         "made.toml",
     ];
     let start = with_file(&arguments, "");
-    let path = start.folder.path().join("made.toml");
+    let path = start.folder().join("made.toml");
     let (said, folder) = start.answered_in();
     assert!(said.starts_with("wrote made.toml\n"), "{said}");
     let text = std::fs::read_to_string(&path).unwrap();

@@ -78,11 +78,11 @@ fn gemini_calls_a_tool_of_ours_and_gets_its_output() {
         saying(call),
         saying(json!([{"text": "It is cloudy."}])),
     ]);
-    let told = "Be brief.\n";
+    let instruction = "Be brief.\n";
     let mut server = serve(&url)
         .variable("ADK_STREAM_DEMO_TOOLS", "true")
-        .file("told.txt", told)
-        .variable("ADK_STREAM_SYSTEM_INSTRUCTION", "@told.txt")
+        .file("instruction.txt", instruction)
+        .variable("ADK_STREAM_SYSTEM_INSTRUCTION", "@instruction.txt")
         .running();
     let stream = say(&server, "What is the weather in Tokyo?");
     for piece in [
@@ -206,8 +206,8 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
     // The model gets what was wrong with each, in short.
     requests.recv().unwrap();
     let (_, second) = requests.recv().unwrap();
-    let told = second["contents"].as_array().unwrap().last().unwrap();
-    let told = told["parts"].as_array().unwrap();
+    let results = second["contents"].as_array().unwrap().last().unwrap();
+    let results = results["parts"].as_array().unwrap();
     let why = [
         "an object",
         "__proto__",
@@ -216,12 +216,12 @@ fn input_that_could_not_be_shown_as_it_runs_is_refused_before_anybody_is_asked()
         "/description",
         "too large",
     ];
-    for (part, why) in told.iter().zip(why) {
+    for (part, why) in results.iter().zip(why) {
         let error = &part["functionResponse"]["response"]["error"];
         let error = error.as_str().unwrap();
         assert!(error.contains(why) && error.len() < 500, "{why}: {error}");
     }
-    assert_eq!(told.len(), hostile.len());
+    assert_eq!(results.len(), hostile.len());
 }
 
 #[test]

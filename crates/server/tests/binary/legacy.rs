@@ -24,28 +24,28 @@ fn serve(more: &[&str]) -> Server {
 
 /// What a turn said.
 #[derive(Default)]
-struct Heard {
+struct Played {
     order: Vec<String>,
     calls: Vec<(String, Value)>,
     errors: Vec<String>,
 }
 
 /// Plays a scenario: types its prompt, and answers as it says.
-fn play(client: &mut Client, scenario: &Scenario) -> Heard {
+fn play(client: &mut Client, scenario: &Scenario) -> Played {
     let messages = json!([{"role": "user", "content": scenario.prompt}]);
     client.send(&json!({"type": "message", "messages": messages, "trigger": "submit-message"}));
     let mut answers = scenario.answers.iter();
-    let mut heard = Heard::default();
+    let mut recorded = Played::default();
     let mut location = None;
     loop {
         let frame = ServerFrame::from_text(&client.next().unwrap()).unwrap();
         let ServerFrame::Chunk(chunk) = frame else {
-            heard.order.push("[DONE]".to_owned());
-            return heard;
+            recorded.order.push("[DONE]".to_owned());
+            return recorded;
         };
         let name = chunk.type_name().into_owned();
-        if !(name.ends_with("-delta") && heard.order.last() == Some(&name)) {
-            heard.order.push(name);
+        if !(name.ends_with("-delta") && recorded.order.last() == Some(&name)) {
+            recorded.order.push(name);
         }
         match chunk {
             Chunk::ToolInputAvailable(call) => {
@@ -58,7 +58,7 @@ fn play(client: &mut Client, scenario: &Scenario) -> Heard {
                 if call.tool_name == "get_location" {
                     location = Some(call.tool_call_id.clone());
                 }
-                heard.calls.push((call.tool_name, call.input));
+                recorded.calls.push((call.tool_name, call.input));
             }
             Chunk::ToolApprovalRequest(request) => {
                 let approved = match answers.next().map(String::as_str) {
@@ -79,7 +79,7 @@ fn play(client: &mut Client, scenario: &Scenario) -> Heard {
                 let messages = json!([{"role": "user", "parts": parts}]);
                 client.send(&json!({"type": "message", "messages": messages}));
             }
-            Chunk::ToolOutputError(error) => heard.errors.push(error.error_text),
+            Chunk::ToolOutputError(error) => recorded.errors.push(error.error_text),
             _ => {}
         }
     }
@@ -107,21 +107,25 @@ fn every_scenario_has_the_order_of_the_legacy_bridge() {
     for scenario in scenarios {
         let is_hasty = scenario.answers.iter().any(|answer| answer == "none");
         let server = if is_hasty { &hasty } else { &patient };
-        let heard = play(&mut server.connect("/live"), scenario);
+        let recorded = play(&mut server.connect("/live"), scenario);
         assert_eq!(
-            merged(&heard.order),
+            merged(&recorded.order),
             merged(&scenario.order),
             "{}",
             scenario.name
         );
-        assert!(heard.order[1].starts_with("reasoning"), "{}", scenario.name);
-        assert_eq!(heard.errors, scenario.errors, "{}", scenario.name);
+        assert!(
+            recorded.order[1].starts_with("reasoning"),
+            "{}",
+            scenario.name
+        );
+        assert_eq!(recorded.errors, scenario.errors, "{}", scenario.name);
         let expected: Vec<(String, Value)> = scenario
             .calls
             .iter()
             .map(|call| (call.tool.clone(), in_our_letters(&call.input)))
             .collect();
-        assert_eq!(heard.calls, expected, "{}", scenario.name);
+        assert_eq!(recorded.calls, expected, "{}", scenario.name);
         played += 1;
     }
     assert_eq!(played, 7);
@@ -292,17 +296,17 @@ fn page_that_types_over_a_question_gets_its_new_message_alone() {
         }
     }
     say(&mut client, "What is the weather in Oslo?");
-    let mut told = Vec::new();
+    let mut frames = Vec::new();
     loop {
         match chunk(&mut client) {
             ServerFrame::Done => break,
-            frame => told.push(frame.to_text()),
+            frame => frames.push(frame.to_text()),
         }
     }
-    assert!(told[0].contains(r#""type":"start""#), "{}", told[0]);
-    let of_old: Vec<_> = told.iter().filter(|text| text.contains(&call)).collect();
+    assert!(frames[0].contains(r#""type":"start""#), "{}", frames[0]);
+    let of_old: Vec<_> = frames.iter().filter(|text| text.contains(&call)).collect();
     assert!(of_old.is_empty(), "{of_old:?}");
-    assert!(told.last().unwrap().contains(r#""type":"finish""#));
+    assert!(frames.last().unwrap().contains(r#""type":"finish""#));
     client.send(&json!({"type": "ping", "timestamp": 1}));
     assert!(client.next().unwrap().contains("pong"));
 }

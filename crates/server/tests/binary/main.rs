@@ -36,6 +36,7 @@ mod frames;
 mod gemini;
 mod golden;
 mod guard;
+mod guide;
 mod healthcheck;
 mod history;
 mod legacy;

@@ -207,10 +207,10 @@ fn broken_arguments_are_shown_and_the_model_tries_again() {
         assert_eq!(server.get("/api/wallet").json()["payments"], json!([]));
         requests.recv().unwrap();
         let (_, second) = requests.recv().unwrap();
-        let told = second.to_string();
+        let request_text = second.to_string();
         assert!(
-            told.contains("the arguments are not valid JSON: EOF"),
-            "{told}"
+            request_text.contains("the arguments are not valid JSON: EOF"),
+            "{request_text}"
         );
     }
 }
@@ -229,8 +229,11 @@ fn call_to_a_tool_that_does_not_exist_is_shown_and_reported_to_the_model() {
         assert_eq!(words(&chunks), "There is none.");
         requests.recv().unwrap();
         let (_, second) = requests.recv().unwrap();
-        let told = second.to_string();
-        assert!(told.contains("There is no tool launch_rocket."), "{told}");
+        let request_text = second.to_string();
+        assert!(
+            request_text.contains("There is no tool launch_rocket."),
+            "{request_text}"
+        );
     }
 }
 
@@ -252,8 +255,8 @@ fn calls_with_one_id_are_two_calls_for_the_page_and_for_the_model() {
         requests.recv().unwrap();
         let (_, second) = requests.recv().unwrap();
         // The first keeps its id; each is named by its call and by its result.
-        let told = second.to_string();
-        assert_eq!(told.matches("\"a\"").count(), 2, "{told}");
+        let request_text = second.to_string();
+        assert_eq!(request_text.matches("\"a\"").count(), 2, "{request_text}");
     }
 }
 

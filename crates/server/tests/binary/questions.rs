@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::guide;
 use crate::process::{Server, serve};
 
 /// Has the demo ask for a table in a chat of this id, and gives the question as the list has it.
@@ -96,6 +97,35 @@ fn question_is_listed_with_its_schema_and_answered_with_data() {
     let message = answer_of(&server, "c1");
     assert_eq!(call(&message, "ask_user")["output"], table());
     assert_eq!(call(&message, "book_table")["output"]["people"], 4);
+}
+
+#[test]
+fn question_is_answered_and_refused_as_documented() {
+    let server = serve();
+    let asked = ask_for_a_table(&server, "c1");
+    // As docs/http.md has it.
+    let command = guide::block("sh", "/api/approvals/APPROVAL_ID");
+    let body = command
+        .split("-d '")
+        .nth(1)
+        .and_then(|rest| rest.split('\'').next());
+    let body = body.unwrap();
+    let body = body.replace("DIGEST", asked["digest"].as_str().unwrap());
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let answer = |body: &Value| server.post(&path(&asked), &[], &body.to_string());
+
+    let mut partial = body.clone();
+    partial["answer"].as_object_mut().unwrap().remove("people");
+    let refused = answer(&partial);
+    assert_eq!(refused.status, 400);
+    let documented = guide::block("json", "\"invalid_answer\"");
+    let documented: Value = serde_json::from_str(&documented).unwrap();
+    let fields = |body: &Value| body["error"]["fields"].clone();
+    assert_eq!(fields(&refused.json()), fields(&documented));
+
+    let taken = answer(&body);
+    assert_eq!(taken.status, 200, "{:?}", taken.json());
+    assert_eq!(taken.json()["answer"], table());
 }
 
 #[test]

@@ -158,12 +158,12 @@ fn a_window_is_handed_over_and_the_text_comes_elsewhere() {
     let mut leaving = over_database(&cluster, "50");
     let staying = over_database(&cluster, "0");
     std::thread::scope(|scope| {
-        let told = scope.spawn(|| say(&leaving, "c1", "take your time"));
+        let streamed = scope.spawn(|| say(&leaving, "c1", "take your time"));
         while staying.get("/api/chat/c1").status != 200 {}
         leaving.signal("TERM");
-        let told = told.join().unwrap();
-        assert!(told.contains("handed_over: "), "{told}");
-        assert!(!told.contains("word-200"), "{told}");
+        let streamed = streamed.join().unwrap();
+        assert!(streamed.contains("handed_over: "), "{streamed}");
+        assert!(!streamed.contains("word-200"), "{streamed}");
     });
     let chat = finished(&staying, "c1").to_string();
     assert!(chat.contains("word-200"), "{chat}");

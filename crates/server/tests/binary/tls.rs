@@ -84,7 +84,7 @@ fn with_tls(arguments: &[&str]) -> Start {
 /// A server with this certificate.
 fn serve(certificate: &Certificate, arguments: &[&str]) -> Server {
     let start = with_tls(arguments);
-    certificate.write(start.folder.path());
+    certificate.write(start.folder());
     start.running()
 }
 
@@ -133,7 +133,7 @@ fn requests_streams_and_sockets_are_served() {
 fn certificate_is_replaced_without_a_restart() {
     let (first, second) = (Certificate::new(), Certificate::new());
     let start = with_tls(&[]);
-    let folder = start.folder.path().to_owned();
+    let folder = start.folder().to_owned();
     first.write(&folder);
     let mut server = start.running();
     let mut early = first.connect(server.address);
@@ -243,7 +243,7 @@ fn what_is_wrong_with_the_files_is_said_at_the_start() {
 fn health_is_checked_whatever_name_the_certificate_has() {
     let certificate = Certificate::new();
     let start = with_tls(&[]);
-    let folder = start.folder.path().to_owned();
+    let folder = start.folder().to_owned();
     certificate.write(&folder);
     let server = start.running();
     let check = |name: &str| {

@@ -131,11 +131,11 @@ fn turn_with_an_approval_is_one_tree_though_its_server_is_killed() {
     assert!(second.links.contains(&first.id), "{second:?}");
     assert!(second.from >= first.to, "the wait is in neither");
     let steps = named(&spans, "generate_content");
-    let [asked, told] = steps[..] else {
+    let [asked, answered] = steps[..] else {
         panic!("{spans:#?}")
     };
-    assert_eq!((&asked.parent, &told.parent), (&first.id, &second.id));
-    for step in [asked, told] {
+    assert_eq!((&asked.parent, &answered.parent), (&first.id, &second.id));
+    for step in [asked, answered] {
         assert_eq!(step.attribute("gen_ai.provider.name"), "gcp.gemini");
         assert_eq!(step.attribute("gen_ai.usage.input_tokens"), "1");
         assert_eq!(step.attribute("gen_ai.usage.output_tokens"), "2");
@@ -159,7 +159,7 @@ fn turn_with_an_approval_is_one_tree_though_its_server_is_killed() {
     assert_eq!(spans.len(), 6, "{spans:#?}");
 
     let parent = |span: &Seen| format!("00-{TRACE}-{}-01", span.id);
-    assert_eq!(*to_model.lock().unwrap(), [parent(asked), parent(told)]);
+    assert_eq!(*to_model.lock().unwrap(), [parent(asked), parent(answered)]);
     assert_eq!(*to_shop.lock().unwrap(), [parent(call)]);
     // Nobody asked for contents.
     for words in ["A-4711", "Refund ", "Done."] {

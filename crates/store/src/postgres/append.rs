@@ -24,12 +24,12 @@ pub(super) struct Append {
     kind: String,
     actor: String,
     events: String,
-    marks: Vec<Mark>,
+    rows: Vec<IndexRow>,
 }
 
 /// What an append leaves in the indexes, in the order of its events.
 #[derive(Debug)]
-enum Mark {
+enum IndexRow {
     TurnOpened {
         title: Option<String>,
     },
@@ -59,28 +59,28 @@ impl Append {
         expected_seq: u64,
         entry: NewEntry,
     ) -> Result<Self, StoreError> {
-        let mut marks = Vec::new();
+        let mut rows = Vec::new();
         for change in index::changes(&entry.events) {
-            marks.push(match change {
+            rows.push(match change {
                 Change::ChatOpened { .. } => continue,
-                Change::TurnOpened { message } => Mark::TurnOpened {
+                Change::TurnOpened { message } => IndexRow::TurnOpened {
                     title: message.and_then(title::of_message),
                 },
-                Change::TurnEnded { status } => Mark::TurnEnded {
+                Change::TurnEnded { status } => IndexRow::TurnEnded {
                     ended: ended(status),
                 },
-                Change::CallMade { call } => Mark::CallMade {
+                Change::CallMade { call } => IndexRow::CallMade {
                     id: call.id.to_string(),
                     call: encode("a call", call)?,
                 },
-                Change::GateOpened { turn, gate } => Mark::GateOpened {
+                Change::GateOpened { turn, gate } => IndexRow::GateOpened {
                     id: gate.id.to_string(),
                     turn: turn.to_string(),
                     call: gate.call.to_string(),
                     gate: encode("a gate", gate)?,
                     expires: gate.expires.map(from_at),
                 },
-                Change::GateClosed { gate, decision } => Mark::GateClosed {
+                Change::GateClosed { gate, decision } => IndexRow::GateClosed {
                     id: gate.to_string(),
                     decision: encode("a decision", decision)?,
                 },
@@ -93,7 +93,7 @@ impl Append {
             chat,
             expected_seq,
             entry,
-            marks,
+            rows,
         };
         append.refuse_nul()?;
         Ok(append)
@@ -101,11 +101,15 @@ impl Append {
 
     /// PostgreSQL has no text with a NUL in it. In JSON there is none, since there it is escaped.
     fn refuse_nul(&self) -> Result<(), StoreError> {
-        let ids = self.marks.iter().flat_map(|mark| match mark {
+        let ids = self.rows.iter().flat_map(|row| match row {
             // A title has no control characters.
-            Mark::TurnOpened { .. } | Mark::TurnEnded { .. } => [""; 3],
-            Mark::CallMade { id, .. } | Mark::GateClosed { id, .. } => [id.as_str(), "", ""],
-            Mark::GateOpened { id, turn, call, .. } => [id.as_str(), turn.as_str(), call.as_str()],
+            IndexRow::TurnOpened { .. } | IndexRow::TurnEnded { .. } => [""; 3],
+            IndexRow::CallMade { id, .. } | IndexRow::GateClosed { id, .. } => {
+                [id.as_str(), "", ""]
+            }
+            IndexRow::GateOpened { id, turn, call, .. } => {
+                [id.as_str(), turn.as_str(), call.as_str()]
+            }
         });
         let owner = self.owner().map(Principal::as_str);
         let turn = index::turn(&self.entry.events).map(TurnId::as_str);
@@ -136,11 +140,13 @@ impl Append {
     /// The ids of its calls and of its gates, which must not be those of another chat.
     pub(super) fn unique_ids(&self) -> (Vec<&str>, Vec<&str>) {
         let (mut calls, mut gates) = (Vec::new(), Vec::new());
-        for mark in &self.marks {
-            match mark {
-                Mark::CallMade { id, .. } => calls.push(id.as_str()),
-                Mark::GateOpened { id, .. } => gates.push(id.as_str()),
-                Mark::GateClosed { .. } | Mark::TurnOpened { .. } | Mark::TurnEnded { .. } => {}
+        for row in &self.rows {
+            match row {
+                IndexRow::CallMade { id, .. } => calls.push(id.as_str()),
+                IndexRow::GateOpened { id, .. } => gates.push(id.as_str()),
+                IndexRow::GateClosed { .. }
+                | IndexRow::TurnOpened { .. }
+                | IndexRow::TurnEnded { .. } => {}
             }
         }
         (calls, gates)
@@ -314,8 +320,8 @@ impl<'a> Group<'a> {
         let (seq, owner) = (place.seq, place.owner.clone());
         self.touch(chat, is_new, from_at(append.entry.at));
         self.batch.entries.push(append, seq);
-        for mark in &append.marks {
-            self.mark(append, mark, &owner);
+        for row in &append.rows {
+            self.index(append, row, &owner);
         }
         Ok(Appended::Ok { seq })
     }
@@ -342,21 +348,21 @@ impl<'a> Group<'a> {
         touched.find(|touched| touched.chat == chat)
     }
 
-    fn mark(&mut self, append: &'a Append, mark: &'a Mark, owner: &str) {
+    fn index(&mut self, append: &'a Append, row: &'a IndexRow, owner: &str) {
         let chat = append.chat.as_str();
-        match mark {
-            Mark::TurnOpened { title } => {
+        match row {
+            IndexRow::TurnOpened { title } => {
                 if let Some(touched) = self.touched(chat) {
                     touched.active = Some(from_at(append.entry.at));
                     touched.title = touched.title.or(title.as_deref());
                 }
             }
-            Mark::TurnEnded { ended } => {
+            IndexRow::TurnEnded { ended } => {
                 if let Some(touched) = self.touched(chat) {
                     touched.ended = Some(*ended);
                 }
             }
-            Mark::CallMade { id, call } => {
+            IndexRow::CallMade { id, call } => {
                 if self.seen.insert((Seen::Call, chat, id)) {
                     let calls = &mut self.batch.calls;
                     calls.id.push(id);
@@ -364,7 +370,7 @@ impl<'a> Group<'a> {
                     calls.call.push(call);
                 }
             }
-            Mark::GateOpened {
+            IndexRow::GateOpened {
                 id,
                 turn,
                 call,
@@ -383,7 +389,7 @@ impl<'a> Group<'a> {
                     gates.expires.push(*expires);
                 }
             }
-            Mark::GateClosed { id, decision } => {
+            IndexRow::GateClosed { id, decision } => {
                 let is_opened_here = self.seen.contains(&(Seen::Gate, chat, id));
                 let (seen, closings) = match is_opened_here {
                     true => (Seen::ClosedAfter, &mut self.batch.closed_after),

@@ -23,7 +23,7 @@ pub(super) struct Link {
     status: Mutex<Status>,
     /// Room for calls.
     pub(super) calls: Semaphore,
-    /// Told when a call got no answer: is the server still there?
+    /// Notified when a call got no answer: is the server still there?
     pub(super) suspicion: Notify,
 }
 

@@ -164,8 +164,8 @@ async fn answers_become_outputs_and_errors_that_a_model_reads() {
     }
     let reaction = Answer(404, text, "no such order".to_owned());
     let server = TestServer::start([reaction]).await;
-    let told = error(run(refund(&server, Repeat::Never)).await);
-    assert_eq!(told, "The server answered 404 Not Found: no such order");
+    let message = error(run(refund(&server, Repeat::Never)).await);
+    assert_eq!(message, "The server answered 404 Not Found: no such order");
 }
 
 #[tokio::test]
@@ -177,10 +177,10 @@ async fn answer_that_repeats_a_secret_is_shown_without_it() {
         let mut tool = refund(&server, Repeat::Never);
         let secret = Template::default().with_secret(Secret::new("s3cret-token"));
         tool.request = tool.request.with_header("X-Api-Key", secret).unwrap();
-        let told = format!("{:?}", run(tool).await);
+        let message = format!("{:?}", run(tool).await);
         assert!(
-            told.contains("you sent …") && !told.contains("s3cret"),
-            "{told}"
+            message.contains("you sent …") && !message.contains("s3cret"),
+            "{message}"
         );
     }
 }
@@ -247,8 +247,11 @@ async fn request_that_changes_nothing_fails_rather_than_being_unknown() {
         server.address
     );
     tool.request = Request::new("GET", &url, Named::ByOperator).unwrap();
-    let told = error(run(tool).await);
-    assert!(told.contains("500 Internal Server Error: oops"), "{told}");
+    let message = error(run(tool).await);
+    assert!(
+        message.contains("500 Internal Server Error: oops"),
+        "{message}"
+    );
     assert_eq!(server.seen().len(), 4);
 }
 
@@ -298,8 +301,8 @@ async fn lookup_says_what_became_of_a_call() {
     // The server failed and says that nothing happened.
     let missing = Answer(404, "", String::new());
     let server = TestServer::start([Answer(500, "", String::new()), missing.clone()]).await;
-    let told = error(run(with_lookup(&server)).await);
-    assert_eq!(told, "The server failed, and the call had no effect.");
+    let message = error(run(with_lookup(&server)).await);
+    assert_eq!(message, "The server failed, and the call had no effect.");
     // A cut request may still be under way, so that nothing is there says nothing.
     let server = TestServer::start([Cut, missing]).await;
     assert_eq!(run(with_lookup(&server)).await, UNKNOWN);
@@ -328,8 +331,11 @@ async fn redirects_are_followed_only_where_they_may_be_and_only_to_the_same_host
         let server = TestServer::start([Answer(307, location, String::new()), ok("{}")]).await;
         let mut tool = refund(&server, Repeat::Never);
         tool.redirects = redirects;
-        let told = error(run(tool).await);
-        assert!(told.contains("a redirect that is not followed"), "{told}");
+        let message = error(run(tool).await);
+        assert!(
+            message.contains("a redirect that is not followed"),
+            "{message}"
+        );
         assert_eq!(server.seen().len(), 1);
     }
     assert!(elsewhere.seen().is_empty());
@@ -370,9 +376,9 @@ async fn name_with_a_private_address_is_not_connected_to() {
     ] {
         let (outcome, _) =
             run_again(tool("shop.example"), &with_addresses(addresses), Vec::new()).await;
-        let told = error(outcome);
+        let message = error(outcome);
         assert_eq!(
-            told, "The server's address is not one that this tool may reach.",
+            message, "The server's address is not one that this tool may reach.",
             "{addresses:?}"
         );
     }

@@ -2,7 +2,7 @@
 
 use super::call_state::{CallState, Phase};
 use super::{GateState, Turn};
-use crate::agent::{Asked, OwnCall};
+use crate::agent::{OwnCall, OwnQuestion};
 use crate::call::{Call, Place};
 use crate::gate::{Gate, GateKind};
 use crate::id::CallId;
@@ -111,7 +111,7 @@ impl Turn {
     }
 
     /// What the agent asked last of a call of its own.
-    fn asked(&self, id: &CallId) -> Option<Asked> {
+    fn asked(&self, id: &CallId) -> Option<OwnQuestion> {
         let mut gates = self.gates.iter().rev();
         let is_asked = |state: &&GateState| match state.gate.kind {
             GateKind::Approval { .. } => state.gate.call == *id,
@@ -119,7 +119,7 @@ impl Turn {
             GateKind::ToolApproval { .. } | GateKind::ClientCall => false,
         };
         let state = gates.find(is_asked)?;
-        Some(Asked {
+        Some(OwnQuestion {
             token: state.gate.token.clone(),
             decision: state.decision.clone(),
         })

@@ -20,7 +20,7 @@ export class FrameCounter {
       onerror: ((event: never) => void) | null = null;
       onclose: ((event: never) => void) | null = null;
       readonly #socket: WebSocket;
-      #isDeaf = false;
+      #isBlocked = false;
 
       constructor(url: string, protocols?: string | string[]) {
         counter.sockets++;
@@ -30,8 +30,8 @@ export class FrameCounter {
         this.#socket.onclose = event => this.onclose?.(event as never);
         this.#socket.onmessage = event => {
           const frame: DeliveredFrame = JSON.parse(event.data);
-          this.#isDeaf ||= !counter.allow(counter.delivered.length, frame);
-          if (!this.#isDeaf) {
+          this.#isBlocked ||= !counter.allow(counter.delivered.length, frame);
+          if (!this.#isBlocked) {
             counter.delivered.push(frame);
             this.onmessage?.(event as never);
           }

@@ -235,7 +235,7 @@ export class Api {
 
   async #send(body: object): Promise<Response> {
     const socket = await this.socket();
-    const told = new Promise<Response>((resolve, reject) => {
+    const refusal = new Promise<Response>((resolve, reject) => {
       let text = '';
       socket.on('message', data => {
         const frame = JSON.parse(String(data)) as ReceivedFrame;
@@ -251,7 +251,7 @@ export class Api {
     });
     const envelope = { type: 'send', requestId: 'request-1', headers: {}, body: {} };
     socket.send(JSON.stringify({ ...envelope, ...body }));
-    return told.finally(() => socket.close());
+    return refusal.finally(() => socket.close());
   }
 
   /** As a plain client of the legacy dialect, which reads a turn to its end or its next question. */

@@ -83,11 +83,11 @@ export class LegacyConnection extends Connection {
         }
       }
       // However many answers there are, one stream lasts for the whole turn.
-      const isTold =
+      const isShown =
         about !== undefined &&
         (this.#awaited.includes(about) ||
           this.openStreams.some(({ messageId }) => messageId === about));
-      if (!isTold) {
+      if (!isShown) {
         this.#awaited.push(about ?? newTurn);
       }
     });

@@ -52,7 +52,7 @@ export class LegacyPage implements ChatPage {
   readonly #style: Style;
   readonly #folds = new Map<string, MessageFold>();
   /** Texts and thoughts that came, by message: what is repeated is not shown again. */
-  readonly #told = new Map<string, Set<string>>();
+  readonly #shown = new Map<string, Set<string>>();
   /** Messages that were cut off by an edit or a regeneration. */
   readonly #forgotten = new Set<string>();
   /** What comes and what the page does, in the order in which it happened. */
@@ -238,7 +238,7 @@ export class LegacyPage implements ChatPage {
     if (chunk.type === 'error') {
       return;
     }
-    if (this.#isTold(stream, chunk)) {
+    if (this.#isShown(stream, chunk)) {
       return;
     }
     this.#tell(stream, chunk);
@@ -264,9 +264,9 @@ export class LegacyPage implements ChatPage {
   };
 
   /** Whether the page has it: a stream may repeat a turn, from its last question on. */
-  #isTold({ messageId, isRepeat }: TurnStream, chunk: Chunk): boolean {
+  #isShown({ messageId, isRepeat }: TurnStream, chunk: Chunk): boolean {
     const { type, id, toolCallId, approvalId } = chunk;
-    const told = this.#told.get(messageId);
+    const shown = this.#shown.get(messageId);
     switch (type) {
       case 'start-step':
       case 'finish-step':
@@ -274,27 +274,27 @@ export class LegacyPage implements ChatPage {
         return isRepeat;
       case 'tool-input-start':
       case 'tool-input-available':
-        return isRepeat && (told?.has(`input of ${toolCallId}`) ?? false);
+        return isRepeat && (shown?.has(`input of ${toolCallId}`) ?? false);
       case 'tool-approval-request':
-        return told?.has(String(approvalId)) ?? false;
+        return shown?.has(String(approvalId)) ?? false;
       case 'tool-output-available':
       case 'tool-output-error':
-        return told?.has(`output of ${toolCallId}`) ?? false;
+        return shown?.has(`output of ${toolCallId}`) ?? false;
       default:
-        return isRepeat && typeof id === 'string' && (told?.has(id) ?? false);
+        return isRepeat && typeof id === 'string' && (shown?.has(id) ?? false);
     }
   }
 
   #tell({ messageId }: TurnStream, { type, id, toolCallId, approvalId, preliminary }: Chunk): void {
-    const told = this.#toldOf(messageId);
+    const shown = this.#shownOf(messageId);
     if (type === 'text-end' || type === 'reasoning-end') {
-      told.add(String(id));
+      shown.add(String(id));
     } else if (type === 'tool-approval-request') {
-      told.add(String(approvalId));
+      shown.add(String(approvalId));
     } else if (type === 'tool-input-available') {
-      told.add(`input of ${toolCallId}`);
+      shown.add(`input of ${toolCallId}`);
     } else if (type.startsWith('tool-output-') && preliminary !== true) {
-      told.add(`output of ${toolCallId}`);
+      shown.add(`output of ${toolCallId}`);
     }
   }
 
@@ -303,16 +303,16 @@ export class LegacyPage implements ChatPage {
     for (const message of messages) {
       for (const { toolCallId, state, preliminary } of toolParts(message)) {
         if (state.startsWith('output-') && preliminary !== true) {
-          this.#toldOf(message.id).add(`output of ${toolCallId}`);
+          this.#shownOf(message.id).add(`output of ${toolCallId}`);
         }
       }
     }
   }
 
-  #toldOf(messageId: string): Set<string> {
-    const told = this.#told.get(messageId) ?? new Set();
-    this.#told.set(messageId, told);
-    return told;
+  #shownOf(messageId: string): Set<string> {
+    const shown = this.#shown.get(messageId) ?? new Set();
+    this.#shown.set(messageId, shown);
+    return shown;
   }
 
   /** The call that a question was about; the page may show a later question of it by now. */

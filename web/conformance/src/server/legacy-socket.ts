@@ -48,7 +48,7 @@ export class LegacySocket {
     this.#socket = socket;
     this.#wrapping = wrapping;
     this.#onFrame = onFrame;
-    socket.on('message', data => this.#hear(String(data)));
+    socket.on('message', data => this.#receive(String(data)));
     this.closed = new Promise(resolve => {
       socket.once('close', code => {
         this.#isClosed = true;
@@ -128,7 +128,7 @@ export class LegacySocket {
     return this.received.map(received => JSON.stringify(received)).join('\n');
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const received = read(text);
     if ('pong' in received) {
       this.#lastPong = Number(received.pong);

@@ -32,12 +32,12 @@ describe.each(apps)('%s', app => {
     expect(notes(...ids)).toHaveLength(ran.length);
     const requests = await asked(served.emulator);
     expect(requests).toHaveLength(2);
-    const told = ids.map((id, index) => {
+    const sent = ids.map((id, index) => {
       const denied = { error: reason === '' ? 'Denied' : `Denied: ${reason}` };
       const paid = { paid: index === 0 ? 'Ann' : 'Ben' };
       return `response ${id} ${JSON.stringify(approved[index] ? paid : denied)}`;
     });
-    expect(requests[1]?.slice(-2).sort()).toEqual(told.sort());
+    expect(requests[1]?.slice(-2).sort()).toEqual(sent.sort());
   }
 
   for (const { ann, ben } of answers) {

@@ -75,8 +75,8 @@ test.each(pages)('none is written after a no, on version $major over $transport'
   expect(outline(tab.messages)).toEqual([['files.write_file: output-denied']]);
   await expectServed(tab);
   expect(existsSync(note())).toBe(false);
-  const [, told] = await served.emulator.requests();
-  expect(JSON.stringify(told?.contents)).toContain('I have no tea');
+  const [, sent] = await served.emulator.requests();
+  expect(JSON.stringify(sent?.contents)).toContain('I have no tea');
 });
 
 test.each(pages)(

@@ -78,8 +78,8 @@ test.each(
 
   await expectDone(tab, 2);
   expect(await opened(tab)).toEqual(['seeded', 'seeded']);
-  const told = (await served.emulator.frames('received')).at(-1)?.clientContent?.turns;
-  expect(told?.map(({ parts }) => Object.keys(parts.at(-1) ?? {}))).toEqual([
+  const sent = (await served.emulator.frames('received')).at(-1)?.clientContent?.turns;
+  expect(sent?.map(({ parts }) => Object.keys(parts.at(-1) ?? {}))).toEqual([
     ['text'],
     ['functionCall'],
     ['functionResponse'],

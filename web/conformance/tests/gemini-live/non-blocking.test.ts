@@ -65,9 +65,9 @@ test.each(
       ['process_payment: output-available', 'process_payment: output-available'],
     ]);
     expectLastWord(other, /Sam[\s\S]*Hana/);
-    const told = await responses();
-    expect(told).toMatchObject([pending, pending, final, last]);
-    expect(told.slice(2).map(({ id }) => id)).toEqual(told.slice(0, 2).map(({ id }) => id));
+    const sent = await responses();
+    expect(sent).toMatchObject([pending, pending, final, last]);
+    expect(sent.slice(2).map(({ id }) => id)).toEqual(sent.slice(0, 2).map(({ id }) => id));
     expect(await opened(other)).toEqual(['seeded', 'kept']);
   },
 );
@@ -91,7 +91,7 @@ test.each(pages)('both are answered in the page, on version $major over $transpo
 });
 
 test.each(
-  [{ what: 'cut' }, { what: 'told to go away' }, { what: 'lost with the server' }].flatMap(loss =>
+  [{ what: 'cut' }, { what: 'asked to go away' }, { what: 'lost with the server' }].flatMap(loss =>
     pages.map(page => ({ ...loss, ...page })),
   ),
 )(
@@ -101,7 +101,7 @@ test.each(
     await resumable(tab);
     if (what === 'cut') {
       await served.emulator.act({ cut: {} });
-    } else if (what === 'told to go away') {
+    } else if (what === 'asked to go away') {
       await served.emulator.act({ goAway: { timeLeftSeconds: 50 } });
     } else {
       await served.server.crash();

@@ -244,9 +244,9 @@ test.each(pages)(
     await expectServed(tab);
     expect(await handles()).toEqual([false, true, false]);
     expect(await opened(tab)).toEqual(['seeded', 'seeded']);
-    const told = (await served.emulator.frames('received')).at(-1)?.clientContent?.turns;
-    expect(told?.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
-    expect(told?.[0]?.parts).toEqual([{ text: 'Hello' }]);
+    const sent = (await served.emulator.frames('received')).at(-1)?.clientContent?.turns;
+    expect(sent?.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
+    expect(sent?.[0]?.parts).toEqual([{ text: 'Hello' }]);
   },
 );
 
@@ -306,10 +306,10 @@ test.each(pages)(
     expect(tab.page.error).toBeUndefined();
     expectLastWord(tab, /Good morning to you/);
     await expectServed(tab);
-    const told = (await served.emulator.frames('received')).flatMap(({ clientContent }) =>
+    const sent = (await served.emulator.frames('received')).flatMap(({ clientContent }) =>
       clientContent === undefined ? [] : [clientContent.turns.map(({ role }) => role)],
     );
-    expect(told).toEqual([['user'], ['user'], ['user', 'model', 'user'], ['user']]);
+    expect(sent).toEqual([['user'], ['user'], ['user', 'model', 'user'], ['user']]);
     expect((await noted(tab)).length).toBeGreaterThan(0);
   },
 );

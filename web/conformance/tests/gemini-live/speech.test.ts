@@ -89,8 +89,8 @@ test.each(
 
   await expectSound(tab, { posts: 1 });
   expect(await receivedAudio()).toEqual(Array(3).fill('audio/pcm;rate=16000'));
-  const [[heard, question] = [], [said, answer] = []] = transcripts(tab.messages.at(-1));
-  expect([heard, said]).toEqual(['input', 'output']);
+  const [[input, question] = [], [said, answer] = []] = transcripts(tab.messages.at(-1));
+  expect([input, said]).toEqual(['input', 'output']);
   expect(question).toBe('Good morning to you');
   expect(answer).toMatch(/Good morning to you/);
   const sound = tab.data.flatMap(({ type, data }) => (type === 'data-pcm' ? [data as Pcm] : []));
@@ -136,8 +136,8 @@ test.each(majors)(
 
     await expectSound(tab, { posts: 2 });
     expect(await opened(tab)).toEqual(['seeded', 'seeded']);
-    const told = (await served.emulator.frames('received')).at(-1)?.clientContent?.turns;
-    expect(told).toMatchObject([
+    const sent = (await served.emulator.frames('received')).at(-1)?.clientContent?.turns;
+    expect(sent).toMatchObject([
       { role: 'user', parts: [{ text: 'Good morning to you' }] },
       { role: 'model', parts: [{ text: expect.stringMatching(/Good morning/) }] },
       { role: 'user', parts: [{ text: 'And in writing' }] },
@@ -183,7 +183,7 @@ test.each(majors)('a stop while somebody speaks, on version %s', async major => 
   const connection = tab.connection as SocketConnection;
   connection.sound({ type: 'audio_control', action: 'start', id: tab.id });
   connection.sound(pcm);
-  await until('it is heard', async () => (await receivedAudio()).length === 1);
+  await until('it is received', async () => (await receivedAudio()).length === 1);
   expect(await tab.api.stop(tab.id)).toBe(true);
   await tab.quiet();
   await tab.say('Good morning to you');

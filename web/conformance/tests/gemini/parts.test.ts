@@ -95,8 +95,8 @@ test.each(pages)(
     ]);
     expectLastWord(tab, /Sam[\s\S]*not to her/);
     await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
-    const [, told] = await withoutIds.emulator.requests();
-    expect(told?.contents?.at(-1)?.parts).toEqual([
+    const [, sent] = await withoutIds.emulator.requests();
+    expect(sent?.contents?.at(-1)?.parts).toEqual([
       { functionResponse: { name: 'process_payment', response: { output: expect.anything() } } },
       {
         functionResponse: {

@@ -16,7 +16,7 @@ const asked: Chunk[] = [
   { type: 'finish' },
 ];
 
-const told: Chunk[] = [
+const finished: Chunk[] = [
   { type: 'start', messageId: 'm1' },
   { type: 'tool-output-available', toolCallId: 'c1', output: {} },
   { type: 'start-step' },
@@ -41,7 +41,7 @@ async function kinds(sdk: '6' | '7', ...scripts: ScriptLine[][]): Promise<string
 }
 
 test.each(majors)('on version %s', async major => {
-  const good = eventStream({ chunks: told });
+  const good = eventStream({ chunks: finished });
   // Neither an output nor a step: the client asks for ever.
   const loop = eventStream({ chunks: [{ type: 'start', messageId: 'm1' }, { type: 'finish' }] });
   const stranger = good.replace('"c1"', '"c2"');

@@ -7,7 +7,7 @@ import { chunksOf } from '../../src/event-stream.ts';
 import { majors } from '../../src/sdk.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { pageTools } from './page-tools.ts';
-import { serve, transport } from './served.ts';
+import { serve } from './served.ts';
 import { expectPaid, expectSound, outline } from './sound.ts';
 
 const served = serve();
@@ -21,10 +21,8 @@ const cuts: [string, (tab: Tab) => Promise<void>][] = [
 function expectOwnMessage(tab: Tab, messageId: string | undefined) {
   expect(tab.messages.map(message => message.role)).toEqual(['user', 'assistant']);
   expect(tab.messages[1]?.id).toBe(messageId);
-  if (transport !== 'legacy') {
-    const [start] = chunksOf(tab.windows.at(-1)?.text ?? '');
-    expect(start).toMatchObject({ type: 'start', messageId });
-  }
+  const [start] = chunksOf(tab.windows.at(-1)?.text ?? '');
+  expect(start).toMatchObject({ type: 'start', messageId });
 }
 
 for (const [what, cut] of cuts) {

@@ -139,8 +139,8 @@ describe.each(cases)('$said, on version $major', ({ major, prompt, answers, stat
     await expectSound(tab, { posts: 2 });
     expect(tab.calls('process_payment')).toHaveLength(answers.length);
     // In the legacy dialect the page got a denial at once, as an error.
-    const told = transport === 'legacy' ? states[0]?.replace('denied', 'error') : states[0];
-    expect(outline(tab.messages)[0]?.[0]).toBe(told);
+    const expected = transport === 'legacy' ? states[0]?.replace('denied', 'error') : states[0];
+    expect(outline(tab.messages)[0]?.[0]).toBe(expected);
     expect(tab.text).toBe(textOf(chat.messages.at(-1)));
     await expectPaid(tab, paid);
   });

@@ -6,6 +6,7 @@ import { projectRoot } from '../../src/corpus.ts';
 import { majors } from '../../src/sdk.ts';
 import type { Json } from '../../src/stream.ts';
 import { toolName, toolParts } from '../../src/tool-part.ts';
+import { can } from './flow.ts';
 import { pageTools } from './page-tools.ts';
 import { agent, type Served, serve } from './served.ts';
 import { expectLastWord, expectPaid, expectServed, expectSound } from './sound.ts';
@@ -29,7 +30,8 @@ const servers: Record<Scenario['transport'], Served> = {
 };
 
 const answered = scenarios.filter(
-  ({ answers, transport }) => !answers.includes('none') && (transport === 'sse' || agent !== 'adk'),
+  ({ answers, transport }) =>
+    !answers.includes('none') && (transport === 'sse' || can('live-recordings')),
 );
 
 describe.each(answered)('$name', ({ transport, prompt, answers, calls }) => {

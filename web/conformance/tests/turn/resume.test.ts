@@ -42,7 +42,7 @@ flow('resume').each(majors)('any number of readers see the same, on version %s',
   await untilWordsCame(tab);
   const others = await Promise.all([1, 2, 3, 4, 5].map(() => served.reopen(tab)));
   const readers = others.map(other => other.resume());
-  await until('all hear the same', () =>
+  await until('all receive the same', () =>
     others.every(other => other.text.length > 100 && tab.text.startsWith(other.text)),
   );
   await tab.api.stop(tab.id);

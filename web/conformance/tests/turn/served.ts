@@ -7,7 +7,7 @@ import type { AgUiPlace } from '../../src/server/ag-ui-agent.ts';
 import type { AiSdkPlace } from '../../src/server/ai-sdk-route.ts';
 import { Api } from '../../src/server/api.ts';
 import type { LitellmPlace } from '../../src/server/litellm.ts';
-import { isAiSdk, Server, type ServerOptions } from '../../src/server/server.ts';
+import { Server, type ServerOptions } from '../../src/server/server.ts';
 import { type Another, Tab, type TabOptions } from '../../src/server/tab.ts';
 import { can, cell } from './flow.ts';
 
@@ -35,17 +35,17 @@ export const { agent } = cell;
 export const asksTogether = can('parallel-questions');
 
 /**
- * Whether a page runs its tool while somebody is asked about another call of the same step. Where an agent
- * with tools of its own asks, it can't: the client takes no notice of what runs there, and would send the
- * output for ever.
- */
-export const runsBeside = asksTogether && agent !== 'adk' && agent !== 'ag-ui' && !isAiSdk(agent);
-
-/**
  * Whether its client sends the output at once, although the question is open. Where a tool at ADK asks
  * the page, it does, and the question is asked once more.
  */
 export const sendsBeside = agent === 'adk-live';
+
+/**
+ * Whether a page runs its tool while somebody is asked about another call of the same step. Where an agent
+ * with tools of its own asks, it can't: the client takes no notice of what runs there, and would send the
+ * output for ever.
+ */
+export const runsBeside = can('page-tool-beside-question') || sendsBeside;
 
 export type Served = {
   readonly server: Server;
@@ -85,16 +85,16 @@ export function serve(options: ServerOptions = {}): Served {
     open(major, tabOptions = {}) {
       const { sends } = cell;
       const options = { server: this.server, major, transport, ...(sends && { sends }) };
-      return told(new Tab({ ...options, ...tabOptions }));
+      return logged(new Tab({ ...options, ...tabOptions }));
     },
     async reopen(tab, tabOptions = {}) {
-      return told(await tab.another(tabOptions));
+      return logged(await tab.another(tabOptions));
     },
   };
 }
 
 /** A test that fails prints what its tabs were sent. */
-function told(tab: Tab): Tab {
+function logged(tab: Tab): Tab {
   onTestFailed(() => {
     process.stderr.write(`\n${tab.id} on version ${tab.major}:\n${tab.story}\n`);
   });

@@ -13,6 +13,7 @@ import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
 import type { Chunk } from '../../src/stream.ts';
 import { callsOf, toolName, toolParts } from '../../src/tool-part.ts';
+import { can } from './flow.ts';
 import { transport } from './served.ts';
 
 export type Sound = {
@@ -52,7 +53,7 @@ export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = 
   expect(faults.filter(fault => !tolerated.includes(fault))).toEqual([]);
   expectNoTextTwice(tab.messages);
   const expected = [...tolerated, ...(expectedError === undefined ? [] : ['throws'])];
-  if (transport === 'legacy') {
+  if (!can('foreseen-requests')) {
     // No plain page has the predicates that loop here, and `valid` has judged the rest.
     expected.push('loops', 'invalid');
   }
@@ -60,7 +61,7 @@ export async function expectSound(tab: Tab, { posts, error, excuse, tolerated = 
   expect(findings.filter(({ kind }) => !expected.includes(kind))).toEqual([]);
   // A checker that has stopped at an error foresees nothing that comes after it, and one that is
   // checks a page without predicates does not foresee what that sends.
-  if (transport !== 'legacy' && !findings.some(({ kind }) => kind === 'throws')) {
+  if (can('foreseen-requests') && !findings.some(({ kind }) => kind === 'throws')) {
     expect(requests, 'requests as our checker foresees them').toBe(posts - tab.unforeseen);
   }
 }

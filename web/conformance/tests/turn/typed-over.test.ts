@@ -140,7 +140,7 @@ flow('asking-tool').each(majors)(
 );
 
 test.each(majors)(
-  'the answer is sent by hand, and told what was decided, on version %s',
+  'the answer is sent by hand, and gets what was decided, on version %s',
   async major => {
     const tab = served.open(major);
     await typeOver(tab, 'Send $20 to Sam');
@@ -149,7 +149,7 @@ test.each(majors)(
     // The client sends it about the older message, and continues with that one.
     await tab.sendAnswers();
 
-    if (transport !== 'legacy') {
+    if (can('message-id')) {
       expect(tab.connection.posts[2]?.messageId).toBe(tab.messages[1]?.id);
     }
     await expectSound(tab, { posts: 3 });

@@ -13,8 +13,8 @@ export function TransportSwitch() {
   const health = useServerHealth();
   const socket = useConnection(bidi);
 
-  const isSocketTold = name === 'bidi' && health === 'up';
-  const state = isSocketTold ? socket : health;
+  const isSocketShown = name === 'bidi' && health === 'up';
+  const state = isSocketShown ? socket : health;
   return (
     <div className="flex items-center gap-2.5">
       <ToggleGroup

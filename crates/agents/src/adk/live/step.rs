@@ -15,7 +15,7 @@ use super::super::event::Event;
 use super::super::failure;
 use super::super::note;
 use super::super::server::SHORT;
-use super::super::sessions::Made;
+use super::super::sessions::SessionCreation;
 use super::Shared;
 use super::pace::{Pace, TimeLimit};
 use super::reading::Reading;
@@ -192,9 +192,9 @@ impl<'a> Step<'a> {
             let name = names.next().ok_or_else(failure::cut_off)?;
             let (events, state) = (events.clone(), state.clone());
             match server.make_session(&request, &name, events, state).await? {
-                Made::Whole => break name,
-                Made::Empty => return Err(failure::without_history()),
-                Made::Taken => {}
+                SessionCreation::Whole => break name,
+                SessionCreation::Empty => return Err(failure::without_history()),
+                SessionCreation::Taken => {}
             }
         };
         let open = Open {

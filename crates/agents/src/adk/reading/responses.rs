@@ -7,7 +7,7 @@ use turn::call::{Outcome, UnknownReason};
 
 use super::super::event::{CONFIRMATION, Event};
 use super::Reading;
-use crate::question::about_call;
+use crate::question::confirmation_question;
 
 impl Reading {
     /// Takes the responses right after long-running calls, before these are shown: some return a first
@@ -106,7 +106,7 @@ fn asking(event: &Event, call: &FunctionCall) -> Option<(String, Asking)> {
     let hint = asked.and_then(|asked| asked.get("hint")?.as_str());
     let id = original.get("id")?.as_str()?.to_owned();
     let asking = Asking {
-        question: question(hint, original),
+        question: confirmation_question(hint, original),
         token: call.id.as_ref().map(|id| match &event.branch {
             Some(branch) => json!({"id": id, "branch": branch}),
             None => json!(id),
@@ -114,20 +114,6 @@ fn asking(event: &Event, call: &FunctionCall) -> Option<(String, Asking)> {
         ..Asking::default()
     };
     Some((id, asking))
-}
-
-/// The question to a person. ADK's own text is for programs; an author's hint is the question. Without
-/// one, the question has the call's input: a name alone does not say what is approved.
-fn question(hint: Option<&str>, call: &Value) -> String {
-    let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
-    match hint {
-        Some(hint)
-            if !hint.is_empty() && !hint.starts_with("Please approve or reject the tool call") =>
-        {
-            hint.to_owned()
-        }
-        _ => about_call(name, call.get("args")),
-    }
 }
 
 /// The outcome for an error that a tool has returned. The Python package returns the answer that it got, so a
@@ -174,26 +160,6 @@ fn outcome(event: &Event, response: &FunctionResponse) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::QUESTION_INPUT;
-
-    #[test]
-    fn confirmation_without_a_hint_asks_with_the_input() {
-        let call = json!({"name": "pay", "args": {"recipient": "Sam", "amount": 20}});
-        let with_input = r#"Run pay with {"recipient":"Sam","amount":20}?"#;
-        assert_eq!(question(None, &call), with_input);
-        let of_adk = "Please approve or reject the tool call pay() by responding";
-        for hint in ["", of_adk] {
-            assert_eq!(question(Some(hint), &call), with_input);
-        }
-        assert_eq!(question(Some("Pay Sam?"), &call), "Pay Sam?");
-        for call in [json!({"name": "pay"}), json!({"name": "pay", "args": {}})] {
-            assert_eq!(question(None, &call), "Run pay?");
-        }
-        let long = json!({"name": "pay", "args": {"note": "é".repeat(1000)}});
-        let asked = question(None, &long);
-        assert!(asked.ends_with("é…?"), "{asked}");
-        assert!(asked.chars().count() < QUESTION_INPUT + 20, "{asked}");
-    }
 
     #[test]
     fn denial_that_the_package_passes_on_is_typed() {

@@ -5,7 +5,7 @@ use turn::metadata::{OURS, PATH};
 
 use super::*;
 
-fn read(events: &[Value]) -> Vec<Said> {
+fn read(events: &[Value]) -> Vec<RunEvent> {
     let mut reading = Reading::default();
     let mut said = Vec::new();
     for event in events {
@@ -14,9 +14,9 @@ fn read(events: &[Value]) -> Vec<Said> {
     said
 }
 
-fn calls(said: &[Said]) -> Vec<(String, Value)> {
+fn calls(said: &[RunEvent]) -> Vec<(String, Value)> {
     let calls = said.iter().filter_map(|said| match said {
-        Said::Call(call) => Some((call.tool.clone(), call.input.clone())),
+        RunEvent::Call(call) => Some((call.tool.clone(), call.input.clone())),
         _ => None,
     });
     calls.collect()
@@ -62,7 +62,7 @@ fn call_has_the_path_of_the_subagents_that_make_it() {
         json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "pay", "subagentRunId": "b"}),
         json!({"type": "TOOL_CALL_END", "toolCallId": "c"}),
     ]);
-    let Some(Said::Call(call)) = said.last() else {
+    let Some(RunEvent::Call(call)) = said.last() else {
         panic!("{said:?}");
     };
     assert_eq!(call.metadata[OURS][PATH], json!(["bank", "clerk"]));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn read(chunks: &[Value]) -> Vec<Said> {
+fn read(chunks: &[Value]) -> Vec<RunEvent> {
     let mut reading = Reading::default();
     let mut said = Vec::new();
     for chunk in chunks {
@@ -13,16 +13,18 @@ fn read(chunks: &[Value]) -> Vec<Said> {
     said
 }
 
-fn words(said: &[Said]) -> Vec<String> {
+fn words(said: &[RunEvent]) -> Vec<String> {
     let mut parts = vec![String::new()];
     for said in said {
         match said {
-            Said::Output(AgentEvent::Text { delta, .. } | AgentEvent::Reasoning { delta, .. }) => {
+            RunEvent::Output(
+                AgentEvent::Text { delta, .. } | AgentEvent::Reasoning { delta, .. },
+            ) => {
                 if let Some(last) = parts.last_mut() {
                     last.push_str(delta);
                 }
             }
-            Said::Output(AgentEvent::PartEnd) => parts.push(String::new()),
+            RunEvent::Output(AgentEvent::PartEnd) => parts.push(String::new()),
             _ => {}
         }
     }
@@ -52,10 +54,10 @@ fn call_that_is_decided_without_a_person_asks_nobody() {
         json!({"type": "tool-output-available", "toolCallId": "c", "output": 1, "preliminary": true}),
         json!({"type": "tool-output-available", "toolCallId": "c", "output": 2}),
     ]);
-    let asked = said.iter().any(|said| matches!(said, Said::Ask { .. }));
+    let asked = said.iter().any(|said| matches!(said, RunEvent::Ask { .. }));
     let results = said
         .iter()
-        .filter(|said| matches!(said, Said::Result { .. }));
+        .filter(|said| matches!(said, RunEvent::Result { .. }));
     assert_eq!((asked, results.count()), (false, 1));
 }
 
@@ -64,7 +66,7 @@ fn reason_of_a_request_is_the_question() {
     let said = read(&[
         json!({"type": "tool-approval-request", "approvalId": "a", "toolCallId": "c", "reason": "Large amount"}),
     ]);
-    let Some(Said::Ask { asking, .. }) = said.first() else {
+    let Some(RunEvent::Ask { asking, .. }) = said.first() else {
         panic!("{said:?}");
     };
     assert_eq!(asking.question, "Large amount");

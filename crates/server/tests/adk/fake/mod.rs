@@ -227,8 +227,8 @@ impl Fake {
                 true => StatusCode::BAD_REQUEST,
                 false => StatusCode::CONFLICT,
             };
-            let told = habits.refusal(&format!("Session already exists: {id}"));
-            return (status, Json(told)).into_response();
+            let answer = habits.refusal(&format!("Session already exists: {id}"));
+            return (status, Json(answer)).into_response();
         }
         let mut events = body["events"].as_array().cloned().unwrap_or_default();
         if inner.failing > 0 {
@@ -311,12 +311,12 @@ async fn session(State(fake): State<Fake>, Path((_, id)): Path<(String, String)>
         if habits.explains_in_text {
             return in_text(500, format!("session {id} not found"));
         }
-        let told = habits.refusal("Session not found");
-        return (StatusCode::NOT_FOUND, Json(told)).into_response();
+        let answer = habits.refusal("Session not found");
+        return (StatusCode::NOT_FOUND, Json(answer)).into_response();
     };
-    let told = Json(json!({"id": id, "events": events}));
+    let answer = Json(json!({"id": id, "events": events}));
     events.extend(late.into_iter().flat_map(|(_, read)| read));
-    told.into_response()
+    answer.into_response()
 }
 
 async fn run(
@@ -327,8 +327,8 @@ async fn run(
     let id = body["sessionId"].as_str().unwrap().to_owned();
     let habits = fake.habits();
     if habits.is_strict && !body["customMetadata"].is_null() {
-        let told = "json: unknown field \"customMetadata\"";
-        return (StatusCode::BAD_REQUEST, told).into_response();
+        let answer = "json: unknown field \"customMetadata\"";
+        return (StatusCode::BAD_REQUEST, answer).into_response();
     }
     {
         let mut inner = fake.inner.lock().unwrap();
@@ -337,8 +337,8 @@ async fn run(
                 let why = "failed to find the session: failed to get session: record not found";
                 return in_text(404, why.to_owned());
             }
-            let told = habits.refusal(&format!("Session not found: {id}"));
-            return (StatusCode::NOT_FOUND, Json(told)).into_response();
+            let answer = habits.refusal(&format!("Session not found: {id}"));
+            return (StatusCode::NOT_FOUND, Json(answer)).into_response();
         }
         inner.runs.push(body.clone());
         inner.peers.push(peer);

@@ -186,8 +186,8 @@ impl Person {
         let (mut come, mut buffer) = (Vec::new(), [0; 1024]);
         while !String::from_utf8_lossy(&come).contains(words) {
             let length = stream.read(&mut buffer).unwrap();
-            let told = String::from_utf8_lossy(&come);
-            assert!(length > 0, "{}: {words} never came: {told}", self.chat);
+            let received = String::from_utf8_lossy(&come);
+            assert!(length > 0, "{}: {words} never came: {received}", self.chat);
             come.extend_from_slice(&buffer[..length]);
         }
     }

@@ -153,7 +153,7 @@ impl Call {
         Some(handle)
     }
 
-    /// Tells the server to stop. What it still answers is not heard.
+    /// Tells the server to stop. What it still answers is ignored.
     pub(in crate::mcp) fn cancel(&mut self, reason: &'static str) {
         let Some(handle) = self.finish() else {
             return;

@@ -32,7 +32,7 @@ const MAX_LOGGED: usize = 50;
 pub(super) struct Process {
     group: Pid,
     state: Mutex<State>,
-    /// Told when it was killed: its output may be held open by somebody who left the group.
+    /// Notified when it was killed: its output may be held open by somebody who left the group.
     pub(super) killed: Notify,
 }
 

@@ -7,7 +7,7 @@ use turn::event::Finish;
 
 /// What an agent says in a run.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum RunEvent {
     /// Words, a file, data: what belongs to a step and is no call.
     Output(AgentEvent),
     /// A call, whole.
