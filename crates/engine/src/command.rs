@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Closed;
 use tokio::sync::oneshot;
-use turn::answer::Answer;
 use turn::event::End;
 use turn::gate::Decision;
 use turn::queue::Placement;
-use turn::{CallId, ChatId, Principal, Status, TraceContext};
+use turn::{CallId, ChatId, GateId, Principal, Status, TraceContext};
 use view::{ResumePoint, ShownChat};
 use wire::{Message, Trigger};
 
@@ -38,27 +37,7 @@ pub struct Command {
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum CommandKind {
     /// To take in what is new in a client's messages, and to open a window.
-    Send {
-        /// Why it is sent.
-        trigger: Trigger,
-        /// The message that it is about, if it says so.
-        message_id: Option<String>,
-        /// The history, as the client has it.
-        messages: Vec<Message>,
-        /// The dialect of the window.
-        #[serde(rename = "speech")]
-        dialect: Dialect,
-        /// The tools that the page declares, as it sent them.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        page_tools: Value,
-        /// The request's id, where the client gives each request another: the same request again does
-        /// nothing twice, and its window has sequences.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        request: Option<Box<str>>,
-        /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        while_running: Option<Placement>,
-    },
+    Send(SendCommand),
     /// A window on the current turn from its start, or on what a client lacks of a message.
     Resume {
         /// Its dialect.
@@ -84,7 +63,15 @@ pub enum CommandKind {
     /// To forget the chat.
     Forget,
     /// To close an approval.
-    Answer(Answer),
+    Answer {
+        /// Its gate.
+        gate: GateId,
+        /// What is decided.
+        decision: Decision,
+        /// The digest of what the person was shown, where the answer brings it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
+    },
     /// To take in what a page ran.
     Output {
         /// The call.
@@ -115,6 +102,31 @@ pub enum CommandKind {
         #[serde(rename = "heard")]
         audio: AudioInput,
     },
+}
+
+/// What a client sends, and in which dialect its window is to be.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SendCommand {
+    /// Why it is sent.
+    pub trigger: Trigger,
+    /// The message that it is about, if it says so.
+    pub message_id: Option<String>,
+    /// The history, as the client has it.
+    pub messages: Vec<Message>,
+    /// The dialect of the window.
+    #[serde(rename = "speech")]
+    pub dialect: Dialect,
+    /// The tools that the page declares, as it sent them.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub page_tools: Value,
+    /// The request's id, where the client gives each request another: the same request again does
+    /// nothing twice, and its window has sequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<str>>,
+    /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub while_running: Option<Placement>,
 }
 
 /// How much of a message a client has that resumes it.
@@ -149,17 +161,14 @@ impl CommandKind {
             Self::Resume { .. } | Self::View => true,
             Self::SelectBranch { .. } => true,
             // The first answer and the first output count, and a question asked again is the same.
-            Self::Answer(_) | Self::Output { .. } | Self::Bring { .. } | Self::Ask { .. } => true,
+            Self::Answer { .. } | Self::Output { .. } | Self::Bring { .. } | Self::Ask { .. } => {
+                true
+            }
             // A message is known by its id. An edit or a regeneration opens one more turn each time, unless
             // its request is known.
-            Self::Send {
-                trigger,
-                message_id,
-                request,
-                ..
-            } => {
-                let is_message = *trigger == Trigger::SubmitMessage && message_id.is_none();
-                is_message || request.is_some()
+            Self::Send(sent) => {
+                let is_message = sent.trigger == Trigger::SubmitMessage;
+                is_message && sent.message_id.is_none() || sent.request.is_some()
             }
             // They would hit the turn or the chat that came after the one that was meant, and what was
             // said would be heard twice.
@@ -201,7 +210,7 @@ pub enum Reply {
     Asked(Deciding),
     /// This command closed an approval.
     Closed(Closed),
-    /// Whether an output counts: nobody else was first.
+    /// Whether an output counts: nobody else was first. Of an answer, whether it is what was decided.
     Taken(bool),
     /// It is done, and there is nothing to say of it.
     Done,

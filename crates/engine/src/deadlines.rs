@@ -27,6 +27,20 @@ struct Set {
 }
 
 impl Deadlines {
+    /// Sets the deadline of a gate, and says whether no task waits yet.
+    fn set(&self, chat: &ChatId, gate: GateId, at: At) -> bool {
+        self.cancel(&gate);
+        let mut set = self.lock();
+        set.gates.insert(gate.clone(), at);
+        set.due.insert((at, gate), chat.clone());
+        !std::mem::replace(&mut set.is_watched, true)
+    }
+
+    /// Whether the deadline of a gate is set here, and has not come.
+    pub(crate) fn holds(&self, gate: &GateId) -> bool {
+        self.lock().gates.contains_key(gate)
+    }
+
     /// Cancels the deadline of a gate that is closed, or not ours any more.
     pub(crate) fn cancel(&self, gate: &GateId) {
         let mut set = self.lock();
@@ -62,14 +76,9 @@ impl Engine {
     /// Closes a gate when its time is up, unless it is cancelled before.
     pub(crate) fn set_deadline(&self, chat: &ChatId, gate: GateId, at: At) {
         let deadlines = &self.shared.deadlines;
-        deadlines.cancel(&gate);
-        let mut set = deadlines.lock();
-        set.gates.insert(gate.clone(), at);
-        set.due.insert((at, gate), chat.clone());
-        if !std::mem::replace(&mut set.is_watched, true) {
+        if deadlines.set(chat, gate, at) {
             tokio::spawn(self.clone().watch_deadlines());
         }
-        drop(set);
         deadlines.changed.notify_one();
     }
 
@@ -95,5 +104,32 @@ impl Engine {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deadline_of_an_answered_gate_never_comes() {
+        let deadlines = Deadlines::default();
+        let (chat, gate) = (ChatId::from("c"), GateId::from("g"));
+        deadlines.set(&chat, gate.clone(), At(5));
+        assert!(deadlines.holds(&gate));
+        deadlines.cancel(&gate);
+        assert!(!deadlines.holds(&gate));
+        assert_eq!(deadlines.take(At(10)), []);
+    }
+
+    #[test]
+    fn deadline_that_has_come_is_not_held_any_more() {
+        let deadlines = Deadlines::default();
+        let (chat, gate) = (ChatId::from("c"), GateId::from("g"));
+        deadlines.set(&chat, gate.clone(), At(5));
+        assert_eq!(deadlines.take(At(4)), []);
+        assert_eq!(deadlines.take(At(5)), [(gate.clone(), chat)]);
+        // Should it not reach the chat, it is found in the store.
+        assert!(!deadlines.holds(&gate));
     }
 }

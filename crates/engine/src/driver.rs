@@ -168,7 +168,7 @@ impl Driver {
                 kind,
                 trace,
             } => {
-                let state = Box::new(CommandState::new(kind));
+                let state = Box::new(CommandState::new(&principal, kind));
                 let job = Job::new(Task::Command { principal, state });
                 self.begin_job(Job { trace, ..job });
             }

@@ -26,7 +26,7 @@ pub use self::viewers::ViewerGuard;
 use crate::actor::Message as ToActor;
 use crate::approval_index::ApprovalIndex;
 use crate::clock::Clock;
-use crate::command::{Command, CommandKind, Reply, Resuming, View};
+use crate::command::{Command, CommandKind, Reply, Resuming, SendCommand, View};
 use crate::deadlines::Deadlines;
 use crate::driver::{Input, Settings};
 use crate::error::EngineError;
@@ -164,7 +164,7 @@ impl Engine {
             request_id,
         } = options;
         let takes_tools = self.shared.settings.tools.takes_page_tools();
-        let kind = CommandKind::Send {
+        let kind = CommandKind::Send(SendCommand {
             trigger: request.trigger,
             message_id: request.message_id,
             messages: request.messages,
@@ -175,7 +175,7 @@ impl Engine {
             },
             request: request_id,
             while_running,
-        };
+        });
         match self.ask(principal, &request.chat, kind).await? {
             Reply::Window(Some(window)) => Ok(window),
             _ => Err(EngineError::Closed),

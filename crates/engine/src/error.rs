@@ -70,51 +70,23 @@ impl EngineError {
     }
 }
 
-/// The codes of errors. Those of refusals are in `turn`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Code {
-    AudioUnsupported,
-    InvalidAnswer,
-    ChatDeleted,
-    InvalidChatId,
-    InvalidInput,
-    InvalidOutput,
-    InvalidPageTool,
-    OwnerUnreachable,
-    ShuttingDown,
-    StoreMoved,
-    StoreUnavailable,
-    UnknownApproval,
-    UnknownCall,
-    UnknownChat,
-}
-
-impl Code {
-    /// Every code with its name.
-    const NAMES: [(Self, &'static str); 14] = [
-        (Self::AudioUnsupported, "audio_unsupported"),
-        (Self::InvalidAnswer, "invalid_answer"),
-        (Self::ChatDeleted, "chat_deleted"),
-        (Self::InvalidChatId, "invalid_chat_id"),
-        (Self::InvalidInput, "invalid_input"),
-        (Self::InvalidOutput, "invalid_output"),
-        (Self::InvalidPageTool, "invalid_page_tool"),
-        (Self::OwnerUnreachable, "owner_unreachable"),
-        (Self::ShuttingDown, "shutting_down"),
-        (Self::StoreMoved, "store_moved"),
-        (Self::StoreUnavailable, "store_unavailable"),
-        (Self::UnknownApproval, "unknown_approval"),
-        (Self::UnknownCall, "unknown_call"),
-        (Self::UnknownChat, "unknown_chat"),
-    ];
-
-    fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        let mut names = Self::NAMES.into_iter();
-        names.find_map(|(code, known)| (known == name).then_some(code))
+turn::codes! {
+    /// The codes of errors. Those of refusals are in `turn`.
+    enum Code {
+        AudioUnsupported = "audio_unsupported",
+        InvalidAnswer = "invalid_answer",
+        ChatDeleted = "chat_deleted",
+        InvalidChatId = "invalid_chat_id",
+        InvalidInput = "invalid_input",
+        InvalidOutput = "invalid_output",
+        InvalidPageTool = "invalid_page_tool",
+        OwnerUnreachable = "owner_unreachable",
+        ShuttingDown = "shutting_down",
+        StoreMoved = "store_moved",
+        StoreUnavailable = "store_unavailable",
+        UnknownApproval = "unknown_approval",
+        UnknownCall = "unknown_call",
+        UnknownChat = "unknown_chat",
     }
 }
 
@@ -238,18 +210,5 @@ impl<'de> Deserialize<'de> for EngineError {
                 None => Self::OwnerAway,
             },
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_a_name_of_its_own() {
-        for (code, name) in Code::NAMES {
-            assert_eq!(code.name(), name);
-            assert_eq!(Code::named(name), Some(code));
-        }
     }
 }

@@ -137,12 +137,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Closes gates whose timers were lost with their server.
+    /// Closes gates whose deadlines were lost with their server. Those that are set here come by themselves.
     async fn close_overdue(&self, are_others: bool) -> Result<(), EngineError> {
         let late = if are_others { LATE } else { Duration::ZERO };
         let late = u64::try_from(late.as_millis()).unwrap_or_default();
         let by = At(self.now().0.saturating_sub(late));
-        for (chat, gate) in self.shared.journal.overdue_gates(by, CLOSED).await? {
+        let overdue = self.shared.journal.overdue_gates(by, CLOSED).await?;
+        let deadlines = &self.shared.deadlines;
+        for (chat, gate) in overdue {
+            if deadlines.holds(&gate) {
+                continue;
+            }
             self.deliver(&chat, Message::Input(Input::TimedOut { gate }))
                 .await?;
         }

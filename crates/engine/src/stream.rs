@@ -36,12 +36,16 @@ pub struct Batch {
     pub chunks: Vec<Arc<Chunk>>,
     /// The sequence of each, in a window that has them.
     pub sequences: Vec<u64>,
+    /// Whether they ask a person something, in a window of the legacy bridge.
+    pub asks: bool,
 }
 
 impl From<Vec<Arc<Chunk>>> for Batch {
     fn from(chunks: Vec<Arc<Chunk>>) -> Self {
-        let sequences = Vec::new();
-        Self { chunks, sequences }
+        Self {
+            chunks,
+            ..Self::default()
+        }
     }
 }
 
@@ -54,19 +58,19 @@ enum Source {
     There {
         message_id: String,
         batches: mpsc::Receiver<Batch>,
-        /// Those of the last batch.
-        sequences: Vec<u64>,
+        /// The last batch, without its chunks.
+        last: Batch,
     },
 }
 
 impl WindowStream {
     /// A window that is read in another process, which sends what it reads.
     pub fn elsewhere(message_id: String, batches: mpsc::Receiver<Batch>) -> Self {
-        let sequences = Vec::new();
+        let last = Batch::default();
         Self(Source::There {
             message_id,
             batches,
-            sequences,
+            last,
         })
     }
 
@@ -83,12 +87,9 @@ impl WindowStream {
     pub async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         match &mut self.0 {
             Source::Here(reader) => reader.next().await,
-            Source::There {
-                batches, sequences, ..
-            } => {
-                let batch = batches.recv().await?;
-                *sequences = batch.sequences;
-                Some(batch.chunks)
+            Source::There { batches, last, .. } => {
+                *last = batches.recv().await?;
+                Some(std::mem::take(&mut last.chunks))
             }
         }
     }
@@ -97,15 +98,26 @@ impl WindowStream {
     pub fn sequences(&self) -> &[u64] {
         match &self.0 {
             Source::Here(reader) => &reader.sequences,
-            Source::There { sequences, .. } => sequences,
+            Source::There { last, .. } => &last.sequences,
+        }
+    }
+
+    /// Whether the chunks that came last ask a person something, in a window of the legacy bridge.
+    pub fn asks(&self) -> bool {
+        match &self.0 {
+            Source::Here(reader) => matches!(&reader.view, View::Legacy(window) if window.asks()),
+            Source::There { last, .. } => last.asks,
         }
     }
 
     /// The chunks that have come since with their sequences, or nothing once the window is closed.
     pub async fn next_batch(&mut self) -> Option<Batch> {
         let chunks = self.next().await?;
-        let sequences = self.sequences().to_vec();
-        Some(Batch { chunks, sequences })
+        Some(Batch {
+            chunks,
+            sequences: self.sequences().to_vec(),
+            asks: self.asks(),
+        })
     }
 
     /// On what a client lacks that has seen the transcript up to a position; with sequences, in dialects

@@ -92,7 +92,8 @@ async fn carry_out(api: &Api, request: Request) -> Result<Response, Problem> {
         Ok(Reply::Asked(deciding)) => WireReply::Asked(deciding.within(PULSE).await),
         Ok(Reply::Taken(taken)) => WireReply::Taken(taken),
         // The caller reads the decision in the journal.
-        Ok(Reply::Done | Reply::Closed(_)) => WireReply::Done,
+        Ok(Reply::Closed(_)) => WireReply::Taken(true),
+        Ok(Reply::Done) => WireReply::Done,
         Err(error) => WireReply::Failed(error),
     };
     Ok(Json(reply).into_response())
@@ -128,8 +129,10 @@ fn lines(window: WindowStream) -> Response {
             Ok(Some(chunks)) => {
                 let chunks: Vec<&Chunk> = chunks.iter().map(|chunk| &**chunk).collect();
                 let read = match window.sequences() {
-                    [] => json!(chunks),
-                    sequences => json!({"chunks": chunks, "sequences": sequences}),
+                    [] if !window.asks() => json!(chunks),
+                    sequences => {
+                        json!({"chunks": chunks, "sequences": sequences, "asks": window.asks()})
+                    }
                 };
                 (Ok(line(&read)), (Some(window), None))
             }

@@ -1,6 +1,9 @@
 //! How much waits in a whole store, for those who operate it.
 
+use std::borrow::Borrow;
+
 use turn::At;
+use turn::gate::Gate;
 
 use crate::journal::Reply;
 
@@ -21,33 +24,17 @@ pub struct OpenGates {
     pub oldest: Option<At>,
 }
 
-/// What the text of a gate holds that waits for a page, and no other: quotes inside of its strings are
-/// escaped. The kind is in no column of its own, and a database's own JSON functions refuse some strings.
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) const CLIENT_CALL: &str = r#"%"kind":{"kind":"client-call"}%"#;
-
-#[cfg(all(test, any(feature = "postgres", feature = "sqlite")))]
-mod tests {
-    use turn::gate::{Gate, GateKind};
-
-    use super::*;
-
-    #[test]
-    fn text_of_a_gate_tells_its_kind() {
-        let pattern = CLIENT_CALL.trim_matches('%');
-        let text = |kind| {
-            let gate = Gate {
-                id: "g".into(),
-                call: "c".into(),
-                kind,
-                expires: Some(At(1)),
-                token: None,
-                input: None,
-            };
-            serde_json::to_string(&gate).unwrap()
-        };
-        assert!(text(GateKind::ClientCall).contains(pattern));
-        let question = pattern.to_owned();
-        assert!(!text(GateKind::Approval { question }).contains(pattern));
+impl OpenGates {
+    /// Counts gates, each with the time at which it was asked.
+    pub(crate) fn of(gates: impl IntoIterator<Item = (impl Borrow<Gate>, At)>) -> Self {
+        let mut open = Self::default();
+        for (gate, asked) in gates {
+            match gate.borrow().is_question() {
+                true => open.approvals += 1,
+                false => open.client_calls += 1,
+            }
+            open.oldest = Some(open.oldest.map_or(asked, |at| at.min(asked)));
+        }
+        open
     }
 }

@@ -3,6 +3,8 @@
 //! Title, status and open gates come from the entries, by [`turn::index`]. What the owner calls a chat
 //! and whether it is archived are the owner's own, in no journal: making the indexes again leaves them.
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use turn::gate::Gate;
 use turn::{At, ChatId, GateId, Principal, Status};
 
 use crate::change_feed::ChangeFeed;
@@ -176,6 +178,13 @@ pub(crate) fn status(is_running: Option<bool>, ended: Option<&str>) -> Status {
         (None, Some("stopped")) => Status::Stopped,
         (None, _) => Status::Finished,
     }
+}
+
+/// The gates at which a person is asked.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) fn questions(gates: Vec<(ChatId, Gate)>) -> Vec<(ChatId, GateId)> {
+    let asked = gates.into_iter().filter(|(_, gate)| gate.is_question());
+    asked.map(|(chat, gate)| (chat, gate.id)).collect()
 }
 
 /// How a turn ended, for the table.

@@ -228,18 +228,8 @@ impl State {
 
     fn open_gates_of_all(&self, limit: usize) -> OpenGates {
         let open = self.open.values().flatten().take(limit);
-        let mut waiting = OpenGates::default();
-        for record in open.filter_map(|(_, id)| Some(&self.gates.get(id)?.record)) {
-            match record.gate.is_question() {
-                true => waiting.approvals += 1,
-                false => waiting.client_calls += 1,
-            }
-            let oldest = waiting
-                .oldest
-                .map_or(record.asked, |at| at.min(record.asked));
-            waiting.oldest = Some(oldest);
-        }
-        waiting
+        let records = open.filter_map(|(_, id)| Some(&self.gates.get(id)?.record));
+        OpenGates::of(records.map(|record| (&record.gate, record.asked)))
     }
 
     fn overdue_gates(&self, by: At, limit: usize) -> Vec<(ChatId, GateId)> {

@@ -128,6 +128,16 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
+/// Runs something in a session of the pool, again if the session is lost.
+macro_rules! run {
+    ($store:expr, $($run:ident)::+($($argument:expr),*)) => {{
+        let run = move |session: Arc<Session>| async move {
+            $($run)::+(&session, $($argument),*).await
+        };
+        Box::pin($store.pool.run(run))
+    }};
+}
+
 impl Journal for PostgresStore {
     fn append<'a>(
         &'a self,
@@ -142,9 +152,7 @@ impl Journal for PostgresStore {
     }
 
     fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
-        let read =
-            move |session: Arc<Session>| async move { read::entries(&session, chat, after).await };
-        Box::pin(self.pool.run(read))
+        run!(self, read::entries(chat, after))
     }
 
     fn read_page<'a>(
@@ -153,10 +161,7 @@ impl Journal for PostgresStore {
         after: u64,
         bounds: Bounds,
     ) -> Reply<'a, EntryPage> {
-        let read = move |session: Arc<Session>| async move {
-            read::bounded(&session, chat, after, bounds).await
-        };
-        Box::pin(self.pool.run(read))
+        run!(self, read::bounded(chat, after, bounds))
     }
 
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
@@ -191,10 +196,7 @@ impl Journal for PostgresStore {
         after: Option<GatePlace>,
         limit: usize,
     ) -> Reply<'a, GatePage> {
-        let read = move |session: Arc<Session>| async move {
-            read::open_gates(&session, owner, after, limit).await
-        };
-        Box::pin(self.pool.run(read))
+        run!(self, read::open_gates(owner, after, limit))
     }
 
     fn usage<'a>(
@@ -203,37 +205,27 @@ impl Journal for PostgresStore {
         chat: &'a ChatId,
         limit: usize,
     ) -> Reply<'a, Usage> {
-        let read = move |session: Arc<Session>| async move {
-            limits::usage(&session, owner, chat, limit).await
-        };
-        Box::pin(self.pool.run(read))
+        run!(self, limits::usage(owner, chat, limit))
     }
 
     fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
-        let read = move |session: Arc<Session>| async move { read::gate(&session, id).await };
-        Box::pin(self.pool.run(read))
+        run!(self, read::gate(id))
     }
 
     fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
-        let read = move |session: Arc<Session>| async move { read::call(&session, id).await };
-        Box::pin(self.pool.run(read))
+        run!(self, read::call(id))
     }
 
     fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
-        let read = move |session: Arc<Session>| async move {
-            read::overdue_gates(&session, by, limit).await
-        };
-        Box::pin(self.pool.run(read))
+        run!(self, read::overdue_gates(by, limit))
     }
 
     fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
-        let read = move |session: Arc<Session>| async move { read::outdated(&session, seen).await };
-        Box::pin(self.pool.run(read))
+        run!(self, read::outdated(seen))
     }
 
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
-        let read = move |session: Arc<Session>| async move { read::owner(&session, chat).await };
-        Box::pin(self.pool.run(read))
+        run!(self, read::owner(chat))
     }
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
@@ -243,29 +235,19 @@ impl Journal for PostgresStore {
 
 impl ChatList for PostgresStore {
     fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
-        let read = move |session: Arc<Session>| async move {
-            chat_list::chats(&session, owner, query).await
-        };
-        Box::pin(self.pool.run(read))
+        run!(self, chat_list::chats(owner, query))
     }
 
     fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
-        let read =
-            move |session: Arc<Session>| async move { chat_list::listed(&session, chats).await };
-        Box::pin(self.pool.run(read))
+        run!(self, chat_list::listed(chats))
     }
 
     fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
-        let read =
-            move |session: Arc<Session>| async move { chat_list::deleted(&session, chats).await };
-        Box::pin(self.pool.run(read))
+        run!(self, chat_list::deleted(chats))
     }
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
-        let read = move |session: Arc<Session>| async move {
-            chat_list::open_approvals(&session, chats).await
-        };
-        Box::pin(self.pool.run(read))
+        run!(self, chat_list::open_approvals(chats))
     }
 
     fn relabel<'a>(
@@ -297,8 +279,7 @@ impl ChatList for PostgresStore {
 
 impl Leases for PostgresStore {
     fn time(&self) -> Reply<'_, At> {
-        let read = |session: Arc<Session>| async move { limits::clock(&session).await };
-        Box::pin(self.pool.run(read))
+        run!(self, limits::clock())
     }
 
     fn hold<'a>(
@@ -308,45 +289,31 @@ impl Leases for PostgresStore {
         lease: Duration,
     ) -> Reply<'a, Vec<ChatId>> {
         // Renewed twice is renewed.
-        let write = move |session: Arc<Session>| async move {
-            lease::hold(&session, owner, chats, lease).await
-        };
-        Box::pin(self.pool.run(write))
+        run!(self, lease::hold(owner, chats, lease))
     }
 
     fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
-        let read = move |session: Arc<Session>| async move { lease::lease(&session, chat).await };
-        Box::pin(self.pool.run(read))
+        run!(self, lease::lease(chat))
     }
 
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
-        let write = move |session: Arc<Session>| async move {
-            lease::release(&session, owner, chats).await
-        };
-        Box::pin(self.pool.run(write))
+        run!(self, lease::release(owner, chats))
     }
 
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        let read =
-            move |session: Arc<Session>| async move { lease::orphaned(&session, limit).await };
-        Box::pin(self.pool.run(read))
+        run!(self, lease::orphaned(limit))
     }
 }
 
 impl Nonces for PostgresStore {
     fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
-        let write = move |session: Arc<Session>| async move {
-            limits::spend(&session, nonce, now, expires).await
-        };
-        Box::pin(self.pool.run(write))
+        run!(self, limits::spend(nonce, now, expires))
     }
 }
 
 impl Backlog for PostgresStore {
     fn open_gates_of_all(&self, limit: usize) -> Reply<'_, OpenGates> {
-        let read =
-            move |session: Arc<Session>| async move { limits::open_gates(&session, limit).await };
-        Box::pin(self.pool.run(read))
+        run!(self, limits::open_gates(limit))
     }
 }
 

@@ -119,6 +119,26 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
+/// Reads in a thread of the readers, with copies of what is named first.
+macro_rules! read {
+    ($store:expr, ($($name:ident),*) => $($read:ident)::+($($argument:expr),*)) => {{
+        $(let $name = $name.to_owned();)*
+        let read = move |connection: &Connection| $($read)::+(connection, $($argument),*);
+        Box::pin($store.readers.read(read))
+    }};
+}
+
+/// Writes in the writer's thread, with copies of what is named first.
+macro_rules! write {
+    ($store:expr, ($($name:ident),*) => $($write:ident)::+($($argument:expr),*)) => {{
+        $(let $name = $name.to_owned();)*
+        let write = move |connection: &mut WriteConnection| {
+            $($write)::+(connection, $($argument),*)
+        };
+        Box::pin($store.writer.write(write))
+    }};
+}
+
 impl Journal for SqliteStore {
     fn append<'a>(
         &'a self,
@@ -134,9 +154,7 @@ impl Journal for SqliteStore {
     }
 
     fn read<'a>(&'a self, chat: &'a ChatId, after: u64) -> Reply<'a, Vec<Entry>> {
-        let chat = chat.clone();
-        let read = move |connection: &_| read::entries(connection, &chat, after, None);
-        Box::pin(self.readers.read(read))
+        read!(self, (chat) => read::entries(&chat, after, None))
     }
 
     fn read_page<'a>(
@@ -145,9 +163,7 @@ impl Journal for SqliteStore {
         after: u64,
         bounds: Bounds,
     ) -> Reply<'a, EntryPage> {
-        let chat = chat.clone();
-        let read = move |connection: &_| read::page(connection, &chat, after, bounds);
-        Box::pin(self.readers.read(read))
+        read!(self, (chat) => read::page(&chat, after, bounds))
     }
 
     fn tail(&self, chat: &ChatId, after: u64) -> Tail {
@@ -169,9 +185,7 @@ impl Journal for SqliteStore {
         after: Option<GatePlace>,
         limit: usize,
     ) -> Reply<'a, GatePage> {
-        let owner = owner.clone();
-        let read = move |connection: &_| read::open_gates(connection, &owner, after, limit);
-        Box::pin(self.readers.read(read))
+        read!(self, (owner) => read::open_gates(&owner, after, limit))
     }
 
     fn usage<'a>(
@@ -180,70 +194,49 @@ impl Journal for SqliteStore {
         chat: &'a ChatId,
         limit: usize,
     ) -> Reply<'a, Usage> {
-        let (owner, chat) = (owner.clone(), chat.clone());
-        let read = move |connection: &_| limits::usage(connection, &owner, &chat, limit);
-        Box::pin(self.readers.read(read))
+        read!(self, (owner, chat) => limits::usage(&owner, &chat, limit))
     }
 
     fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
-        let id = id.clone();
-        let read = move |connection: &_| read::gate(connection, &id);
-        Box::pin(self.readers.read(read))
+        read!(self, (id) => read::gate(&id))
     }
 
     fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
-        let id = id.clone();
-        let read = move |connection: &_| read::call(connection, &id);
-        Box::pin(self.readers.read(read))
+        read!(self, (id) => read::call(&id))
     }
 
     fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
-        let read = move |connection: &_| read::overdue_gates(connection, by, limit);
-        Box::pin(self.readers.read(read))
+        read!(self, () => read::overdue_gates(by, limit))
     }
 
     fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
-        let seen = seen.to_vec();
-        let read = move |connection: &_| read::outdated(connection, &seen);
-        Box::pin(self.readers.read(read))
+        read!(self, (seen) => read::outdated(&seen))
     }
 
     fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
-        let chat = chat.clone();
-        let read = move |connection: &_| read::owner(connection, &chat);
-        Box::pin(self.readers.read(read))
+        read!(self, (chat) => read::owner(&chat))
     }
 
     fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
-        let chat = chat.clone();
-        let run = move |connection: &mut _| append::delete(connection, &chat);
-        Box::pin(self.writer.write(run))
+        write!(self, (chat) => append::delete(&chat))
     }
 }
 
 impl ChatList for SqliteStore {
     fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
-        let (owner, query) = (owner.clone(), query.clone());
-        let read = move |connection: &_| chat_list::chats(connection, &owner, &query);
-        Box::pin(self.readers.read(read))
+        read!(self, (owner, query) => chat_list::chats(&owner, &query))
     }
 
     fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
-        let chats = chats.to_vec();
-        let read = move |connection: &_| chat_list::listed(connection, &chats);
-        Box::pin(self.readers.read(read))
+        read!(self, (chats) => chat_list::listed(&chats))
     }
 
     fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
-        let chats = chats.to_vec();
-        let read = move |connection: &_| chat_list::deleted(connection, &chats);
-        Box::pin(self.readers.read(read))
+        read!(self, (chats) => chat_list::deleted(&chats))
     }
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
-        let chats = chats.to_vec();
-        let read = move |connection: &_| chat_list::open_approvals(connection, &chats);
-        Box::pin(self.readers.read(read))
+        read!(self, (chats) => chat_list::open_approvals(&chats))
     }
 
     fn relabel<'a>(
@@ -252,19 +245,11 @@ impl ChatList for SqliteStore {
         chat: &'a ChatId,
         change: &'a LabelChange,
     ) -> Reply<'a, Option<ListedChat>> {
-        let (owner, chat, change) = (owner.clone(), chat.clone(), change.clone());
-        let run = move |connection: &mut WriteConnection| {
-            chat_list::relabel(connection, &owner, &chat, &change)
-        };
-        Box::pin(self.writer.write(run))
+        write!(self, (owner, chat, change) => chat_list::relabel(&owner, &chat, &change))
     }
 
     fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
-        let chat = chat.clone();
-        let run = move |connection: &mut WriteConnection| {
-            chat_list::delete_for_good(connection, &chat, at)
-        };
-        Box::pin(self.writer.write(run))
+        write!(self, (chat) => chat_list::delete_for_good(&chat, at))
     }
 
     fn changes(&self) -> ChangeFeed {
@@ -285,45 +270,31 @@ impl Leases for SqliteStore {
         chats: &'a [(ChatId, u64)],
         lease: Duration,
     ) -> Reply<'a, Vec<ChatId>> {
-        let (owner, chats) = (owner.clone(), chats.to_vec());
-        let run = move |connection: &mut WriteConnection| {
-            lease::hold(connection, &owner, &chats, machine_time(), lease)
-        };
-        Box::pin(self.writer.write(run))
+        write!(self, (owner, chats) => lease::hold(&owner, &chats, machine_time(), lease))
     }
 
     fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
-        let chat = chat.clone();
-        let read = move |connection: &_| lease::lease(connection, &chat);
-        Box::pin(self.readers.read(read))
+        read!(self, (chat) => lease::lease(&chat))
     }
 
     fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
-        let (owner, chats) = (owner.to_owned(), chats.to_vec());
-        let run =
-            move |connection: &mut WriteConnection| lease::release(connection, &owner, &chats);
-        Box::pin(self.writer.write(run))
+        write!(self, (owner, chats) => lease::release(&owner, &chats))
     }
 
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        let read = move |connection: &_| lease::orphaned(connection, machine_time(), limit);
-        Box::pin(self.readers.read(read))
+        read!(self, () => lease::orphaned(machine_time(), limit))
     }
 }
 
 impl Nonces for SqliteStore {
     fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
-        let nonce = nonce.to_owned();
-        let run =
-            move |connection: &mut WriteConnection| limits::spend(connection, &nonce, now, expires);
-        Box::pin(self.writer.write(run))
+        write!(self, (nonce) => limits::spend(&nonce, now, expires))
     }
 }
 
 impl Backlog for SqliteStore {
     fn open_gates_of_all(&self, limit: usize) -> Reply<'_, OpenGates> {
-        let read = move |connection: &_| limits::open_gates(connection, limit);
-        Box::pin(self.readers.read(read))
+        read!(self, () => limits::open_gates(limit))
     }
 }
 

@@ -1,63 +1,140 @@
 //! Whose answer counts: one rule, wherever an answer comes from.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::actor::Actor;
 use crate::call::{Call, Place};
 use crate::chat::Chat;
 use crate::digest::Asker;
-use crate::gate::{Decision, Gate};
+use crate::gate::Decision;
 use crate::id::{CallId, GateId};
 use crate::reason::reason_of_declined;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::turn::Turn;
 
 /// An answer to a gate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The gate.
     pub gate: GateId,
+    /// Who answers: the owner of the chat, or the agent's side with an output.
+    pub by: Actor,
     /// What is decided.
     pub decision: Decision,
-    /// The digest of what the person was shown, where the answer brings it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
+    /// What it was given to.
+    pub given_to: GivenTo,
+}
+
+/// What an answer was given to, as far as it says so.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GivenTo {
+    /// The question of this digest. The answer comes by itself.
+    Question {
+        /// The digest.
+        digest: Option<String>,
+    },
+    /// What a page shows in a message, which it sends back whole, with answers of before.
+    Message {
+        /// The digest of the question that it shows.
+        digest: Option<String>,
+        /// The input that it shows.
+        input: Option<Value>,
+    },
 }
 
 /// What becomes of an answer that is not refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reception {
-    /// It is the first, and counts.
+    /// It is the first, and counts, if it fits what [`Chat::requirement`] says.
     Counts,
-    /// The gate was closed before.
-    Late,
+    /// The gate was closed before, by an answer that says the same.
+    Agrees,
+    /// The gate was closed before, in another way.
+    Contradicts,
+}
+
+/// A schema that an answer has to fit. Schemas are the tools' affair.
+#[derive(Debug, PartialEq)]
+pub enum Requirement<'a> {
+    /// The input is one that the tool takes.
+    Input {
+        /// The tool.
+        tool: &'a str,
+        /// What the approver put in place of the model's input.
+        input: &'a Value,
+    },
+    /// The output is one that the tool declares.
+    Output {
+        /// The tool.
+        tool: &'a str,
+        /// What the page gave.
+        output: &'a Value,
+    },
+    /// The data is what was asked for.
+    Data {
+        /// What it has to be.
+        schema: &'a Value,
+        /// What the person gave.
+        output: &'a Value,
+    },
 }
 
 impl Chat {
     /// Whether an answer counts, if it is not refused.
     pub fn receive(&self, answer: &Answer) -> Result<Reception, Refusal> {
-        let id = &answer.gate;
-        let found = self.gate(id);
-        let is_meant = |gate: &Gate| gate.is_question() || gate.kind.takes(&answer.decision);
-        let Some((turn, gate, decided)) = found.filter(|(_, gate, _)| is_meant(gate)) else {
-            let message = "Nobody asked for this approval.";
-            return Err(Refusal::new(RefusalCode::UnknownApproval, message));
+        let unknown = || {
+            Refusal::new(
+                RefusalCode::UnknownApproval,
+                "Nobody asked for this approval.",
+            )
         };
+        let id = &answer.gate;
+        let (turn, gate, decided) = self.gate(id).ok_or_else(unknown)?;
+        let call = turn.call(&gate.call).ok_or_else(unknown)?;
+        // An approval of somebody else's chat is as unknown as one that was never asked for.
+        match &answer.by {
+            Actor::Principal(principal) if self.owner() == Some(principal) => {}
+            Actor::Agent if !gate.is_question() => {}
+            _ => return Err(unknown()),
+        }
+        let (digest, shown) = match &answer.given_to {
+            GivenTo::Question { digest } => (digest, None),
+            GivenTo::Message { digest, input } => (digest, input.as_ref()),
+        };
+        // What was asked about; and what a page has since, where the approver changed the input.
+        let mut known = [Some(&call.input), turn.effective_input(&call.id)].into_iter();
+        if let Some(input) = shown
+            && !known.any(|known| known == Some(input))
+        {
+            let message = "The approval names another input than the one that was asked about.";
+            return Err(Refusal::new(RefusalCode::InputChanged, message));
+        }
+        let late =
+            decided.map(
+                |decided| match answer.decision.agrees(decided, gate.shown_input(call)) {
+                    true => Reception::Agrees,
+                    false => Reception::Contradicts,
+                },
+            );
+        if let (Some(late), GivenTo::Message { .. }) = (late, &answer.given_to) {
+            // It is history, and may hold a digest of an older version.
+            return Ok(late);
+        }
         if !gate.kind.takes(&answer.decision) {
-            let message = match gate.is_approval() {
-                true => "This asks for a yes or a no.",
-                false => "This asks for data: give an answer, or decline.",
+            let message = match (gate.is_question(), gate.is_approval()) {
+                (false, _) => return Err(unknown()),
+                (true, true) => "This asks for a yes or a no.",
+                (true, false) => "This asks for data: give an answer, or decline.",
             };
             return Err(Refusal::new(RefusalCode::BadRequest, message));
         }
         // Also when it is decided: a person who saw something else must not take the decision for theirs.
-        self.require_digest(id, answer.digest.as_deref())?;
-        if decided.is_some() {
-            return Ok(Reception::Late);
+        self.require_digest(id, digest.as_deref())?;
+        if let Some(late) = late {
+            return Ok(late);
         }
-        let call = turn.call(&gate.call);
         if answer.decision.input().is_some()
-            && let Some(why) = call.and_then(|call| fixed(gate.policy(call).asker))
+            && let Some(why) = fixed(gate.policy(call).asker)
         {
             let message = format!("The input is not one that the tool takes: {why}");
             return Err(Refusal::new(RefusalCode::InvalidInput, message));
@@ -65,16 +142,42 @@ impl Chat {
         Ok(Reception::Counts)
     }
 
+    /// What an answer of a request has to fit: `news` are all of them, see [`Chat::receive_output`].
+    pub fn requirement<'a>(
+        &'a self,
+        (gate, decision): (&GateId, &'a Decision),
+        news: &[(GateId, Decision)],
+    ) -> Option<Requirement<'a>> {
+        let asked = self.gate(gate);
+        let schema = asked.and_then(|(_, gate, _)| gate.kind.schema());
+        let tool = || Some(self.call_of_answer(gate, news)?.tool.as_str());
+        Some(match (decision, schema) {
+            (Decision::Output { output }, Some(schema)) => Requirement::Data { schema, output },
+            (Decision::Output { output }, None) => Requirement::Output {
+                tool: tool()?,
+                output,
+            },
+            (decision, _) => Requirement::Input {
+                input: decision.input()?,
+                tool: tool()?,
+            },
+        })
+    }
+
     /// The output of a page's call as an answer to its gate, if it counts. One request may bring an
     /// approval together with the output of the call that it lets a page run, at a gate that is not
     /// open yet: `news` are the answers before it.
     pub fn receive_output(
         &self,
+        by: &Actor,
         id: &CallId,
         output: Result<Value, String>,
         news: &[(GateId, Decision)],
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
-        let Some((turn, call)) = self.call(id) else {
+        // A call of somebody else's chat is as unknown as one that was never made.
+        let is_person = by.principal().is_some();
+        let is_owner = by.principal().is_none_or(|by| self.owner() == Some(by));
+        let Some((turn, call)) = self.call(id).filter(|_| is_owner) else {
             let message = format!("The journal knows no call {id}.");
             return Err(Refusal::new(RefusalCode::UnknownCall, message));
         };
@@ -97,7 +200,17 @@ impl Chat {
             Err(error) => Decision::Failed { error },
         };
         match open {
-            Some(gate) if gate.is_page_call() => Ok(Some((gate.id.clone(), decision))),
+            // What a person is asked, a person answers.
+            Some(gate) if gate.is_page_call() && (is_person || !gate.is_question()) => {
+                let answer = Answer {
+                    gate: gate.id.clone(),
+                    by: by.clone(),
+                    decision,
+                    given_to: GivenTo::Question { digest: None },
+                };
+                let counts = self.receive(&answer)? == Reception::Counts;
+                Ok(counts.then_some((answer.gate, answer.decision)))
+            }
             // The gate opens with the approval, and is the next one of the turn.
             Some(gate) if approvals(news).any(|approved| *approved == gate.id) => {
                 let opened = approvals(news).filter(|gate| opens_a_page(turn, gate));
@@ -113,7 +226,7 @@ impl Chat {
     }
 
     /// The call that an answer of a request is about: see [`Chat::receive_output`].
-    pub fn call_of_answer(&self, gate: &GateId, news: &[(GateId, Decision)]) -> Option<&Call> {
+    fn call_of_answer(&self, gate: &GateId, news: &[(GateId, Decision)]) -> Option<&Call> {
         if let Some((turn, gate, _)) = self.gate(gate) {
             return turn.call(&gate.call);
         }
@@ -161,12 +274,12 @@ impl Decision {
 
     /// Whether two answers to what is asked about an input say the same: both no, both yes to the same
     /// input, or both the same data.
-    pub fn agrees(&self, other: &Self, asked_about: &Value) -> bool {
-        if let (Self::Output { output }, Self::Output { output: other }) = (self, other) {
-            return output == other;
-        }
+    fn agrees(&self, other: &Self, asked_about: &Value) -> bool {
         let input = |decision: &Self| decision.input().unwrap_or(asked_about).clone();
-        self.approved() == other.approved()
-            && (self.approved() != Some(true) || input(self) == input(other))
+        match (self.approved(), other.approved()) {
+            (Some(true), Some(true)) => input(self) == input(other),
+            (None, None) => self == other,
+            (mine, other) => mine == other,
+        }
     }
 }

@@ -2,32 +2,14 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Failures that a turn treats in a way of their own. Agents name what went wrong by a code that is listed
-/// in docs/errors.md; a turn ends in the same way by all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FailureCode {
-    /// The agent itself failed, as when one of its tools raised an error.
-    AgentFailed,
-    /// The agent's answer ended in the middle.
-    AgentCutOff,
-}
-
-impl FailureCode {
-    /// Each with its name.
-    const NAMES: [(Self, &'static str); 2] = [
-        (Self::AgentFailed, "agent_failed"),
-        (Self::AgentCutOff, "agent_cut_off"),
-    ];
-
-    /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
-    }
-
-    /// The failure of a name, if it is one of these.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        let mut names = Self::NAMES.into_iter();
-        names.find_map(|(code, known)| (known == name).then_some(code))
+crate::codes! {
+    /// Failures that a turn treats in a way of their own. Agents name what went wrong by a code that is
+    /// listed in docs/errors.md; a turn ends in the same way by all others.
+    pub(crate) enum FailureCode {
+        /// The agent itself failed, as when one of its tools raised an error.
+        AgentFailed = "agent_failed",
+        /// The agent's answer ended in the middle.
+        AgentCutOff = "agent_cut_off",
     }
 }
 
@@ -74,14 +56,5 @@ mod tests {
                 }
             );
         }
-    }
-
-    #[test]
-    fn every_failure_has_a_name_of_its_own() {
-        for (code, name) in FailureCode::NAMES {
-            assert_eq!(code.name(), name);
-            assert_eq!(FailureCode::named(name), Some(code));
-        }
-        assert_eq!(FailureCode::named("rate_limited"), None);
     }
 }

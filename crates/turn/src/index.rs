@@ -5,8 +5,6 @@
 //! Where the journal says a thing twice (a gate closed by two answers, a chat opened again), the
 //! first time counts. That is for the stores to hold, and for the conformance suite to see.
 
-use std::slice;
-
 use crate::agent::Part;
 use crate::call::Call;
 use crate::chat::Chat;
@@ -81,42 +79,20 @@ pub enum Change<'a> {
 }
 
 /// What an entry of these events changes, in their order.
-pub fn changes(events: &[Event]) -> Changes<'_> {
-    Changes {
-        events: events.iter(),
-        parts: [].iter(),
-    }
+pub fn changes(events: &[Event]) -> impl Iterator<Item = Change<'_>> {
+    events.iter().flat_map(|event| {
+        let parts = match event {
+            Event::StepEnded { parts, .. } => parts.as_slice(),
+            _ => &[],
+        };
+        let calls = parts.iter().filter_map(|part| match part {
+            Part::Call { call, .. } => Some(Change::CallMade { call }),
+            _ => None,
+        });
+        calls.chain(change_of(event))
+    })
 }
 
-/// What an entry changes, in the order of its events.
-#[derive(Debug, Clone)]
-pub struct Changes<'a> {
-    events: slice::Iter<'a, Event>,
-    /// The rest of what the last step said.
-    parts: slice::Iter<'a, Part>,
-}
-
-impl<'a> Iterator for Changes<'a> {
-    type Item = Change<'a>;
-
-    fn next(&mut self) -> Option<Change<'a>> {
-        loop {
-            for part in self.parts.by_ref() {
-                if let Part::Call { call, .. } = part {
-                    return Some(Change::CallMade { call });
-                }
-            }
-            let event = self.events.next()?;
-            if let Event::StepEnded { parts, .. } = event {
-                self.parts = parts.iter();
-            } else if let Some(change) = change_of(event) {
-                return Some(change);
-            }
-        }
-    }
-}
-
-/// What an event changes, but for the calls of a step.
 fn change_of(event: &Event) -> Option<Change<'_>> {
     match event {
         Event::ChatOpened { owner } => Some(Change::ChatOpened { owner }),

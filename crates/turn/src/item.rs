@@ -1,6 +1,8 @@
 //! What a turn has said and done, as typed items, in order. `view` shows them to clients; whether they
 //! were said just now or are read back from the journal, they are the same.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::agent::Part;
@@ -63,7 +65,7 @@ pub enum Item {
         /// The call.
         call: CallId,
         /// What became of it.
-        outcome: Outcome,
+        outcome: Arc<Outcome>,
     },
     /// A gate was opened.
     GateOpened(Box<Gate>),

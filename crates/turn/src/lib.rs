@@ -43,7 +43,8 @@
 //! - [`metadata`]: provider metadata; [`trace`]: where a turn belongs in a distributed trace.
 //! - [`item`]: what a turn has said and done, as typed items; [`reason`]: the sentences among it.
 //! - [`index`]: what a store keeps beside the entries; [`title`]: what it calls a chat.
-//! - [`answer`]: whose answer counts; [`refusal`]: why one does not; `failure`: why agents fail.
+//! - [`answer`]: whose answer counts; [`refusal`]: why one does not; `failure`: why agents fail;
+//!   `codes`: enums whose variants have names for others.
 
 mod actor;
 pub mod agent;
@@ -51,6 +52,7 @@ pub mod answer;
 mod branch;
 pub mod call;
 mod chat;
+mod codes;
 mod decide;
 pub mod digest;
 pub mod event;

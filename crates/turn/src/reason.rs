@@ -1,6 +1,6 @@
 //! The sentences that the model and people read where nobody else has said anything.
 
-use crate::call::UnknownReason;
+use crate::call::{Outcome, UnknownReason};
 
 /// Of a gate that nobody answered in time.
 pub const TIMED_OUT: &str = "Approval request timed out";
@@ -73,6 +73,16 @@ pub fn denial(reason: Option<&str>) -> String {
         Some(reason) => format!("Denied: {reason}"),
         None => "Denied".to_owned(),
     }
+}
+
+/// Why a call has no output, as the text of an error; nothing, if it has one.
+pub fn error_text(outcome: &Outcome) -> Option<String> {
+    Some(match outcome {
+        Outcome::Output { .. } | Outcome::Pending { .. } => return None,
+        Outcome::Denied { reason } => denial(reason.as_deref()),
+        Outcome::Error { error } | Outcome::Invalid { error } => error.clone(),
+        Outcome::Unknown { reason } => unknown(*reason).to_owned(),
+    })
 }
 
 #[cfg(test)]

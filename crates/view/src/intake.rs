@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turn::answer::Reception;
+use turn::answer::{GivenTo, Reception};
 use turn::gate::Decision;
 use turn::queue::QueueState;
 use turn::refusal::{Refusal, RefusalCode};
-use turn::{At, CallId, GateId, Turn, TurnId};
+use turn::{Actor, At, CallId, GateId, Principal, Turn, TurnId};
 use wire::answer::Gate as Named;
 use wire::legacy::confirmation::is_confirmation;
 use wire::prototype::without_refused_keys;
@@ -52,10 +52,22 @@ pub enum Intake {
     },
 }
 
+impl Intake {
+    /// Nothing is new: the turn came of the same request.
+    pub fn known(turn: &Turn) -> Self {
+        Self::Continue {
+            turn: turn.id().clone(),
+            answers: Vec::new(),
+            seen: None,
+        }
+    }
+}
+
 impl ShownChat {
     /// What is new in a client's request.
     pub fn take(
         &self,
+        principal: &Principal,
         trigger: Trigger,
         message_id: Option<&str>,
         messages: &[Message],
@@ -73,7 +85,7 @@ impl ShownChat {
             return Err(Refusal::new(RefusalCode::UnknownCall, message));
         }
         if trigger == Trigger::RegenerateMessage {
-            return self.regenerate(message_id, messages, now);
+            return self.regenerate(principal, message_id, messages, now);
         }
         let is_about =
             |message: &Message| message_id.is_some() && message.id.as_deref() == message_id;
@@ -83,14 +95,14 @@ impl ShownChat {
             return Err(Refusal::new(RefusalCode::BadRequest, message));
         };
         let (before, last) = (&messages[..place], &messages[place]);
-        let answers = self.answers(last)?;
+        let answers = self.answers(principal, last)?;
         match last.role {
             Role::Assistant => self.continue_with(last, answers),
             // Pages of the legacy bridge answer in a user message that says nothing else.
             Role::User if !answers.is_empty() || self.is_old_answer(last) => {
                 self.continue_with(last, answers)
             }
-            Role::User => self.say(before, last, message_id, now),
+            Role::User => self.say(principal, before, last, message_id, now),
             Role::System => {
                 let message = "A system message opens no turn.";
                 Err(Refusal::new(RefusalCode::BadRequest, message))
@@ -102,6 +114,7 @@ impl ShownChat {
     /// they were given before the last message was written.
     pub fn take_run(
         &self,
+        principal: &Principal,
         trigger: Trigger,
         message_id: Option<&str>,
         messages: &[Message],
@@ -113,9 +126,9 @@ impl ShownChat {
             && said.id.as_deref().is_some_and(|id| !self.has_message(id))
         {
             let ordered = [before, &[answers.clone(), said.clone()]].concat();
-            return self.take(trigger, message_id, &ordered, now);
+            return self.take(principal, trigger, message_id, &ordered, now);
         }
-        self.take(trigger, message_id, messages, now)
+        self.take(principal, trigger, message_id, messages, now)
     }
 
     /// Whether a user's message has come before, cut off since or not.
@@ -159,6 +172,7 @@ impl ShownChat {
     /// A user message behind others: a new one, an edit, or one that came before.
     fn say(
         &self,
+        principal: &Principal,
         before: &[Message],
         message: &Message,
         message_id: Option<&str>,
@@ -167,12 +181,13 @@ impl ShownChat {
         let message = named(message, before.len());
         match self.queued_before(&message)? {
             Some(intake) => Ok(intake),
-            None => self.say_named(before, message, message_id, now),
+            None => self.say_named(principal, before, message, message_id, now),
         }
     }
 
     fn say_named(
         &self,
+        principal: &Principal,
         before: &[Message],
         message: turn::Message,
         message_id: Option<&str>,
@@ -191,13 +206,9 @@ impl ShownChat {
                         .is_some_and(|known| known.id == message.id && known.parts == message.parts)
                 });
                 if let (Some(turn), None) = (cut_off, message_id) {
-                    return Ok(Intake::Continue {
-                        turn: turn.id().clone(),
-                        answers,
-                        seen: None,
-                    });
+                    return Ok(Intake::known(turn));
                 }
-                answers = self.answers_before(before)?;
+                answers = self.answers_before(principal, before)?;
                 follow(self.parent(before, now).or(self.current()))
             }
             Some((index, turn)) => {
@@ -207,11 +218,7 @@ impl ShownChat {
                 if same && message_id.is_none() {
                     // The same request again, maybe one that comes late: the same turn. An edit says
                     // which message it edits.
-                    return Ok(Intake::Continue {
-                        turn: turn.id().clone(),
-                        answers: Vec::new(),
-                        seen: None,
-                    });
+                    return Ok(Intake::known(turn));
                 }
                 index
                     .checked_sub(1)
@@ -238,16 +245,7 @@ impl ShownChat {
                 let turn = queued.opens.clone();
                 (&queued.message, Intake::Queued { turn })
             }
-            Some(QueueState::Injected(turn, known)) => {
-                let turn = turn.id().clone();
-                let (answers, seen) = (Vec::new(), None);
-                let intake = Intake::Continue {
-                    turn,
-                    answers,
-                    seen,
-                };
-                (known, intake)
-            }
+            Some(QueueState::Injected(turn, known)) => (known, Intake::known(turn)),
         };
         if known.parts != message.parts {
             let message = "A message that waits, or was given to a turn that ran, can't be edited.";
@@ -257,7 +255,11 @@ impl ShownChat {
     }
 
     /// The answers to what is open that travel with a new message, in the assistant's message before it.
-    fn answers_before(&self, before: &[Message]) -> Result<Vec<(GateId, Decision)>, Refusal> {
+    fn answers_before(
+        &self,
+        principal: &Principal,
+        before: &[Message],
+    ) -> Result<Vec<(GateId, Decision)>, Refusal> {
         let last = before.last().filter(|last| last.role == Role::Assistant);
         let open = self.current().filter(|turn| turn.end().is_none());
         match (last, open) {
@@ -265,7 +267,7 @@ impl ShownChat {
             (Some(last), Some(open))
                 if last.id.as_deref().is_none_or(|id| id == open.message_id()) =>
             {
-                self.answers(last)
+                self.answers(principal, last)
             }
             _ => Ok(Vec::new()),
         }
@@ -290,6 +292,7 @@ impl ShownChat {
     /// The last answer, or one of an id, is to be given again.
     fn regenerate(
         &self,
+        principal: &Principal,
         message_id: Option<&str>,
         messages: &[Message],
         now: At,
@@ -319,10 +322,11 @@ impl ShownChat {
                 && message_id.is_none_or(|id| unheard.id.as_deref() == Some(id))
             {
                 let before = &messages[..messages.len() - 1];
-                return match self.say(before, unheard, None, now) {
+                return match self.say(principal, before, unheard, None, now) {
                     // Somebody wants it answered after all.
                     Err(refusal) if refusal.code == RefusalCode::MessageWithdrawn => {
-                        self.say_named(before, named(unheard, before.len()), None, now)
+                        let said = named(unheard, before.len());
+                        self.say_named(principal, before, said, None, now)
                     }
                     said => said,
                 };
@@ -391,7 +395,12 @@ impl ShownChat {
     }
 
     /// The answers of a message that are news.
-    fn answers(&self, message: &Message) -> Result<Vec<(GateId, Decision)>, Refusal> {
+    fn answers(
+        &self,
+        principal: &Principal,
+        message: &Message,
+    ) -> Result<Vec<(GateId, Decision)>, Refusal> {
+        let by = Actor::from(principal.clone());
         let mut news: Vec<(GateId, Decision)> = Vec::new();
         for answer in message.answers() {
             let found = match answer {
@@ -401,18 +410,52 @@ impl ShownChat {
                     reason,
                     input,
                     digest,
-                } => self.approval(&gate, approved, reason, input.as_ref(), digest.as_deref())?,
+                } => {
+                    let gate = match gate {
+                        Named::Approval(id) => Some(GateId::from(id)),
+                        Named::Call(call) => self.gate_of(&CallId::from(call)),
+                    };
+                    let input = input.map(|input| self.known_input(gate.as_ref(), input));
+                    let answer = turn::answer::Answer {
+                        // A call that nobody asked about has none, and there is none of its name.
+                        gate: gate.unwrap_or_else(|| GateId::from("")),
+                        by: by.clone(),
+                        decision: match approved {
+                            true => Decision::Approved {
+                                reason,
+                                input: None,
+                            },
+                            false => Decision::Denied { reason },
+                        },
+                        given_to: GivenTo::Message { digest, input },
+                    };
+                    let counts = self.receive(&answer)? == Reception::Counts;
+                    counts.then_some((answer.gate, answer.decision))
+                }
                 // The page has the call as settled: it runs the proxy of it.
                 Answer::Output { tool_call_id, .. } if self.is_superseded(&tool_call_id) => None,
                 Answer::Output {
                     tool_call_id,
                     output,
                     ..
-                } => self.output(&tool_call_id, output, &news)?,
+                } => self.output(&by, &tool_call_id, output, &news)?,
             };
             news.extend(found);
         }
         Ok(news)
+    }
+
+    /// The input that a page means by the one that it shows: it is shown no keys that JavaScript refuses,
+    /// and has one kind of number.
+    fn known_input(&self, gate: Option<&GateId>, shown: Value) -> Value {
+        let asked = gate.and_then(|gate| self.gate(gate));
+        let inputs = asked.map(|(turn, gate, _)| {
+            let asked = turn.call(&gate.call).map(|call| &call.input);
+            [asked, turn.effective_input(&gate.call)]
+        });
+        let mut inputs = inputs.into_iter().flatten().flatten();
+        let meant = inputs.find(|known| is_same(&shown, &without_refused_keys((*known).clone())));
+        meant.cloned().unwrap_or(shown)
     }
 
     fn is_superseded(&self, call: &str) -> bool {
@@ -420,52 +463,6 @@ impl ShownChat {
         let turn = self.call(&id).map(|(turn, _)| turn.id());
         let shown = turn.and_then(|turn| self.transcript(turn));
         shown.is_some_and(|shown| shown.is_superseded(&id))
-    }
-
-    fn approval(
-        &self,
-        named: &Named,
-        approved: bool,
-        reason: Option<String>,
-        input: Option<&Value>,
-        digest: Option<&str>,
-    ) -> Result<Option<(GateId, Decision)>, Refusal> {
-        let id = match named {
-            Named::Approval(id) => Some(GateId::from(id.as_str())),
-            Named::Call(call) => self.gate_of(&CallId::from(call.as_str())),
-        };
-        let found = id.as_ref().and_then(|id| self.gate(id));
-        let Some((turn, gate, decision)) = found else {
-            let message = "Nobody asked for this approval.";
-            return Err(Refusal::new(RefusalCode::UnknownApproval, message));
-        };
-        // What was asked about; and what a page has since, where the approver changed the input.
-        let asked = turn.call(&gate.call).map(|call| &call.input);
-        let mut known = asked.into_iter().chain(turn.effective_input(&gate.call));
-        if let Some(input) = input
-            && asked.is_some()
-            && !known.any(|known| is_same(input, &without_refused_keys(known.clone())))
-        {
-            let message = "The approval names another input than the one that was asked about.";
-            return Err(Refusal::new(RefusalCode::InputChanged, message));
-        }
-        if decision.is_some() {
-            // Pages send their whole history: it may hold a digest of an older version.
-            return Ok(None);
-        }
-        let decision = if approved {
-            let input = None;
-            Decision::Approved { reason, input }
-        } else {
-            Decision::Denied { reason }
-        };
-        let answer = turn::answer::Answer {
-            gate: gate.id.clone(),
-            decision,
-            digest: digest.map(str::to_owned),
-        };
-        let counts = self.receive(&answer)? == Reception::Counts;
-        Ok(counts.then_some((answer.gate, answer.decision)))
     }
 
     /// The approval that a call waits for, or the last that it had.
@@ -479,14 +476,16 @@ impl ShownChat {
     /// The output of a page's call, if that is news. The call may be a proxy.
     pub fn take_output(
         &self,
+        by: &Actor,
         call: &CallId,
         output: Result<Value, String>,
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
-        self.output(call.as_str(), output, &[])
+        self.output(by, call.as_str(), output, &[])
     }
 
     fn output(
         &self,
+        by: &Actor,
         call: &str,
         output: Result<Value, String>,
         news: &[(GateId, Decision)],
@@ -498,7 +497,7 @@ impl ShownChat {
             Some(_) => return Ok(None),
             None => CallId::from(call),
         };
-        self.receive_output(&id, output, news)
+        self.receive_output(by, &id, output, news)
     }
 }
 

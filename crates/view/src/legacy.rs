@@ -23,6 +23,8 @@ pub struct LegacyWindow {
     position: usize,
     has_started: bool,
     is_closed: bool,
+    /// Whether what was read last asks a person something.
+    asks: bool,
     /// The starts of calls whose input is not there yet.
     begun: HashMap<CallId, Chunk>,
     /// The calls whose input was sent, and with which.
@@ -43,6 +45,7 @@ impl LegacyWindow {
             position,
             has_started: false,
             is_closed: false,
+            asks: false,
             begun: HashMap::new(),
             announced: HashMap::new(),
             block: String::new(),
@@ -57,9 +60,16 @@ impl LegacyWindow {
         self.is_closed
     }
 
+    /// Whether what was read last asks a person something. The page closes its stream there, and opens
+    /// another when it sends something.
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
     /// Reads on in the transcript as it now is: the chunks that the page is to be sent.
     pub fn read(&mut self, transcript: &[Line]) -> Vec<Chunk> {
         let mut chunks = Vec::new();
+        self.asks = false;
         if !self.has_started {
             self.has_started = true;
             // What came before the position is not sent, and yet known.
@@ -76,6 +86,8 @@ impl LegacyWindow {
         {
             self.position += 1;
             chunks.extend(self.render(line));
+            let call = line.as_call();
+            self.asks |= call.is_some_and(|call| matches!(call.update, CallUpdate::Asked(_)));
             if let Line::Close(closing) = line
                 && closing.is_final()
             {
@@ -92,7 +104,7 @@ impl LegacyWindow {
             Line::Block(line) => vec![self.render_block(line)],
             Line::Text(delta) => vec![Chunk::TextDelta(self.delta(delta))],
             Line::Reasoning(delta) => vec![Chunk::ReasoningDelta(self.delta(delta))],
-            Line::Part(chunk) => narrow(chunk).into_iter().collect(),
+            Line::Part(line) => narrow(&line.chunk).into_iter().collect(),
             Line::Call(line) => self.render_call(line),
         }
     }
@@ -125,11 +137,11 @@ impl LegacyWindow {
                 let available = is_new.then(|| Chunk::clone(&line.chunk));
                 start.into_iter().chain(available).collect()
             }
-            CallUpdate::Settled(Settlement::Invalid) => {
+            CallUpdate::Settled(Settlement::Invalid, _) => {
                 let start = self.begun.remove(call);
                 start.into_iter().chain(narrow(&line.chunk)).collect()
             }
-            CallUpdate::Settled(Settlement::Denied) => {
+            CallUpdate::Settled(Settlement::Denied, _) => {
                 let error_text = match line.call.tool.as_str() {
                     "process_payment" => "User denied the payment".to_owned(),
                     "get_location" => "User denied location access".to_owned(),
@@ -141,9 +153,9 @@ impl LegacyWindow {
                     ..ToolOutputError::default()
                 })]
             }
-            CallUpdate::Settled(Settlement::Output | Settlement::Error)
+            CallUpdate::Settled(Settlement::Output | Settlement::Error, _)
             | CallUpdate::Answered { .. }
-            | CallUpdate::Progressed => narrow(&line.chunk).into_iter().collect(),
+            | CallUpdate::Progressed(_) => narrow(&line.chunk).into_iter().collect(),
         }
     }
 
@@ -285,6 +297,24 @@ mod tests {
             "finish-step",
         ];
         assert_eq!(sent, [&["start"][..], &call, &call].concat());
+    }
+
+    #[test]
+    fn window_says_that_it_asks_only_where_it_does() {
+        let mut transcript = vec![begun("a"), input_shown("a")];
+        let mut window = LegacyWindow::new("m", 0);
+        window.read(&transcript);
+        assert!(!window.asks());
+        transcript.push(asked("a"));
+        window.read(&transcript);
+        assert!(window.asks());
+        transcript.push(output("a"));
+        window.read(&transcript);
+        assert!(!window.asks());
+        // What was asked before the position is not asked again.
+        let mut later = LegacyWindow::new("m", transcript.len());
+        later.read(&transcript);
+        assert!(!later.asks());
     }
 
     #[test]

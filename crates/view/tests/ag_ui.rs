@@ -378,8 +378,13 @@ fn answers_count_wherever_the_history_ends() {
     let take = |history: Value| {
         let body = json!({"threadId": "c", "runId": "r", "messages": history, "resume": resume});
         let sent = messages(&body);
-        chat.chat
-            .take_run(Trigger::SubmitMessage, None, &sent, At(9_000))
+        chat.chat.take_run(
+            &"ann".into(),
+            Trigger::SubmitMessage,
+            None,
+            &sent,
+            At(9_000),
+        )
     };
     let Ok(Intake::Continue { answers, .. }) = take(json!([old])) else {
         panic!("it goes on with the turn")

@@ -73,7 +73,13 @@ fn message(role: &str, id: &str, parts: Value) -> Message {
 fn take(chat: &ShownChat, last: Message) -> Result<Intake, &'static str> {
     let user = message("user", "u1", json!([{"type": "text", "text": "pay"}]));
     let id = last.id.clone();
-    let taken = chat.take(Trigger::SubmitMessage, id.as_deref(), &[user, last], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        id.as_deref(),
+        &[user, last],
+        At(1),
+    );
     taken.map_err(|refusal| refusal.code.name())
 }
 
@@ -186,9 +192,15 @@ fn settled_calls_of_another_chat_are_history_and_open_ones_are_refused() {
             message("assistant", "other", json!([part])),
             message("user", "u9", text),
         ];
-        chat.take(Trigger::SubmitMessage, None, &messages, At(0))
-            .map(|intake| matches!(intake, Intake::Open { .. }))
-            .map_err(|refusal| refusal.code.name())
+        chat.take(
+            &"ann".into(),
+            Trigger::SubmitMessage,
+            None,
+            &messages,
+            At(0),
+        )
+        .map(|intake| matches!(intake, Intake::Open { .. }))
+        .map_err(|refusal| refusal.code.name())
     };
     for state in ["output-available", "output-error", "output-denied"] {
         assert_eq!(take(state, "gate_x"), Ok(true), "{state}");
@@ -292,6 +304,7 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
     let chat = chat();
     let again = message("user", "u1", json!([{"type": "text", "text": "pay"}]));
     let taken = chat.take(
+        &"ann".into(),
         Trigger::SubmitMessage,
         None,
         std::slice::from_ref(&again),
@@ -310,28 +323,58 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
         "u2",
         json!([{"type": "text", "text": "never mind"}]),
     );
-    let taken = chat.take(Trigger::SubmitMessage, None, &[again.clone(), other], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        None,
+        &[again.clone(), other],
+        At(1),
+    );
     assert!(
         matches!(taken, Ok(Intake::Open { after: Some(_), .. })),
         "{taken:?}"
     );
     // An edit starts over from there.
     let edited = message("user", "u1", json!([{"type": "text", "text": "pay less"}]));
-    let taken = chat.take(Trigger::SubmitMessage, Some("u1"), &[edited], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        Some("u1"),
+        &[edited],
+        At(1),
+    );
     assert!(
         matches!(taken, Ok(Intake::Open { after: None, .. })),
         "{taken:?}"
     );
-    let taken = chat.take(Trigger::RegenerateMessage, None, &[again], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::RegenerateMessage,
+        None,
+        &[again],
+        At(1),
+    );
     assert!(
         matches!(taken, Ok(Intake::Open { after: None, .. })),
         "{taken:?}"
     );
     // A message that never arrived is tried again in this way, too.
     let unheard = message("user", "u3", json!([{"type": "text", "text": "hello?"}]));
-    let taken = chat.take(Trigger::RegenerateMessage, None, &[unheard], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::RegenerateMessage,
+        None,
+        &[unheard],
+        At(1),
+    );
     assert!(matches!(taken, Ok(Intake::Open { .. })), "{taken:?}");
-    let taken = chat.take(Trigger::RegenerateMessage, Some("nobody"), &[], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::RegenerateMessage,
+        Some("nobody"),
+        &[],
+        At(1),
+    );
     assert_eq!(taken.unwrap_err().code.name(), "unknown_message");
 }
 
@@ -354,6 +397,7 @@ fn message_that_comes_late_once_more_is_no_edit() {
         At(2),
     );
     let late = chat.take(
+        &"ann".into(),
         Trigger::SubmitMessage,
         None,
         std::slice::from_ref(&first),
@@ -368,7 +412,13 @@ fn message_that_comes_late_once_more_is_no_edit() {
         })
     );
     // One that says which message it edits is one, whatever it says.
-    let edit = chat.take(Trigger::SubmitMessage, Some("u1"), &[first], At(1));
+    let edit = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        Some("u1"),
+        &[first],
+        At(1),
+    );
     assert!(
         matches!(edit, Ok(Intake::Open { after: None, .. })),
         "{edit:?}"
@@ -379,7 +429,7 @@ fn message_that_comes_late_once_more_is_no_edit() {
 fn say(chat: &mut ShownChat, messages: &[Message], n: u64) {
     // A minute after the other.
     let now = At(n * 60_000);
-    let taken = chat.take(Trigger::SubmitMessage, None, messages, now);
+    let taken = chat.take(&"ann".into(), Trigger::SubmitMessage, None, messages, now);
     let Ok(Intake::Open { message, after, .. }) = taken else {
         panic!("{taken:?}")
     };
@@ -438,12 +488,24 @@ fn page_that_cuts_its_history_off_edits() {
     assert_eq!(path(&chat), ["t1", "t4"]);
     // A request for what was cut off that comes once more opens nothing.
     let late = [user("u1"), assistant("a1"), user("u2")];
-    let taken = chat.take(Trigger::SubmitMessage, None, &late, At(5 * 60_000));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        None,
+        &late,
+        At(5 * 60_000),
+    );
     assert!(matches!(taken, Ok(Intake::Continue { turn, .. }) if turn == "t2".into()));
     // What somebody has just said in another tab is not cut off.
     let other_tab = [user("u1"), assistant("a1"), user("u6")];
     let just_now = At(4 * 60_000 + 500);
-    let taken = chat.take(Trigger::SubmitMessage, None, &other_tab, just_now);
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        None,
+        &other_tab,
+        just_now,
+    );
     assert!(matches!(taken, Ok(Intake::Open { after, .. }) if after == Some("t4".into())));
     // And back on the branch that was cut off.
     let branch = [
@@ -489,7 +551,13 @@ fn message_without_an_id_gets_one_by_place_and_content() {
     let first = chat.messages()[0].id.clone().unwrap();
     assert!(first.starts_with("user_"), "{first}");
     // The same body again is the same turn.
-    let again = chat.take(Trigger::SubmitMessage, None, &[nameless("hi")], At(1));
+    let again = chat.take(
+        &"ann".into(),
+        Trigger::SubmitMessage,
+        None,
+        &[nameless("hi")],
+        At(1),
+    );
     assert!(matches!(again, Ok(Intake::Continue { turn, .. }) if turn == "t1".into()));
     // Elsewhere, or with other words, it is another message.
     let reply = Message::decode(json!({"id": "a1", "role": "assistant", "content": "hi"})).unwrap();
@@ -503,7 +571,13 @@ fn message_without_an_id_gets_one_by_place_and_content() {
 #[test]
 fn answer_to_a_turn_that_was_cut_off_gets_its_outcome_under_its_own_id() {
     let mut chat = chat();
-    let taken = chat.take(Trigger::RegenerateMessage, None, &[user("u1")], At(1));
+    let taken = chat.take(
+        &"ann".into(),
+        Trigger::RegenerateMessage,
+        None,
+        &[user("u1")],
+        At(1),
+    );
     let Ok(Intake::Open { message, after, .. }) = taken else {
         panic!("{taken:?}")
     };

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use store::Closed;
 use tools::answer::check_answer;
-use turn::answer::{Answer, Reception};
+use turn::answer::{Answer, Reception, Requirement};
 use turn::call::{Call, Place};
 use turn::gate::Decision;
-use turn::refusal::RefusalCode;
-use turn::{At, CallId, Chat, GateId, Principal, Turn};
+use turn::refusal::{Refusal, RefusalCode};
+use turn::{Actor, At, CallId, Chat, GateId, Turn};
 
 use super::Driver;
 use super::job::Next;
@@ -18,47 +18,34 @@ impl Driver {
     /// Closes an approval, and says how, unless somebody else was first.
     pub(super) fn answer(
         &mut self,
-        principal: &Principal,
         answer: &Answer,
         wrote: Option<Option<At>>,
     ) -> Result<Next, EngineError> {
+        let by = answer.by.clone();
+        let given = (answer.gate.clone(), answer.decision.clone());
         if let Some(at) = wrote {
-            let closed = at.map(|at| Closed {
-                decision: answer.decision.clone(),
-                by: principal.clone().into(),
-                at,
-            });
-            return Ok(Next::Done(Ok(closed.map_or(Reply::Done, Reply::Closed))));
+            let (_, decision) = given;
+            let closed = at.map(|at| Closed { decision, by, at });
+            return Ok(Next::Done(Ok(
+                closed.map_or(Reply::Taken(true), Reply::Closed)
+            )));
         }
-        let chat = self.chat_of(principal)?;
-        match chat.receive(answer) {
-            Ok(Reception::Counts) => {}
-            Ok(Reception::Late) => return Ok(Next::done()),
-            Err(refusal) if refusal.code == RefusalCode::UnknownApproval => {
-                return Err(EngineError::UnknownApproval);
-            }
-            Err(refusal) => return Err(refusal.into()),
+        let chat = self.chat.as_ref().ok_or(EngineError::UnknownApproval)?;
+        match chat.receive(answer).map_err(not_found)? {
+            Reception::Counts => self.check_requirements(std::slice::from_ref(&given))?,
+            late => return Ok(Next::Done(Ok(Reply::Taken(late == Reception::Agrees)))),
         }
-        if let Some(input) = answer.decision.input()
-            && let Some((turn, asked, _)) = chat.gate(&answer.gate)
-            && let Some(call) = turn.call(&asked.call)
-        {
-            let checked = self.tools().check(&call.tool, input, principal);
-            checked.map_err(EngineError::InvalidInput)?;
-        }
-        self.check_outputs(&[(answer.gate.clone(), answer.decision.clone())])?;
+        let (gate, decision) = given;
+        let input = turn::Input::Answer { gate, decision };
         Ok(Next::Write {
-            input: turn::Input::Answer {
-                gate: answer.gate.clone(),
-                decision: answer.decision.clone(),
-            },
-            by: Some(principal.clone().into()),
+            input,
+            by: Some(by),
         })
     }
 
     pub(super) fn output(
         &mut self,
-        principal: &Principal,
+        by: Actor,
         call: &CallId,
         output: &Result<Value, String>,
         is_written: bool,
@@ -66,39 +53,56 @@ impl Driver {
         if is_written {
             return Ok(Next::Done(Ok(Reply::Taken(true))));
         }
-        let chat = self.chat.as_ref().ok_or(EngineError::UnknownChat)?;
-        let taken = chat.take_output(call, output.clone())?;
-        self.check_outputs(taken.as_slice())?;
+        let chat = self.chat.as_ref().ok_or(EngineError::UnknownCall)?;
+        let taken = chat.take_output(&by, call, output.clone());
+        let taken = taken.map_err(not_found)?;
+        self.check_requirements(taken.as_slice())?;
         Ok(match taken {
             Some((gate, decision)) => Next::Write {
                 input: turn::Input::Answer { gate, decision },
-                by: Some(principal.clone().into()),
+                by: Some(by),
             },
             // Somebody else was first.
             None => Next::Done(Ok(Reply::Taken(false))),
         })
     }
 
-    /// Refuses outputs that are not what their tools declare, and answers that are not what was asked
-    /// for. Nothing of the request is then taken.
-    pub(super) fn check_outputs(&self, answers: &[(GateId, Decision)]) -> Result<(), EngineError> {
+    /// Refuses answers that do not fit what their tools declare, or what was asked for. Nothing of the
+    /// request is then taken.
+    pub(super) fn check_requirements(
+        &self,
+        answers: &[(GateId, Decision)],
+    ) -> Result<(), EngineError> {
+        let Some(chat) = &self.chat else {
+            return Ok(());
+        };
         for (gate, decision) in answers {
-            let Decision::Output { output } = decision else {
-                continue;
-            };
-            let chat = self.chat.as_ref();
-            let asked = chat.and_then(|chat| chat.gate(gate));
-            if let Some(schema) = asked.and_then(|(_, gate, _)| gate.kind.schema()) {
-                check_answer(schema, output).map_err(EngineError::InvalidAnswer)?;
-                continue;
-            }
-            let call = chat.and_then(|chat| chat.call_of_answer(gate, answers));
-            if let Some(call) = call {
-                let checked = self.tools().check_output(&call.tool, output);
-                checked.map_err(EngineError::InvalidOutput)?;
+            match chat.requirement((gate, decision), answers) {
+                None => {}
+                Some(Requirement::Input { tool, input }) => {
+                    let owner = chat.owner().ok_or(EngineError::UnknownChat)?;
+                    let checked = self.tools().check(tool, input, owner);
+                    checked.map_err(EngineError::InvalidInput)?;
+                }
+                Some(Requirement::Output { tool, output }) => {
+                    let checked = self.tools().check_output(tool, output);
+                    checked.map_err(EngineError::InvalidOutput)?;
+                }
+                Some(Requirement::Data { schema, output }) => {
+                    check_answer(schema, output).map_err(EngineError::InvalidAnswer)?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// What is named by itself, and is not there, is not found.
+fn not_found(refusal: Refusal) -> EngineError {
+    match refusal.code {
+        RefusalCode::UnknownApproval => EngineError::UnknownApproval,
+        RefusalCode::UnknownCall => EngineError::UnknownCall,
+        _ => refusal.into(),
     }
 }
 

@@ -1,9 +1,8 @@
 //! What clients of this server, and of others, ask of a chat.
 
-use serde_json::Value;
 use tools::work::Ask;
-use turn::answer::Answer;
-use turn::{At, CallId, Chat, GateId, Principal, Status};
+use turn::answer::{Answer, GivenTo};
+use turn::{Actor, At, Chat, GateId, Principal, Status};
 use view::ShownChat;
 
 use super::answering::brought;
@@ -17,30 +16,13 @@ use crate::stream::Dialect;
 /// A command, and how far it has come.
 pub(super) enum CommandState {
     Send(Sending),
-    Resume {
-        dialect: Dialect,
-        after: Option<u64>,
-        resuming: Resuming,
-    },
     Stop {
         was_open: bool,
     },
-    SelectBranch {
-        message_id: String,
-    },
-    View,
     Forget {
         is_stopped: bool,
     },
     Answer(Answer),
-    Output {
-        call: CallId,
-        output: Result<Value, String>,
-    },
-    Bring {
-        call: String,
-        output: Result<Value, String>,
-    },
     Ask {
         provider_id: String,
         nth: usize,
@@ -49,40 +31,26 @@ pub(super) enum CommandState {
         before: Option<Option<GateId>>,
     },
     PushAudio(Option<agents::AudioInput>),
+    /// One that has nothing to remember.
+    Plain(CommandKind),
 }
 
 impl CommandState {
-    pub(super) fn new(kind: CommandKind) -> Self {
+    pub(super) fn new(principal: &Principal, kind: CommandKind) -> Self {
         match kind {
-            CommandKind::Send {
-                trigger,
-                message_id,
-                messages,
-                dialect,
-                page_tools,
-                request,
-                while_running,
-            } => {
-                let sending = Sending::new(trigger, message_id, messages, dialect);
-                let sending = sending.with_page_tools(page_tools).with_request(request);
-                Self::Send(sending.while_running(while_running))
-            }
-            CommandKind::Resume {
-                dialect,
-                after,
-                resuming,
-            } => Self::Resume {
-                dialect,
-                after,
-                resuming,
-            },
+            CommandKind::Send(sent) => Self::Send(Sending::new(sent)),
             CommandKind::Stop => Self::Stop { was_open: false },
-            CommandKind::SelectBranch { message_id } => Self::SelectBranch { message_id },
-            CommandKind::View => Self::View,
             CommandKind::Forget => Self::Forget { is_stopped: false },
-            CommandKind::Answer(answer) => Self::Answer(answer),
-            CommandKind::Output { call, output } => Self::Output { call, output },
-            CommandKind::Bring { call, output } => Self::Bring { call, output },
+            CommandKind::Answer {
+                gate,
+                decision,
+                digest,
+            } => Self::Answer(Answer {
+                gate,
+                by: principal.clone().into(),
+                decision,
+                given_to: GivenTo::Question { digest },
+            }),
             CommandKind::Ask {
                 provider_id,
                 nth,
@@ -94,6 +62,7 @@ impl CommandState {
                 before: None,
             },
             CommandKind::PushAudio { audio } => Self::PushAudio(Some(audio)),
+            kind => Self::Plain(kind),
         }
     }
 }
@@ -121,11 +90,7 @@ impl Driver {
     ) -> Next {
         let next = match state {
             CommandState::Send(sending) => self.send(principal, sending, wrote.is_some()),
-            CommandState::Resume {
-                dialect,
-                after,
-                resuming,
-            } => self.resume(principal, *dialect, *after, resuming),
+            CommandState::Plain(kind) => self.run_plain(principal, kind, wrote.is_some()),
             CommandState::Stop { was_open } => match wrote {
                 Some(_) => Ok(Next::Done(Ok(Reply::Stopped(*was_open)))),
                 None => self.chat_of(principal).map(|chat| {
@@ -133,11 +98,6 @@ impl Driver {
                     stop(principal)
                 }),
             },
-            CommandState::SelectBranch { message_id } => match wrote {
-                Some(_) => self.view_of(principal),
-                None => self.select_branch(principal, message_id),
-            },
-            CommandState::View => self.view_of(principal),
             CommandState::Forget { is_stopped } => match (wrote, *is_stopped) {
                 (None, _) => self.chat_of(principal).map(|_| stop(principal)),
                 (Some(_), false) => {
@@ -150,17 +110,7 @@ impl Driver {
                     Ok(Next::done())
                 }
             },
-            CommandState::Answer(answer) => self.answer(principal, answer, wrote),
-            CommandState::Output { call, output } => self
-                .chat_of(principal)
-                .map(drop)
-                .and_then(|()| self.output(principal, call, output, wrote.is_some())),
-            CommandState::Bring { call, output } => self
-                .chat
-                .as_deref()
-                .and_then(|chat| brought(chat, call))
-                .ok_or(EngineError::UnknownCall)
-                .and_then(|call| self.output(principal, &call, output, wrote.is_some())),
+            CommandState::Answer(answer) => self.answer(answer, wrote),
             CommandState::Ask {
                 provider_id,
                 nth,
@@ -173,6 +123,34 @@ impl Driver {
             }),
         };
         next.unwrap_or_else(|error| Next::Done(Err(error)))
+    }
+
+    fn run_plain(
+        &mut self,
+        principal: &Principal,
+        kind: &CommandKind,
+        is_written: bool,
+    ) -> Result<Next, EngineError> {
+        match kind {
+            CommandKind::Resume {
+                dialect,
+                after,
+                resuming,
+            } => self.resume(principal, *dialect, *after, resuming),
+            CommandKind::SelectBranch { message_id } if !is_written => {
+                self.select_branch(principal, message_id)
+            }
+            CommandKind::Output { call, output } => {
+                self.output(principal.clone().into(), call, output, is_written)
+            }
+            CommandKind::Bring { call, output } => {
+                let chat = self.chat.as_deref();
+                let call = chat.and_then(|chat| brought(chat, call));
+                let call = call.ok_or(EngineError::UnknownCall)?;
+                self.output(Actor::Agent, &call, output, is_written)
+            }
+            _ => self.view_of(principal),
+        }
     }
 
     /// The chat as a page shows it.
@@ -209,12 +187,8 @@ impl Driver {
         let current = chat.and_then(ShownChat::current_transcript);
         let current = current.ok_or(EngineError::UnknownChat)?;
         Ok(Opening {
-            turn: current.turn().clone(),
-            dialect,
             position,
-            seen: None,
-            history: None,
-            numbering: Numbering::None,
+            ..Opening::new(current.turn().clone(), dialect)
         })
     }
 
@@ -244,12 +218,8 @@ impl Driver {
             // Its window is read to its end, whatever has come after it in the chat.
             let turn = chat.turn_of_message(&point.message_id);
             let opening = turn.map(|turn| Opening {
-                turn: turn.id().clone(),
-                dialect,
-                position: None,
-                seen: None,
-                history: None,
                 numbering: Numbering::From(point.clone()),
+                ..Opening::new(turn.id().clone(), dialect)
             });
             return Ok(Next::Done(Ok(Reply::Window(opening))));
         }

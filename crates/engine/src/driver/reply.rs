@@ -22,7 +22,7 @@ pub enum Reply {
     Asked(QuestionState),
     /// This command closed an approval.
     Closed(Closed),
-    /// Whether an output counts: nobody else was first.
+    /// Whether an output counts: nobody else was first. Of an answer, whether it is what was decided.
     Taken(bool),
     /// It is done, and there is nothing to say of it.
     Done,
@@ -54,6 +54,20 @@ pub struct Opening {
     pub history: Option<Vec<ag_ui::Message>>,
     /// Whether its chunks have sequences.
     pub numbering: Numbering,
+}
+
+impl Opening {
+    /// For a client that has seen nothing.
+    pub(super) fn new(turn: TurnId, dialect: Dialect) -> Self {
+        Self {
+            turn,
+            dialect,
+            position: None,
+            seen: None,
+            history: None,
+            numbering: Numbering::None,
+        }
+    }
 }
 
 /// Whether the chunks of a window have sequences. Only those of the AI SDK have.

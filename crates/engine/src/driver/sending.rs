@@ -2,19 +2,18 @@
 
 use std::collections::VecDeque;
 
-use serde_json::Value;
 use turn::gate::Decision;
 use turn::queue::{MAX_QUEUED, Placement};
 use turn::refusal::{Refusal, RefusalCode};
 use turn::{At, GateId, PageTool, Principal, TurnId};
 use view::{Intake, ShownChat, legacy_client_position};
-use wire::{Message, Trigger};
+use wire::Message;
 
 use super::Driver;
 use super::job::Next;
 use super::reply::{Numbering, Opening};
 use crate::chat_id;
-use crate::command::CommandKind;
+use crate::command::{CommandKind, SendCommand};
 use crate::error::EngineError;
 use crate::stream::Dialect;
 
@@ -24,16 +23,7 @@ const MAX_CHAT: usize = 64 * 1024 * 1024;
 
 /// What a client sends, and what of it is in the journal.
 pub(super) struct Sending {
-    trigger: Trigger,
-    message_id: Option<String>,
-    messages: Vec<Message>,
-    dialect: Dialect,
-    /// The tools that the page declares, as it sent them.
-    page_tools: Value,
-    /// The request's id, where the client gives each request another.
-    request: Option<Box<str>>,
-    /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
-    while_running: Option<Placement>,
+    sent: SendCommand,
     /// Answers that are yet to be written, the next one first.
     answers: VecDeque<(GateId, Decision)>,
     step: Sent,
@@ -56,83 +46,38 @@ enum Sent {
 }
 
 impl Sending {
-    pub(super) fn new(
-        trigger: Trigger,
-        message_id: Option<String>,
-        messages: Vec<Message>,
-        dialect: Dialect,
-    ) -> Self {
+    pub(super) fn new(sent: SendCommand) -> Self {
         Self {
-            trigger,
-            message_id,
-            messages,
-            dialect,
-            page_tools: Value::Null,
-            request: None,
-            while_running: None,
+            sent,
             answers: VecDeque::new(),
             step: Sent::Unread,
         }
     }
 
-    /// The same from a page that declares tools.
-    pub(super) fn with_page_tools(mut self, page_tools: Value) -> Self {
-        self.page_tools = page_tools;
-        self
-    }
-
-    /// The same under an id of the client's own.
-    pub(super) fn with_request(mut self, request: Option<Box<str>>) -> Self {
-        self.request = request;
-        self
-    }
-
     fn numbering(&self) -> Numbering {
-        match self.request {
+        match self.sent.request {
             Some(_) => Numbering::Opened,
             None => Numbering::None,
         }
     }
 
-    /// The same from a page that says what its message waits for while a turn is open.
-    pub(super) fn while_running(mut self, placement: Option<Placement>) -> Self {
-        self.while_running = placement;
-        self
-    }
-
     /// Whether nothing was done about it yet, and it looks like the first message of a chat.
     pub(super) fn is_first(&self) -> bool {
-        self.messages.len() == 1 && matches!(self.step, Sent::Unread)
+        self.sent.messages.len() == 1 && matches!(self.step, Sent::Unread)
     }
 
-    fn take(&self, chat: &ShownChat, now: At) -> Result<Intake, Refusal> {
-        let message_id = self.message_id.as_deref();
-        let request = self.request.as_deref();
+    fn take(&self, principal: &Principal, chat: &ShownChat, now: At) -> Result<Intake, Refusal> {
+        let sent = &self.sent;
+        let (message_id, request) = (sent.message_id.as_deref(), sent.request.as_deref());
         if let Some(turn) = request.and_then(|request| chat.turn_of_request(request)) {
-            return Ok(Intake::Continue {
-                turn: turn.id().clone(),
-                answers: Vec::new(),
-                seen: None,
-            });
+            return Ok(Intake::known(turn));
         }
-        match self.dialect {
-            Dialect::AgUi => chat.take_run(self.trigger, message_id, &self.messages, now),
+        let (trigger, messages) = (sent.trigger, &sent.messages);
+        match sent.dialect {
+            Dialect::AgUi => chat.take_run(principal, trigger, message_id, messages, now),
             Dialect::Sdk(_) | Dialect::Legacy => {
-                chat.take(self.trigger, message_id, &self.messages, now)
+                chat.take(principal, trigger, message_id, messages, now)
             }
-        }
-    }
-
-    /// The command again.
-    fn give_back(&mut self) -> CommandKind {
-        CommandKind::Send {
-            trigger: self.trigger,
-            message_id: self.message_id.take(),
-            messages: std::mem::take(&mut self.messages),
-            dialect: self.dialect,
-            page_tools: self.page_tools.take(),
-            request: self.request.take(),
-            while_running: self.while_running,
         }
     }
 }
@@ -147,11 +92,11 @@ impl Driver {
         if is_written {
             match &sending.step {
                 Sent::Opening => {
-                    let mut opening = self.open(sending.dialect, Some(0))?;
+                    let mut opening = self.open(sending.sent.dialect, Some(0))?;
                     opening.numbering = sending.numbering();
-                    if sending.dialect == Dialect::AgUi
+                    if sending.sent.dialect == Dialect::AgUi
                         && let Some(chat) = &self.chat
-                        && !chat.has_ag_ui_history(&opening.turn, &sending.messages)
+                        && !chat.has_ag_ui_history(&opening.turn, &sending.sent.messages)
                     {
                         opening.history = Some(chat.ag_ui_history(&opening.turn));
                     }
@@ -178,8 +123,8 @@ impl Driver {
             match std::mem::replace(&mut sending.step, Sent::Unread) {
                 Sent::Answering(opening) => return Ok(Next::window(self.within(opening))),
                 // What was answered runs before it is superseded by what came with it.
-                Sent::AnswersFirst if self.is_running() && sending.while_running.is_none() => {
-                    return Ok(Next::Postpone(sending.give_back()));
+                Sent::AnswersFirst if self.is_running() && sending.sent.while_running.is_none() => {
+                    return Ok(Next::Postpone(CommandKind::Send(sending.sent.clone())));
                 }
                 Sent::AnswersFirst
                 | Sent::Unread
@@ -204,7 +149,7 @@ impl Driver {
         if chat.owner().is_some_and(|owner| owner != principal) {
             return Err(EngineError::UnknownChat);
         }
-        let taken = sending.take(chat, self.now);
+        let taken = sending.take(principal, chat, self.now);
         if is_unread {
             let is_opened = match &taken {
                 Ok(Intake::Open { message, .. }) => {
@@ -247,7 +192,7 @@ impl Driver {
             // Another server takes it in.
             Intake::Open { .. } if self.is_leaving => Err(EngineError::Closed),
             Intake::Open { answers, .. } if !answers.is_empty() => {
-                self.check_outputs(&answers)?;
+                self.check_requirements(&answers)?;
                 // Nothing of the request is taken, if its message can't be.
                 self.page_tools(sending)?;
                 sending.answers = answers.into();
@@ -281,7 +226,7 @@ impl Driver {
                             principal: principal.clone(),
                             after,
                             page_tools,
-                            request: sending.request.clone(),
+                            request: sending.sent.request.clone(),
                             ids,
                         }
                     }
@@ -296,14 +241,15 @@ impl Driver {
                 answers,
                 seen,
             } => {
-                self.check_outputs(&answers)?;
-                let history = (sending.dialect == Dialect::AgUi).then(|| chat.ag_ui_history(&turn));
-                let (position, seen) = match (seen, sending.dialect) {
+                self.check_requirements(&answers)?;
+                let history =
+                    (sending.sent.dialect == Dialect::AgUi).then(|| chat.ag_ui_history(&turn));
+                let (position, seen) = match (seen, sending.sent.dialect) {
                     (_, Dialect::AgUi) => (None, None),
                     (Some((position, message)), _) => (Some(position), Some(Box::new(message))),
                     // A page of the legacy bridge sends no history: it has seen what led to its question.
                     (None, Dialect::Legacy) => {
-                        let given = sending.messages.last().map(Message::answers);
+                        let given = sending.sent.messages.last().map(Message::answers);
                         let position = chat.transcript(&turn).map(|shown| {
                             legacy_client_position(shown.lines(), &given.unwrap_or_default())
                         });
@@ -312,12 +258,10 @@ impl Driver {
                     (None, Dialect::Sdk(_)) => (None, None),
                 };
                 let opening = Opening {
-                    turn,
-                    dialect: sending.dialect,
                     position,
                     seen,
                     history,
-                    numbering: sending.numbering(),
+                    ..waiting(turn, sending)
                 };
                 sending.answers = answers.into();
                 sending.step = Sent::Answering(opening);
@@ -336,13 +280,16 @@ impl Driver {
     ) -> Option<Placement> {
         let open = self.chat.as_deref()?.open_turn()?;
         let follows = after == Some(&open.id) && !message.is_speech();
-        sending.while_running.filter(|_| follows)
+        sending.sent.while_running.filter(|_| follows)
     }
 
     /// The tools that the page declares, as far as the agent takes them. They are those of the turn that
     /// is opened: one that goes on has its own.
     fn page_tools(&self, sending: &Sending) -> Result<Vec<PageTool>, EngineError> {
-        let accepted = self.settings.tools.accept_page_tools(&sending.page_tools);
+        let accepted = self
+            .settings
+            .tools
+            .accept_page_tools(&sending.sent.page_tools);
         accepted.map_err(EngineError::InvalidPageTool)
     }
 }
@@ -350,11 +297,7 @@ impl Driver {
 /// A window on a turn that a message will open which waits.
 fn waiting(turn: TurnId, sending: &Sending) -> Opening {
     Opening {
-        turn,
-        dialect: sending.dialect,
-        position: None,
-        seen: None,
-        history: None,
         numbering: sending.numbering(),
+        ..Opening::new(turn, sending.sent.dialect)
     }
 }

@@ -13,7 +13,7 @@ use super::Engine;
 use crate::command::{CommandKind, Reply};
 use crate::error::EngineError;
 
-/// Who the agent's side is in the journal, when it does something by itself.
+/// Who gives commands for the agent's side. No chat is its own, and the journal names the agent.
 const AGENT: &str = "agent";
 
 /// What a tool that the agent runs by itself asks.

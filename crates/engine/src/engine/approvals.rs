@@ -1,7 +1,6 @@
 //! Approvals: which wait, and how they are answered.
 
 use store::{Closed, GatePage, GatePlace, GateRecord, OpenGate};
-use turn::answer::Answer;
 use turn::gate::Decision;
 use turn::{Event, GateId, Principal};
 
@@ -115,30 +114,26 @@ impl Engine {
             Some(chat) => chat,
             None => self.approval_record(principal, gate).await?.chat,
         };
-        let answer = Answer {
+        let kind = CommandKind::Answer {
             gate: gate.clone(),
             decision: decision.clone(),
             digest,
         };
-        match self
-            .ask(principal, &chat, CommandKind::Answer(answer))
-            .await
-        {
+        match self.ask(principal, &chat, kind).await {
             Ok(Reply::Closed(closed)) => Ok(Answered {
                 closed,
                 agrees: true,
             }),
             // Somebody else was first, or it was done elsewhere: the journal says by whom and when.
-            Ok(_) => {
+            Ok(reply) => {
                 let record = self.shared.journal.gate(gate).await?;
                 let closed = record.and_then(|record| record.closed);
                 let closed = closed.ok_or(EngineError::UnknownApproval)?;
-                let mut agrees = closed.decision == decision;
-                if !agrees {
-                    let asked = self.approval(principal, gate).await?.asked;
-                    let input = asked.gate.shown_input(&asked.call);
-                    agrees = decision.agrees(&closed.decision, input);
-                }
+                let agrees = match reply {
+                    Reply::Taken(agrees) => agrees,
+                    // A server of an older version does not say.
+                    _ => closed.decision.approved() == decision.approved(),
+                };
                 Ok(Answered { closed, agrees })
             }
             // An approval of somebody else's chat is as unknown as one that was never asked for.

@@ -124,17 +124,18 @@ async fn pass_on(mut answer: reqwest::Response, mut lines: Lines, sender: mpsc::
             line = lines.next(&mut answer) => line,
             () = sender.closed() => return,
         };
-        let (chunks, sequences) = match line {
-            Some(Value::Array(chunks)) => (chunks, Vec::new()),
+        let batch = match line {
+            Some(Value::Array(chunks)) => decode(chunks, Vec::new()),
             Some(Value::Object(mut read)) => {
                 let Some(Value::Array(chunks)) = read.remove("chunks") else {
                     return;
                 };
                 let sequences = read.remove("sequences").unwrap_or_default();
-                (
-                    chunks,
-                    serde_json::from_value(sequences).unwrap_or_default(),
-                )
+                let sequences = serde_json::from_value(sequences).unwrap_or_default();
+                Batch {
+                    asks: read.get("asks") == Some(&Value::Bool(true)),
+                    ..decode(chunks, sequences)
+                }
             }
             Some(_) => return,
             None => {
@@ -145,7 +146,6 @@ async fn pass_on(mut answer: reqwest::Response, mut lines: Lines, sender: mpsc::
                 return;
             }
         };
-        let batch = decode(chunks, sequences);
         if !batch.chunks.is_empty() && sender.send(batch).await.is_err() {
             return;
         }

@@ -218,8 +218,7 @@ async fn leave(socket: &mut Socket, chat: &ChatId) {
 
 async fn forward(mut window: WindowStream, out: Outbox, is_left: &AtomicBool) {
     while let Some(chunks) = window.next().await {
-        // Only a question has a step around it.
-        if chunks.iter().any(|chunk| **chunk == Chunk::FinishStep) {
+        if window.asks() {
             is_left.store(true, Ordering::Relaxed);
         }
         let texts = chunks.iter().map(|chunk| chunk_text(chunk));

@@ -243,7 +243,7 @@ fn worker_of_the_agents_settles_a_call_of_any_chat_with_the_agents_key() {
     let journal = server.request("GET", "/api/chat/c1/journal", &[alice]);
     let entries = journal.json()["entries"].clone();
     let mut actors = entries.as_array().unwrap().iter();
-    assert!(actors.any(|entry| entry["actor"] == "agent"), "{entries}");
+    assert!(actors.any(|entry| entry["actor"] == "@agent"), "{entries}");
     // It is a key for nothing else of the chat.
     assert_eq!(server.request("GET", "/api/chat/c1", &[agent]).status, 401);
 }

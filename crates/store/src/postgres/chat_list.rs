@@ -1,15 +1,15 @@
 //! The list of chats, in PostgreSQL.
 
 use tokio_postgres::Row;
+use turn::gate::Gate;
 use turn::index::{self, Change};
 use turn::{ChatId, Event, GateId, Principal, title};
 
 use super::flush::{ALL, CHANNEL};
 use super::read::{all, column, text};
 use super::session::{Parameters, Session};
-use crate::backlog::CLIENT_CALL;
 use crate::chat_list::{ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange};
-use crate::chat_list::{ended, status};
+use crate::chat_list::{ended, questions, status};
 use crate::error::StoreError;
 use crate::json::decode;
 use crate::number::{from_at, to_at};
@@ -96,13 +96,13 @@ pub(super) async fn open_approvals(
     session: &Session,
     chats: &[ChatId],
 ) -> Result<Vec<(ChatId, GateId)>, StoreError> {
-    let sql = "SELECT chat, id FROM gate
-               WHERE chat = ANY ($1) AND decision IS NULL AND gate NOT LIKE $2";
-    let parameters: Parameters<'_> = &[&ids(chats), &CLIENT_CALL];
-    all(session, sql, parameters, |row| {
-        Ok((text(row, 0)?.into(), text(row, 1)?.into()))
+    let sql = "SELECT chat, gate FROM gate WHERE chat = ANY ($1) AND decision IS NULL";
+    let gates = all(session, sql, &[&ids(chats)], |row| {
+        let gate: Gate = decode("a gate", text(row, 1)?)?;
+        Ok((text(row, 0)?.into(), gate))
     })
-    .await
+    .await?;
+    Ok(questions(gates))
 }
 
 /// Changes the label of a chat. Done twice, it is done once.

@@ -1,13 +1,15 @@
 //! What limits rest on: how much an owner has open, what was used once, and whether the database
 //! takes a write.
 
+use turn::gate::Gate;
 use turn::{At, ChatId, Principal};
 
-use super::read::{all, column};
+use super::read::{all, column, text};
 use super::session::{Parameters, Session};
-use crate::backlog::{CLIENT_CALL, OpenGates};
+use crate::backlog::OpenGates;
 use crate::error::StoreError;
 use crate::journal::Usage;
+use crate::json::decode;
 use crate::number::{from_deadline, to_at};
 
 /// How much an owner has open, counted no further than a limit.
@@ -40,20 +42,16 @@ pub(super) async fn usage(
 
 /// The open gates of all owners, counted no further than a limit.
 pub(super) async fn open_gates(session: &Session, limit: usize) -> Result<OpenGates, StoreError> {
-    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE $2), min(asked)
-               FROM (SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT $1) AS open_gate";
+    let sql = "SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT $1";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let count = |count: i64| usize::try_from(count).unwrap_or(usize::MAX);
-    let mut open = all(session, sql, &[&limit, &CLIENT_CALL], |row| {
-        let (all, client_calls) = (count(column(row, 0)?), count(column(row, 1)?));
-        Ok(OpenGates {
-            approvals: all.saturating_sub(client_calls),
-            client_calls,
-            oldest: column::<Option<i64>>(row, 2)?.map(to_at),
-        })
+    let gates = all(session, sql, &[&limit], |row| {
+        Ok((
+            decode::<Gate>("a gate", text(row, 0)?)?,
+            to_at(column(row, 1)?),
+        ))
     })
     .await?;
-    Ok(open.pop().unwrap_or_default())
+    Ok(OpenGates::of(gates))
 }
 
 /// Uses a nonce, and returns whether it was unused.

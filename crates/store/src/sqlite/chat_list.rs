@@ -1,6 +1,7 @@
 //! The list of chats, in SQLite.
 
 use rusqlite::{Connection, Row, params};
+use turn::gate::Gate;
 use turn::index::{self, Change};
 use turn::{At, ChatId, Event, GateId, Principal, title};
 
@@ -8,9 +9,8 @@ use super::append::delete;
 use super::read::{all, owner, text};
 use super::write_connection::WriteConnection;
 use super::writer::{Notification, Written};
-use crate::backlog::CLIENT_CALL;
 use crate::chat_list::{ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange};
-use crate::chat_list::{ended, status};
+use crate::chat_list::{ended, questions, status};
 use crate::error::StoreError;
 use crate::json::{decode, encode};
 use crate::number::{from_at, to_at};
@@ -90,12 +90,13 @@ pub(super) fn open_approvals(
     connection: &Connection,
     chats: &[ChatId],
 ) -> Result<Vec<(ChatId, GateId)>, StoreError> {
-    let sql = "SELECT chat, id FROM gate WHERE chat IN (SELECT value FROM json_each(?1))
-                 AND decision IS NULL AND gate NOT LIKE ?2";
-    let parameters = params![encode("ids of chats", &chats)?, CLIENT_CALL];
-    all(connection, sql, parameters, |row| {
-        Ok((text(row, 0)?.into(), text(row, 1)?.into()))
-    })
+    let sql = "SELECT chat, gate FROM gate WHERE chat IN (SELECT value FROM json_each(?1))
+                 AND decision IS NULL";
+    let gates = all(connection, sql, [encode("ids of chats", &chats)?], |row| {
+        let gate: Gate = decode("a gate", &text(row, 1)?)?;
+        Ok((text(row, 0)?.into(), gate))
+    })?;
+    Ok(questions(gates))
 }
 
 /// Changes the label of a chat.

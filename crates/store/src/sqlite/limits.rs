@@ -2,12 +2,15 @@
 //! a write.
 
 use rusqlite::{Connection, params};
+use turn::gate::Gate;
 use turn::{At, ChatId, Principal};
 
+use super::read::{all, text};
 use super::writer::{Notification, Written};
-use crate::backlog::{CLIENT_CALL, OpenGates};
+use crate::backlog::OpenGates;
 use crate::error::StoreError;
 use crate::journal::Usage;
+use crate::json::decode;
 use crate::number::{from_deadline, to_at};
 
 /// What counts an owner's open turns and gates, no further than a limit.
@@ -41,22 +44,15 @@ pub(super) fn usage(
 
 /// The open gates of all owners, counted no further than a limit.
 pub(super) fn open_gates(connection: &Connection, limit: usize) -> Result<OpenGates, StoreError> {
-    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE ?2), min(asked)
-               FROM (SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT ?1)";
+    let sql = "SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT ?1";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut statement = connection.prepare_cached(sql)?;
-    let open = statement.query_row(params![limit, CLIENT_CALL], |row| {
-        let (all, client_calls) = (
-            row.get::<_, u32>(0)? as usize,
-            row.get::<_, u32>(1)? as usize,
-        );
-        Ok(OpenGates {
-            approvals: all.saturating_sub(client_calls),
-            client_calls,
-            oldest: row.get::<_, Option<i64>>(2)?.map(to_at),
-        })
-    });
-    Ok(open?)
+    let gates = all(connection, sql, [limit], |row| {
+        Ok((
+            decode::<Gate>("a gate", &text(row, 0)?)?,
+            to_at(row.get(1)?),
+        ))
+    })?;
+    Ok(OpenGates::of(gates))
 }
 
 /// Uses a nonce, and returns whether it was unused.

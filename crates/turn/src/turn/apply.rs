@@ -1,5 +1,6 @@
 //! How events change a turn, and what it says of them.
 
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 use serde_json::Value;
@@ -47,8 +48,8 @@ impl Turn {
             }
             Event::CallSettled { call, outcome, .. } => {
                 if let Some(state) = self.call_state_mut(call) {
+                    let (call, outcome) = (call.clone(), Arc::new(outcome.clone()));
                     state.phase = Phase::Settled(outcome.clone());
-                    let (call, outcome) = (call.clone(), outcome.clone());
                     self.push_item(Item::CallSettled { call, outcome });
                 }
             }

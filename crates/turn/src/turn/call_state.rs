@@ -1,5 +1,7 @@
 //! A call and how far it has come.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::call::{Call, Outcome, Place};
@@ -27,7 +29,7 @@ pub(crate) enum Phase {
     /// It runs, here or at the agent; its tool may be asking somebody meanwhile.
     Running,
     /// It is over.
-    Settled(Outcome),
+    Settled(Arc<Outcome>),
 }
 
 impl CallState {

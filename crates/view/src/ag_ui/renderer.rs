@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use turn::CallId;
-use turn::call::{Call, Place};
+use turn::call::{Call, Outcome as CallOutcome, Place};
 use turn::metadata::OURS;
-use turn::reason::denial;
-use wire::Chunk;
+use turn::reason::{denial, error_text};
 use wire::ag_ui::{Common, Content, Event, Outcome, TokenUsage};
 use wire::prototype::without_refused_keys;
 
 use super::{SEPARATOR, SPEECH, interrupt};
 use crate::ai_sdk::{
-    Block, BlockLine, BlockUpdate, CallLine, CallUpdate, Closing, Line, Settlement,
+    Block, BlockLine, BlockUpdate, CallLine, CallUpdate, Closing, Line, PartLine, Settlement,
+    ShownPart,
 };
-use crate::ai_sdk::{Failure, proxy};
+use crate::ai_sdk::{Failure, chunks, proxy, user_message};
 
 /// The data under which an agent's state is kept.
 const STATE: &str = "agui-state";
@@ -100,9 +100,9 @@ impl Renderer {
                 });
             }
             Line::Text(_) | Line::Reasoning(_) => {}
-            Line::Part(chunk) => {
+            Line::Part(line) => {
                 self.begin_step(&mut events);
-                events.push(part(chunk));
+                events.push(part(line));
             }
             Line::Call(line) => self.call(line, &mut events),
             Line::Close(Closing::Parked(questions)) if questions.is_empty() => {
@@ -252,8 +252,8 @@ impl Renderer {
                     self.reasons.insert(call.id.clone(), reason.clone());
                 }
             }
-            CallUpdate::Progressed => {
-                let output = output(&line.chunk).cloned().unwrap_or_default();
+            CallUpdate::Progressed(output) => {
+                let output = without_refused_keys(output.clone());
                 let call = call.id.as_str();
                 events.push(Event::Custom {
                     name: "tool-progress".to_owned(),
@@ -261,11 +261,11 @@ impl Renderer {
                     common: Common::default(),
                 });
             }
-            CallUpdate::Settled(settlement) => {
+            CallUpdate::Settled(settlement, outcome) => {
                 self.show(call, events);
                 self.pages.retain(|page| page.id != call.id);
                 self.pending.retain(|pending| *pending != call.id);
-                events.push(self.result(line, *settlement));
+                events.push(self.result(&call.id, *settlement, outcome));
             }
         }
     }
@@ -296,20 +296,22 @@ impl Renderer {
         });
     }
 
-    fn result(&self, line: &CallLine, settlement: Settlement) -> Event {
-        let call = &line.call.id;
-        let (text, outcome) = match settlement {
-            Settlement::Output => {
-                let output = output(&line.chunk).cloned().unwrap_or_default();
-                let text = output.as_str().map(str::to_owned);
-                (text.unwrap_or_else(|| output.to_string()), None)
+    fn result(&self, call: &CallId, settlement: Settlement, outcome: &CallOutcome) -> Event {
+        let text = match outcome {
+            _ if settlement == Settlement::Denied => {
+                denial(self.reasons.get(call).and_then(Option::as_deref))
             }
-            Settlement::Denied => {
-                let reason = self.reasons.get(call).and_then(Option::as_deref);
-                (denial(reason), Some("denied"))
-            }
-            Settlement::Error => (error(&line.chunk).to_owned(), Some("error")),
-            Settlement::Invalid => (error(&line.chunk).to_owned(), Some("invalid-input")),
+            CallOutcome::Output { output } | CallOutcome::Pending { output } => match output {
+                Value::String(text) => text.clone(),
+                output => without_refused_keys(output.clone()).to_string(),
+            },
+            outcome => error_text(outcome).unwrap_or_default(),
+        };
+        let outcome = match settlement {
+            Settlement::Output => None,
+            Settlement::Denied => Some("denied"),
+            Settlement::Error => Some("error"),
+            Settlement::Invalid => Some("invalid-input"),
         };
         Event::ToolCallResult {
             message_id: format!("{call}{SEPARATOR}result"),
@@ -323,41 +325,34 @@ impl Renderer {
     }
 }
 
-/// The output that a call's chunk shows.
-fn output(chunk: &Chunk) -> Option<&Value> {
-    match chunk {
-        Chunk::ToolOutputAvailable(shown) => Some(&shown.output),
-        _ => None,
+/// A file, a source, data or a user's message: an event of the application's own, but for an agent's state.
+fn part(line: &PartLine) -> Event {
+    match &line.part {
+        ShownPart::Data { name, data: value } => data(name, value.clone()),
+        ShownPart::Message(message) => {
+            let shown = json!(user_message::show(message));
+            data(chunks::USER_MESSAGE, without_refused_keys(shown))
+        }
+        // In the AI SDK's words, for lack of others.
+        ShownPart::File | ShownPart::Source => Event::Custom {
+            name: line.chunk.type_name().into_owned(),
+            value: serde_json::to_value(&*line.chunk).unwrap_or_default(),
+            common: Common::default(),
+        },
     }
 }
 
-/// The error that a call's chunk shows.
-fn error(chunk: &Chunk) -> &str {
-    match chunk {
-        Chunk::ToolOutputError(shown) => &shown.error_text,
-        Chunk::ToolInputError(shown) => &shown.error_text,
-        _ => "",
-    }
-}
-
-/// A file, a source or data: events of the application's own, but for an agent's state.
-pub(super) fn part(chunk: &Chunk) -> Event {
+/// Data as an event.
+pub(super) fn data(name: &str, data: Value) -> Event {
     let common = Common::default();
-    match chunk {
-        Chunk::Data(data) if data.name == STATE => Event::StateSnapshot {
-            snapshot: data.data.clone(),
-            common,
-        },
-        Chunk::Data(data) => Event::Custom {
-            name: data.name.clone(),
-            value: data.data.clone(),
-            common,
-        },
-        chunk => Event::Custom {
-            name: chunk.type_name().into_owned(),
-            value: serde_json::to_value(chunk).unwrap_or_default(),
-            common,
-        },
+    if name == STATE {
+        let snapshot = data;
+        return Event::StateSnapshot { snapshot, common };
+    }
+    Event::Custom {
+        name: name.to_owned(),
+        value: data,
+        common,
     }
 }
 

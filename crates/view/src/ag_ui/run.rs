@@ -5,11 +5,30 @@ use wire::Chunk;
 use wire::ag_ui::{Event, PROTOCOL_VERSION, RunRequest};
 use wire::chunk::Data;
 
-use super::renderer::{part, run_error};
+use super::renderer::{data, run_error};
 use crate::ai_sdk::Failure;
 
-/// The name of the data that holds an event: windows are forwarded from server to server as chunks.
-const CARRIER: &str = "ag-ui-event";
+turn::codes! {
+    /// What an event is to its run. Windows are forwarded from server to server as chunks: each event is
+    /// in one of data, whose name says this.
+    enum Carrier {
+        Event = "ag-ui-event",
+        /// It ends the run.
+        Finished = "ag-ui-finished",
+        /// It fails the run.
+        Failed = "ag-ui-failed",
+    }
+}
+
+impl Carrier {
+    fn of(event: &Event) -> Self {
+        match event {
+            Event::RunFinished { .. } => Self::Finished,
+            Event::RunError { .. } => Self::Failed,
+            _ => Self::Event,
+        }
+    }
+}
 
 /// The name of the data that says why a window failed.
 const ERROR: &str = "error";
@@ -71,23 +90,27 @@ impl Run {
         if self.is_over {
             return None;
         }
-        let event = match chunk {
-            Chunk::Data(data) if data.name == CARRIER => data.data.clone(),
-            // The server that had the window is gone.
-            Chunk::Data(data) if data.name == ERROR => written(&failure(&data.data)),
-            Chunk::Data(_) => written(&part(chunk)),
-            _ => return None,
+        let Chunk::Data(carried) = chunk else {
+            return None;
         };
-        Some(match event.get("type").and_then(Value::as_str) {
-            Some("RUN_FINISHED") => {
+        let carrier = Carrier::named(&carried.name);
+        Some(match carrier {
+            Some(Carrier::Event) => carried.data.clone(),
+            Some(Carrier::Finished) => {
                 self.is_over = true;
-                self.finished(event)
+                self.finished(carried.data.clone())
             }
-            Some("RUN_ERROR") => {
+            Some(Carrier::Failed) => {
                 self.is_over = true;
-                event
+                carried.data.clone()
             }
-            _ => event,
+            // The server that had the window is gone.
+            None if carried.name == ERROR => {
+                self.is_over = true;
+                written(&failure(&carried.data))
+            }
+            // What is signalled to those who watch just now.
+            None => written(&data(&carried.name, carried.data.clone())),
         })
     }
 
@@ -124,7 +147,7 @@ impl Run {
 /// An event as a chunk, for a window that may be read by another server.
 pub(super) fn carry(event: &Event) -> Chunk {
     Chunk::from(Data {
-        name: CARRIER.to_owned(),
+        name: Carrier::of(event).name().to_owned(),
         id: None,
         data: written(event),
         transient: Some(true),

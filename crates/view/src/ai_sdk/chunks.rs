@@ -7,8 +7,7 @@ use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
 use turn::metadata::{OURS, PATH};
 use turn::reason::{
-    NOT_NEEDED, PAGE_TIMED_OUT, QUESTION_TIMED_OUT, SUPERSEDED, TIMED_OUT, declined, denial,
-    unknown,
+    NOT_NEEDED, PAGE_TIMED_OUT, QUESTION_TIMED_OUT, SUPERSEDED, TIMED_OUT, declined, error_text,
 };
 use wire::Chunk;
 use wire::chunk::{
@@ -54,7 +53,7 @@ pub(super) fn reasoning_end(block: u32) -> Chunk {
 
 /// The name of the data that shows a user's message which came in the middle of a turn:
 /// `data-user-message`.
-const USER_MESSAGE: &str = "user-message";
+pub(crate) const USER_MESSAGE: &str = "user-message";
 
 /// A user's message that was given to the agent in the middle of a turn. Clients keep it in the agent's
 /// message, where it was given.
@@ -255,9 +254,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
                 ..ToolInputError::default()
             });
         }
-        Outcome::Denied { reason } => denial(reason.as_deref()),
-        Outcome::Error { error } => error.clone(),
-        Outcome::Unknown { reason } => unknown(*reason).to_owned(),
+        outcome => error_text(outcome).unwrap_or_default(),
     };
     Chunk::from(ToolOutputError {
         tool_call_id,

@@ -87,8 +87,10 @@ impl Comparison<'_> {
                 });
                 !(is_asked && self.last_question(id).is_some_and(|asked| asked < index))
             }
-            CallUpdate::Settled(_) => is_settled,
-            CallUpdate::InputShown | CallUpdate::Answered { .. } | CallUpdate::Progressed => true,
+            CallUpdate::Settled(..) => is_settled,
+            CallUpdate::InputShown | CallUpdate::Answered { .. } | CallUpdate::Progressed(_) => {
+                true
+            }
         }
     }
 
@@ -220,7 +222,7 @@ impl<'a> ClientCopy<'a> {
             .calls()
             .filter(|part| part.state == ToolState::OutputDenied);
         match &line.update {
-            CallUpdate::Settled(Settlement::Denied) => {
+            CallUpdate::Settled(Settlement::Denied, _) => {
                 denied.any(|part| part.tool_call_id == line.call.id.as_str())
             }
             CallUpdate::Answered { gate, .. } => denied.any(|part| {
@@ -240,7 +242,7 @@ fn is_step_start(line: &Line) -> bool {
 fn is_decision(line: &CallLine) -> bool {
     matches!(
         line.update,
-        CallUpdate::Settled(_) | CallUpdate::Answered { .. }
+        CallUpdate::Settled(..) | CallUpdate::Answered { .. }
     )
 }
 

@@ -67,10 +67,10 @@ impl History {
                     approved,
                     reason,
                 } => history.note_answer(&line.call.id, gate, *approved, reason.as_ref()),
-                CallUpdate::Settled(settlement) => {
+                CallUpdate::Settled(settlement, _) => {
                     history.call_mut(&line.call.id).settled = Some(*settlement);
                 }
-                CallUpdate::Begun | CallUpdate::Progressed => {}
+                CallUpdate::Begun | CallUpdate::Progressed(_) => {}
             }
         }
         history
@@ -113,7 +113,7 @@ impl History {
         let unchanged = || profile.narrow_shared(&line.chunk);
         let id = &line.call.id;
         match &line.update {
-            CallUpdate::Begun | CallUpdate::Progressed => unchanged(),
+            CallUpdate::Begun | CallUpdate::Progressed(_) => unchanged(),
             CallUpdate::Asked(gate) => {
                 let call = self.call_mut(id);
                 call.question = Some(gate.clone());
@@ -165,14 +165,14 @@ impl History {
                 is_first.then(|| Arc::new(chunks::input_delta(&line.call)))
             }
             // A call that was approved may have run: that is shown, whatever the client has answered.
-            CallUpdate::Settled(Settlement::Error)
+            CallUpdate::Settled(Settlement::Error, _)
                 if self.client_denied(id) && !self.is_approved(id) =>
             {
                 Some(Arc::new(chunks::denied(id)))
             }
             // Clients show a denial only behind a no: their own, or one that they were sent. They
             // accept an error without a question, and behind a yes.
-            CallUpdate::Settled(Settlement::Denied)
+            CallUpdate::Settled(Settlement::Denied, _)
                 if !self.client_denied(id) && (profile != Profile::V7 || self.is_unshown(id)) =>
             {
                 let reason = self
@@ -184,7 +184,7 @@ impl History {
                     ..ToolOutputError::default()
                 })))
             }
-            CallUpdate::Settled(_) => unchanged(),
+            CallUpdate::Settled(..) => unchanged(),
         }
     }
 

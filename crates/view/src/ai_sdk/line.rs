@@ -6,11 +6,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use turn::GateId;
+use turn::agent::Part;
 use turn::call::{Call, Outcome};
 use turn::gate::{Decision, Gate};
 use turn::metadata::{OURS, TRANSCRIPT};
+use turn::{GateId, Message};
 use wire::Chunk;
+use wire::prototype::without_refused_keys;
 
 use super::chunks;
 use super::closing::Closing;
@@ -28,8 +30,8 @@ pub enum Line {
     Text(Delta),
     /// More of the reasoning that is open.
     Reasoning(Delta),
-    /// A file, a source or data.
-    Part(Arc<Chunk>),
+    /// A file, a source, data or a user's message.
+    Part(Arc<PartLine>),
     /// Something about a call.
     Call(Arc<CallLine>),
     /// Nothing more can happen without a client, or at all: windows close here.
@@ -44,7 +46,7 @@ impl Line {
             Self::StepEnded => Arc::new(Chunk::FinishStep),
             Self::Block(line) => line.chunk.clone(),
             Self::Text(delta) | Self::Reasoning(delta) => delta.chunk().clone(),
-            Self::Part(chunk) => chunk.clone(),
+            Self::Part(line) => line.chunk.clone(),
             Self::Call(line) => line.chunk.clone(),
             Self::Close(closing) => Arc::new(closing.chunk()),
         }
@@ -163,6 +165,50 @@ impl BlockLine {
     }
 }
 
+/// Something that is shown whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartLine {
+    pub(crate) part: ShownPart,
+    pub(crate) chunk: Arc<Chunk>,
+}
+
+/// What is shown whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ShownPart {
+    File,
+    Source,
+    Data {
+        name: String,
+        data: Value,
+    },
+    /// A user's message that was given to the agent in the middle of the turn.
+    Message(Box<Message>),
+}
+
+impl PartLine {
+    /// What the agent gave, if it is shown whole. `block` numbers the message's texts, reasonings and
+    /// sources.
+    pub(super) fn of_agent(part: Part, block: &mut u32) -> Option<Self> {
+        let chunk = chunks::part(&part, block)?.into();
+        let part = match part {
+            Part::File { .. } => ShownPart::File,
+            Part::Source { .. } => ShownPart::Source,
+            Part::Data { name, data } => ShownPart::Data {
+                name,
+                data: without_refused_keys(data),
+            },
+            _ => return None,
+        };
+        Some(Self { part, chunk })
+    }
+
+    pub(super) fn injected(message: Box<Message>) -> Self {
+        let chunk = chunks::injected(&message).into();
+        let part = ShownPart::Message(message);
+        Self { part, chunk }
+    }
+}
+
 /// Something that clients are shown about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallLine {
@@ -189,9 +235,9 @@ pub(crate) enum CallUpdate {
         reason: Option<String>,
     },
     /// An output that is not final.
-    Progressed,
-    /// It is over.
-    Settled(Settlement),
+    Progressed(Value),
+    /// It is over: as what it is shown, and what became of it.
+    Settled(Settlement, Arc<Outcome>),
 }
 
 /// As what clients are shown a call that is over.
@@ -243,12 +289,13 @@ impl CallLine {
         Some(Self::new(call, update, Chunk::from(response)))
     }
 
-    pub(super) fn progressed(call: &Arc<Call>, output: &Value) -> Self {
-        Self::new(call, CallUpdate::Progressed, chunks::progress(call, output))
+    pub(super) fn progressed(call: &Arc<Call>, output: Value) -> Self {
+        let chunk = chunks::progress(call, &output);
+        Self::new(call, CallUpdate::Progressed(output), chunk)
     }
 
-    pub(crate) fn settled(call: &Arc<Call>, outcome: &Outcome) -> Self {
-        let settlement = match outcome {
+    pub(crate) fn settled(call: &Arc<Call>, outcome: Arc<Outcome>) -> Self {
+        let settlement = match &*outcome {
             Outcome::Output { .. } | Outcome::Pending { .. } => Settlement::Output,
             Outcome::Invalid { .. } => Settlement::Invalid,
             // Not every refusal is a person's no.
@@ -256,22 +303,27 @@ impl CallLine {
                 Settlement::Error
             }
         };
-        let chunk = chunks::outcome(call, outcome);
-        Self::new(call, CallUpdate::Settled(settlement), chunk)
+        let chunk = chunks::outcome(call, &outcome);
+        Self::new(call, CallUpdate::Settled(settlement, outcome), chunk)
     }
 
     /// A call that a person said no to.
-    pub(super) fn denied(call: &Arc<Call>) -> Self {
-        let update = CallUpdate::Settled(Settlement::Denied);
+    pub(super) fn denied(call: &Arc<Call>, outcome: Arc<Outcome>) -> Self {
+        let update = CallUpdate::Settled(Settlement::Denied, outcome);
         Self::new(call, update, chunks::denied(&call.id))
     }
 
     /// As what the call is over now, if it is.
     pub(crate) fn settlement(&self) -> Option<Settlement> {
-        match self.update {
-            CallUpdate::Settled(settlement) => Some(settlement),
+        match &self.update {
+            CallUpdate::Settled(settlement, _) => Some(*settlement),
             _ => None,
         }
+    }
+
+    /// Whether it says how far the call has come.
+    pub(super) fn is_progress(&self) -> bool {
+        matches!(self.update, CallUpdate::Progressed(_))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wire::{Chunk, Message, Profile};
 
 use super::closing::Closing;
-use super::line::{CallUpdate, Line};
+use super::line::Line;
 use super::resume_point::{CatchUp, CaughtUp, ResumePoint};
 use super::window::Window;
 
@@ -180,8 +180,7 @@ impl NumberedWindow {
 
 /// What a line says of a call that is not final.
 fn progress(line: &Line) -> Option<&super::line::CallLine> {
-    line.as_call()
-        .filter(|line| line.update == CallUpdate::Progressed)
+    line.as_call().filter(|line| line.is_progress())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use turn::gate::{Decision, Gate};
 
 use super::closing::OpenQuestion;
 use super::line::CallLine;
-use super::transcript::{ShownCall, ShownGate, Transcript};
+use super::transcript::{Extent, Progress, ShownCall, ShownGate, Transcript};
 use super::{chunks, proxy};
 
 impl Transcript {
@@ -38,7 +38,9 @@ impl Transcript {
             Some(question) => {
                 // A held call is shown with its input, and yet no page takes it for announced.
                 let state = self.shown(&gate.call);
-                let held = state.filter(|state| state.is_held && !state.is_announced);
+                let held = state.filter(|state| {
+                    state.progress == Progress::Held && state.shown != Extent::Announced
+                });
                 let input = held.map(|state| CallLine::input_shown(&state.call));
                 let request = self.call(&gate.call);
                 let request = request.map(|call| CallLine::asked(call, gate, question));
@@ -52,10 +54,11 @@ impl Transcript {
     /// Whether clients would send what is answered at a call: it is in their last step, and not beside
     /// a page's call where it runs at the agent.
     fn is_at_hand(&self, state: &ShownCall) -> bool {
-        let is_last = |state: &ShownCall| state.is_hidden || state.shown_in == self.steps;
+        let is_last =
+            |state: &ShownCall| state.shown == Extent::Nothing || state.shown_in == self.steps;
         let mut calls = self.calls.iter();
         let is_beside_page = calls.any(|other| {
-            let is_page = other.call.place == Place::Client && other.is_announced;
+            let is_page = other.call.place == Place::Client && other.shown == Extent::Announced;
             is_page && is_last(other)
         });
         is_last(state) && !(state.call.place == Place::Agent && is_beside_page)
@@ -192,9 +195,9 @@ impl Transcript {
         let Some(state) = self.shown_mut(id) else {
             return;
         };
-        state.is_superseded = true;
-        let approved = json!({"approved": true});
-        let line = CallLine::settled(&state.call, &Outcome::Output { output: approved });
+        state.shown = Extent::Proxy;
+        let output = json!({"approved": true});
+        let line = CallLine::settled(&state.call, Arc::new(Outcome::Output { output }));
         self.push(line);
     }
 
@@ -214,18 +217,19 @@ impl Transcript {
             return;
         };
         let proxy_calls = (1..=shown.proxy_calls).map(|n| proxy::of(call, gate, n));
-        let outcome = chunks::answered(gate, decision);
-        let lines = proxy_calls.map(|call| CallLine::settled(&Arc::new(call), &outcome));
+        let outcome = Arc::new(chunks::answered(gate, decision));
+        let lines = proxy_calls.map(|call| CallLine::settled(&Arc::new(call), outcome.clone()));
         let lines: Vec<_> = lines.collect();
         self.push_all(lines);
     }
 
     /// Shows a call without which its step was shown, in a step of its own if that is over.
     pub(super) fn show(&mut self, id: &CallId) {
-        let Some(state) = self.shown_mut(id).filter(|state| state.is_hidden) else {
+        let state = self.shown_mut(id);
+        let Some(state) = state.filter(|state| state.shown == Extent::Nothing) else {
             return;
         };
-        state.is_hidden = false;
+        state.shown = Extent::Begun;
         let start = CallLine::begun(&state.call);
         if !self.is_in_step() {
             self.enter_step();
@@ -241,10 +245,10 @@ impl Transcript {
     pub(super) fn announce(&mut self, id: &CallId) {
         self.show(id);
         let state = self.shown_mut(id);
-        let Some(state) = state.filter(|state| !state.is_announced) else {
+        let Some(state) = state.filter(|state| state.shown == Extent::Begun) else {
             return;
         };
-        state.is_announced = true;
+        state.shown = Extent::Announced;
         let line = CallLine::announced(&state.call);
         self.push(line);
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use wire::Profile;
 use wire::frame::ShownApproval;
 
-use super::line::{CallUpdate, Line};
+use super::line::Line;
 use super::step_hash::StepHash;
 
 impl Line {
@@ -20,7 +20,7 @@ impl Line {
     pub(super) fn extent(&self) -> u64 {
         match self {
             Self::Text(delta) | Self::Reasoning(delta) => delta.as_str().len() as u64,
-            Self::Call(line) if line.update == CallUpdate::Progressed => 0,
+            Self::Call(line) if line.is_progress() => 0,
             _ => 1,
         }
     }

@@ -55,5 +55,5 @@ pub(crate) fn asked(id: &str) -> Line {
 }
 
 pub(crate) fn settled(id: &str, outcome: &Outcome) -> Line {
-    line(CallLine::settled(&call(id), outcome))
+    line(CallLine::settled(&call(id), Arc::new(outcome.clone())))
 }

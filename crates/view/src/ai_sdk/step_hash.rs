@@ -36,8 +36,8 @@ impl StepHash {
             Line::Call(call) if call.update == CallUpdate::Begun => {
                 self.add_text(call.call.id.as_str());
             }
-            Line::Part(chunk) => {
-                if let Some(chunk) = profile.narrow_shared(chunk) {
+            Line::Part(line) => {
+                if let Some(chunk) = profile.narrow_shared(&line.chunk) {
                     self.add_chunk(&chunk);
                 }
             }

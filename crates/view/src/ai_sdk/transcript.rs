@@ -14,7 +14,7 @@ use turn::{CallId, GateId};
 use wire::chunk::FinishReason;
 
 use super::closing::{self, Closing};
-use super::line::{Block, BlockLine, CallLine, Delta, Line, Settlement};
+use super::line::{Block, BlockLine, CallLine, Delta, Line, PartLine, Settlement};
 use super::{chunks, compact};
 use crate::weight::Weight;
 
@@ -56,17 +56,33 @@ pub(super) struct ShownCall {
     pub(super) call: Arc<Call>,
     /// The model's step that it belongs to; none for one that a tool asked for.
     pub(super) step: Option<usize>,
-    pub(super) is_announced: bool,
-    /// Whether it is not announced with its step: a page's call that waits for an approval, or one
-    /// whose input is invalid.
-    pub(super) is_held: bool,
-    /// Whether its step was shown without it.
-    pub(super) is_hidden: bool,
+    pub(super) shown: Extent,
+    pub(super) progress: Progress,
     /// The step, among those that clients were shown, in which they find it.
     pub(super) shown_in: usize,
-    /// Whether clients find a proxy of it in another step, and nothing more of it in its own.
-    pub(super) is_superseded: bool,
-    pub(super) is_settled: bool,
+}
+
+/// How much of a call clients were shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Nothing: its step was shown without it.
+    Nothing,
+    /// That it was made, and nothing at which a page would run it.
+    Begun,
+    /// Its whole input, at which a page's tool runs.
+    Announced,
+    /// A proxy of it in another step, and nothing more of it in its own.
+    Proxy,
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It is not announced with its step: a page's call that waits for an approval, or one whose input
+    /// is invalid.
+    Held,
+    Free,
+    Settled,
 }
 
 /// A gate, and where clients find it.
@@ -106,7 +122,8 @@ impl Transcript {
 
     /// Whether clients run a proxy in the place of a call.
     pub(crate) fn is_superseded(&self, call: &CallId) -> bool {
-        self.shown(call).is_some_and(|shown| shown.is_superseded)
+        let shown = self.shown(call);
+        shown.is_some_and(|shown| shown.shown == Extent::Proxy)
     }
 
     /// Takes in what was said or done.
@@ -127,9 +144,9 @@ impl Transcript {
                 }
             }
             Item::Part(part) => {
-                let chunk = chunks::part(&part, &mut self.blocks);
+                let line = PartLine::of_agent(*part, &mut self.blocks);
                 self.lines
-                    .extend(chunk.map(|chunk| Line::Part(Arc::new(chunk))));
+                    .extend(line.map(|line| Line::Part(Arc::new(line))));
             }
             Item::StepEnded { finish, metadata } => {
                 self.finish = Some(finish);
@@ -146,10 +163,10 @@ impl Transcript {
             Item::CallStarted(call) => self.announce(&call),
             Item::CallProgressed { call, output } => {
                 let call = self.call(&call);
-                let line = call.map(|call| CallLine::progressed(call, &output));
+                let line = call.map(|call| CallLine::progressed(call, output));
                 self.push_all(line);
             }
-            Item::CallSettled { call, outcome } => self.settle_call(&call, &outcome),
+            Item::CallSettled { call, outcome } => self.settle_call(&call, outcome),
             Item::GateOpened(gate) => {
                 if gate.kind.schema().is_some()
                     && let Some(state) = self.shown_mut(&gate.call)
@@ -167,8 +184,8 @@ impl Transcript {
             }
             Item::GateClosed { gate, decision } => self.close_gate(&gate, &decision),
             Item::MessageInjected(message) => {
-                let chunk = chunks::injected(&message);
-                self.lines.push(Line::Part(Arc::new(chunk)));
+                let line = PartLine::injected(message);
+                self.lines.push(Line::Part(Arc::new(line)));
             }
             Item::EntryEnded { is_parked } => self.end_entry(is_parked),
             Item::Ended(end) => self.end(&end),
@@ -218,12 +235,15 @@ impl Transcript {
         self.calls.push(ShownCall {
             call,
             step,
-            is_announced: false,
-            is_held,
-            is_hidden: is_open,
+            shown: match is_open {
+                true => Extent::Nothing,
+                false => Extent::Begun,
+            },
+            progress: match is_held {
+                true => Progress::Held,
+                false => Progress::Free,
+            },
             shown_in: self.steps,
-            is_superseded: false,
-            is_settled: false,
         });
         self.push_all(start);
         if !is_held && !is_open {
@@ -231,32 +251,35 @@ impl Transcript {
         }
     }
 
-    fn settle_call(&mut self, id: &CallId, outcome: &Outcome) {
+    fn settle_call(&mut self, id: &CallId, outcome: Arc<Outcome>) {
         let Some(index) = self.index.get(id).copied() else {
             return;
         };
         let shown = &mut self.calls[index];
-        shown.is_settled = true;
-        if shown.is_superseded || shown.call.parent.is_some() && shown.is_hidden {
-            // Its proxy has said so; or it was never shown, and need not be any more.
-            return;
+        let before = std::mem::replace(&mut shown.progress, Progress::Settled);
+        match shown.shown {
+            // Its proxy has said so.
+            Extent::Proxy => return,
+            // It was never shown, and need not be any more.
+            Extent::Nothing if shown.call.parent.is_some() => return,
+            _ => {}
         }
         self.show(id);
         let shown = &self.calls[index];
-        let is_output = matches!(outcome, Outcome::Output { .. });
+        let is_output = matches!(*outcome, Outcome::Output { .. });
         // Announced in a later step, it would be shown twice.
-        let is_held = shown.is_held && (!is_output || shown.shown_in != self.steps);
-        if !matches!(outcome, Outcome::Invalid { .. }) && !is_held {
+        let is_held = before == Progress::Held && (!is_output || shown.shown_in != self.steps);
+        if !matches!(*outcome, Outcome::Invalid { .. }) && !is_held {
             self.announce(id);
         }
         let shown = &self.calls[index];
         let step = shown.step;
-        let line = match outcome {
+        let line = match &*outcome {
             // What a denied tool returns is for the model: clients show no output behind a no.
             Outcome::Output { .. } | Outcome::Denied { .. } if self.is_refused(id) => {
-                CallLine::denied(&shown.call)
+                CallLine::denied(&shown.call, outcome)
             }
-            outcome => CallLine::settled(&shown.call, outcome),
+            _ => CallLine::settled(&shown.call, outcome),
         };
         let is_denied = line.settlement() == Some(Settlement::Denied);
         if is_denied && self.page_may_still_answer(step) {
@@ -294,7 +317,9 @@ impl Transcript {
     /// Puts the approver's input in place of the model's: a page runs what it is shown.
     fn edit_input(&mut self, id: &CallId, input: &Value) {
         let state = self.shown_mut(id);
-        let state = state.filter(|state| state.call.place == Place::Client && !state.is_announced);
+        let is_unannounced = |state: &&mut ShownCall| state.shown != Extent::Announced;
+        let state =
+            state.filter(|state| state.call.place == Place::Client && is_unannounced(state));
         if let Some(state) = state {
             Arc::make_mut(&mut state.call).input = input.clone();
         }
@@ -314,7 +339,7 @@ impl Transcript {
         let mut calls = self.calls.iter();
         calls.any(|shown| {
             let is_page = shown.call.place == Place::Client;
-            shown.step == step && shown.is_held && is_page && !shown.is_settled
+            shown.step == step && is_page && shown.progress == Progress::Held
         })
     }
 

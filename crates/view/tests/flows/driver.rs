@@ -250,9 +250,13 @@ impl Driver {
         }
         let id = format!("user-{}", self.turns);
         let message = Message::new(id, Role::User, vec![wire::Part::text(text)]);
-        let intake = self
-            .chat
-            .take(Trigger::SubmitMessage, None, &[message], At(1));
+        let intake = self.chat.take(
+            &"ann".into(),
+            Trigger::SubmitMessage,
+            None,
+            &[message],
+            At(1),
+        );
         let Ok(Intake::Open { message, after, .. }) = intake else {
             panic!("{intake:?}")
         };
@@ -499,9 +503,13 @@ impl Driver {
                 continue;
             }
             let last = messages.last().and_then(|message| message.id.clone());
-            let intake = self
-                .chat
-                .take(Trigger::SubmitMessage, last.as_deref(), &messages, At(1));
+            let intake = self.chat.take(
+                &"ann".into(),
+                Trigger::SubmitMessage,
+                last.as_deref(),
+                &messages,
+                At(1),
+            );
             let Ok(Intake::Continue { answers, seen, .. }) = intake else {
                 panic!("{intake:?}")
             };

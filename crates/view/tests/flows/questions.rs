@@ -2,7 +2,8 @@
 //! give its output.
 
 use serde_json::{Value, json};
-use turn::answer::{Answer, Reception};
+use turn::Actor;
+use turn::answer::{Answer, GivenTo, Reception};
 use turn::call::{Outcome, Place};
 use turn::gate::{ASK_USER, Decision};
 use turn::policy::Verdict;
@@ -113,8 +114,9 @@ fn one_rule_holds_for_answers() {
         let gate = driver.gate_id(0);
         chat.receive(&Answer {
             gate,
+            by: Actor::Principal("ann".into()),
             decision,
-            digest,
+            given_to: GivenTo::Question { digest },
         })
     };
     let output = || Decision::Output {
@@ -136,12 +138,71 @@ fn one_rule_holds_for_answers() {
     };
     assert_eq!(answer(yes, None).unwrap_err().code, RefusalCode::BadRequest);
     // An output error of a page declines.
-    let declined = chat.take_output(&driver.call_id(1), Err("no".to_owned()));
+    let ann = Actor::Principal("ann".into());
+    let declined = chat.take_output(&ann, &driver.call_id(1), Err("no".to_owned()));
     let reason = Some("no".to_owned());
     assert_eq!(
         declined.unwrap(),
         Some((driver.gate_id(0), Decision::Denied { reason }))
     );
+}
+
+#[test]
+fn only_the_owner_answers_a_question() {
+    let driver = asked();
+    let chat = driver.chat();
+    let output = json!({"people": 4});
+    for by in [
+        Actor::Principal("bob".into()),
+        Actor::Agent,
+        Actor::Tool("ask_user".to_owned()),
+    ] {
+        let refused = chat.receive(&Answer {
+            gate: driver.gate_id(0),
+            by: by.clone(),
+            decision: Decision::Output {
+                output: output.clone(),
+            },
+            given_to: GivenTo::Question { digest: None },
+        });
+        assert_eq!(refused.unwrap_err().code, RefusalCode::UnknownApproval);
+        let brought = chat.take_output(&by, &driver.call_id(1), Ok(output.clone()));
+        assert!(brought.is_err(), "{by}");
+    }
+}
+
+#[test]
+fn late_answer_agrees_only_with_the_same_data() {
+    let output = |people: u64| Decision::Output {
+        output: json!({"people": people}),
+    };
+    for (closed, given, expected) in [
+        (output(4), output(4), Reception::Agrees),
+        (output(4), output(5), Reception::Contradicts),
+        (Decision::TimedOut, output(4), Reception::Contradicts),
+        (
+            Decision::Denied { reason: None },
+            output(4),
+            Reception::Contradicts,
+        ),
+    ] {
+        let mut driver = asked();
+        let gate = driver.gate_id(0);
+        match closed.clone() {
+            Decision::TimedOut => driver.perform(Input::TimedOut { gate: gate.clone() }),
+            decision => driver.perform(Input::Answer {
+                gate: gate.clone(),
+                decision,
+            }),
+        };
+        let late = driver.chat().receive(&Answer {
+            gate,
+            by: Actor::Principal("ann".into()),
+            decision: given,
+            given_to: GivenTo::Question { digest: None },
+        });
+        assert_eq!(late, Ok(expected), "{closed:?}");
+    }
 }
 
 #[test]
