@@ -13,8 +13,10 @@ pub trait Backlog: Send + Sync {
 /// The open gates of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenGates {
-    /// Those that wait for a person.
+    /// Those that wait for a person's yes or no.
     pub approvals: usize,
+    /// Those that wait for data from a person.
+    pub questions: usize,
     /// Those that wait for a page.
     pub client_calls: usize,
     /// When the oldest of them was asked.
@@ -26,15 +28,20 @@ pub struct OpenGates {
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) const CLIENT_CALL: &str = r#"%"kind":{"kind":"client-call"}%"#;
 
+/// The same of a gate that waits for data from a person.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) const QUESTION: &str = r#"%"kind":{"kind":"question",%"#;
+
 #[cfg(all(test, any(feature = "postgres", feature = "sqlite")))]
 mod tests {
+    use serde_json::json;
     use turn::gate::{Gate, GateKind};
 
     use super::*;
 
     #[test]
     fn text_of_a_gate_tells_its_kind() {
-        let pattern = CLIENT_CALL.trim_matches('%');
+        let [page, data] = [CLIENT_CALL, QUESTION].map(|pattern| pattern.trim_matches('%'));
         let text = |kind| {
             let gate = Gate {
                 id: "g".into(),
@@ -46,8 +53,12 @@ mod tests {
             };
             serde_json::to_string(&gate).unwrap()
         };
-        assert!(text(GateKind::ClientCall).contains(pattern));
-        let question = pattern.to_owned();
-        assert!(!text(GateKind::Approval { question }).contains(pattern));
+        assert!(text(GateKind::ClientCall).contains(page));
+        let question = format!("{page}{data}");
+        let approval = text(GateKind::Approval { question });
+        assert!(!approval.contains(page) && !approval.contains(data));
+        let kind = json!({"kind": "question", "question": page, "schema": {"title": data}});
+        let asked = text(serde_json::from_value(kind).unwrap());
+        assert!(asked.contains(data) && !asked.contains(page), "{asked}");
     }
 }

@@ -9,6 +9,7 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turn::call::Call;
+use turn::gate::GateKind;
 use turn::index::{self, Change};
 use turn::{At, CallId, ChatId, Entry, Event, GateId, OpenTurn, Principal, Status, title};
 
@@ -230,9 +231,10 @@ impl State {
         let open = self.open.values().flatten().take(limit);
         let mut waiting = OpenGates::default();
         for record in open.filter_map(|(_, id)| Some(&self.gates.get(id)?.record)) {
-            match record.gate.is_question() {
-                true => waiting.approvals += 1,
-                false => waiting.client_calls += 1,
+            match record.gate.kind {
+                GateKind::Approval { .. } | GateKind::ToolApproval { .. } => waiting.approvals += 1,
+                GateKind::Question { .. } => waiting.questions += 1,
+                GateKind::ClientCall => waiting.client_calls += 1,
             }
             let oldest = waiting
                 .oldest

@@ -5,7 +5,7 @@ use turn::{At, ChatId, Principal};
 
 use super::read::{all, column};
 use super::session::{Parameters, Session};
-use crate::backlog::{CLIENT_CALL, OpenGates};
+use crate::backlog::{CLIENT_CALL, OpenGates, QUESTION};
 use crate::error::StoreError;
 use crate::journal::Usage;
 use crate::number::{from_deadline, to_at};
@@ -40,14 +40,17 @@ pub(super) async fn usage(
 
 /// The open gates of all owners, counted no further than a limit.
 pub(super) async fn open_gates(session: &Session, limit: usize) -> Result<OpenGates, StoreError> {
-    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE $2), min(asked)
+    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE $2), min(asked),
+                      count(*) FILTER (WHERE gate LIKE $3)
                FROM (SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT $1) AS open_gate";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let count = |count: i64| usize::try_from(count).unwrap_or(usize::MAX);
-    let mut open = all(session, sql, &[&limit, &CLIENT_CALL], |row| {
+    let mut open = all(session, sql, &[&limit, &CLIENT_CALL, &QUESTION], |row| {
         let (all, client_calls) = (count(column(row, 0)?), count(column(row, 1)?));
+        let questions = count(column(row, 3)?);
         Ok(OpenGates {
-            approvals: all.saturating_sub(client_calls),
+            approvals: all.saturating_sub(client_calls + questions),
+            questions,
             client_calls,
             oldest: column::<Option<i64>>(row, 2)?.map(to_at),
         })

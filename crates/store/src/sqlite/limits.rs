@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use turn::{At, ChatId, Principal};
 
 use super::writer::{Notification, Written};
-use crate::backlog::{CLIENT_CALL, OpenGates};
+use crate::backlog::{CLIENT_CALL, OpenGates, QUESTION};
 use crate::error::StoreError;
 use crate::journal::Usage;
 use crate::number::{from_deadline, to_at};
@@ -41,17 +41,20 @@ pub(super) fn usage(
 
 /// The open gates of all owners, counted no further than a limit.
 pub(super) fn open_gates(connection: &Connection, limit: usize) -> Result<OpenGates, StoreError> {
-    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE ?2), min(asked)
+    let sql = "SELECT count(*), count(*) FILTER (WHERE gate LIKE ?2), min(asked),
+                      count(*) FILTER (WHERE gate LIKE ?3)
                FROM (SELECT gate, asked FROM gate WHERE decision IS NULL LIMIT ?1)";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut statement = connection.prepare_cached(sql)?;
-    let open = statement.query_row(params![limit, CLIENT_CALL], |row| {
+    let open = statement.query_row(params![limit, CLIENT_CALL, QUESTION], |row| {
         let (all, client_calls) = (
             row.get::<_, u32>(0)? as usize,
             row.get::<_, u32>(1)? as usize,
         );
+        let questions = row.get::<_, u32>(3)? as usize;
         Ok(OpenGates {
-            approvals: all.saturating_sub(client_calls),
+            approvals: all.saturating_sub(client_calls + questions),
+            questions,
             client_calls,
             oldest: row.get::<_, Option<i64>>(2)?.map(to_at),
         })
