@@ -96,7 +96,7 @@ test: set-up ## install what is missing, check, and run every test; all suites r
 
 .PHONY: test-long
 test-long: set-up ## the same with every cell of the matrix, and races, kills and schedules repeated many times
-	@TEST_LONG=1 scripts/run-suites $(SUITES)
+	@TEST_LONG=1 scripts/run-suites $(SUITES) docs
 
 ##@ Parts of `make test`
 
@@ -230,7 +230,7 @@ test-openapi: built-for-python ## /openapi.json, with Schemathesis: the server d
 	python=$$(scripts/python-env openapi) && "$$python" -m pytest python/openapi
 
 .PHONY: test-deploy
-test-deploy: built-for-python ## the files in deploy/: real proxies in front of the server, and linters
+test-deploy: $(PAGE) built-for-python ## the files in deploy/: real proxies in front of the server, and linters
 	$(call say,Tests of deploy/)
 	python=$$(scripts/python-env deploy) && "$$python" -m pytest python/deploy
 

@@ -1,10 +1,13 @@
 """The systemd unit, the image, compose.yaml and the Kubernetes manifests, by the linters of each; and
 that the times in them fit the server's own."""
 
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 import pytest
 import yaml
@@ -16,6 +19,9 @@ UNIT = DEPLOY / "systemd/adk-stream.service"
 MANIFESTS = DEPLOY / "kubernetes/adk-stream.yaml"
 COMPOSE = DEPLOY / "compose.yaml"
 CONTAINERFILE = DEPLOY / "Containerfile"
+
+# The keys of the manifests.
+KEYS = ("ADK_STREAM_CLUSTER_KEY", "ADK_STREAM_KEYS", "ADK_STREAM_METRICS_KEY")
 
 
 def tool(name):
@@ -146,6 +152,14 @@ def test_manifests_probe_routes_that_exist_and_set_what_is_known():
         "livenessProbe": "/healthz",
         "readinessProbe": "/readyz",
     }
+    variables = manifest_variables()
+    with launched(BINARY, ["serve"], variables):
+        pass
+
+
+def manifest_variables():
+    """The environment of a pod, with keys of this test and a store on this machine."""
+    server = documents()["Deployment"]["spec"]["template"]["spec"]["containers"][0]
     variables = dict(documents()["ConfigMap"]["data"])
     variables |= documents()["Secret"]["stringData"]
     variables |= {one["name"]: one["value"] for one in server["env"] if "value" in one}
@@ -155,5 +169,64 @@ def test_manifests_probe_routes_that_exist_and_set_what_is_known():
     variables["ADK_STREAM_ADVERTISE"] = variables["ADK_STREAM_ADVERTISE"].replace(
         "$(POD_IP)", "127.0.0.1"
     )
-    with launched(BINARY, ["serve"], variables):
+    for name in KEYS:
+        assert "REPLACE-THIS" in variables[name], name
+        variables[name] = variables[name].replace("REPLACE-THIS", "of-this-test")
+    return variables
+
+
+def test_server_does_not_start_with_a_key_of_the_sample():
+    for name in KEYS:
+        given = {**manifest_variables(), name: documents()["Secret"]["stringData"][name]}
+        environment = {"PATH": os.environ["PATH"], **given}
+        done = subprocess.run(
+            [BINARY, "serve"], capture_output=True, text=True, check=False, env=environment
+        )
+        assert done.returncode == 2, done
+        assert done.stderr.startswith(f"adk-stream: {name}: "), done.stderr
+        assert "the text of a sample: replace it" in done.stderr, done.stderr
+        assert "REPLACE-THIS" not in done.stderr, done.stderr
+
+
+def test_metrics_of_a_pod_are_read_with_their_key_by_prometheus_alone():
+    variables = manifest_variables()
+    key = variables["ADK_STREAM_METRICS_KEY"]
+    with launched(BINARY, ["serve"], variables) as url:
+        request = urllib.request.Request(f"{url}/metrics")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(request)
+        request.add_header("authorization", f"Bearer {key}")
+        assert b"adk_stream_build_info" in urllib.request.urlopen(request).read()
+    # Its pods are let in, from the namespace and by the labels that the scrape rule's file names.
+    rules = documents()["NetworkPolicy"]["spec"]["ingress"]
+    sources = [source for rule in rules for source in rule["from"]]
+    spaces = [source.get("namespaceSelector", {}).get("matchLabels", {}) for source in sources]
+    assert {"kubernetes.io/metadata.name": "monitoring"} in spaces
+    scraping = yaml.safe_load((DEPLOY / "prometheus/kubernetes.yml").read_text())
+    (job,) = scraping["scrape_configs"]
+    (found,) = job["kubernetes_sd_configs"]
+    assert found["namespaces"]["names"] == [documents()["Deployment"]["metadata"]["namespace"]]
+    kept = {
+        rule["source_labels"][0].removeprefix("__meta_kubernetes_pod_"): rule["regex"]
+        for rule in job["relabel_configs"]
+        if rule.get("action") == "keep"
+    }
+    labels = documents()["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert kept.pop("label_app_kubernetes_io_name") == labels["app.kubernetes.io/name"]
+    server = documents()["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    assert kept == {"container_port_name": server["ports"][0]["name"]}
+
+
+def test_compose_file_sets_what_is_known_and_asks_for_every_key():
+    server = yaml.safe_load(COMPOSE.read_text())["services"]["adk-stream"]["environment"]
+    for name in ("ADK_STREAM_KEYS", "ADK_STREAM_METRICS_KEY"):
+        assert server[name] == f"${{{name}:?set it in .env}}"
+    given = {
+        "ADK_STREAM_STORE": "memory",
+        "ADK_STREAM_KEYS": "alice=a-key-of-this-test",
+        "ADK_STREAM_METRICS_KEY": "another-key-of-this-test",
+        "ADK_STREAM_AGENT": "demo",
+        "ADK_STREAM_LISTEN": "127.0.0.1:0",
+    }
+    with launched(BINARY, ["serve"], {**server, **given}):
         pass

@@ -2,8 +2,11 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import tarfile
+
+import pytest
 
 from launcher import BINARY, ROOT
 
@@ -60,3 +63,73 @@ def test_archive_is_complete_and_the_same_each_time(tmp_path):
         for file, arguments in GENERATED.items():
             printed = subprocess.run([BINARY, *arguments], check=True, capture_output=True)
             assert content(file) == printed.stdout != b"", file
+
+
+RUSTC = """#!/bin/sh
+case "$*" in
+-vV) echo "host: x86_64-unknown-linux-gnu" ;;
+"--print target-libdir --target "*) echo "$SYSROOT/$4/lib" ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def program(folder, name, text):
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("libraries", "has_musl_gcc", "wanted", "chosen"),
+    [
+        (["gnu"], True, None, "gnu"),
+        (["gnu", "musl"], False, None, "gnu"),
+        (["gnu", "musl"], True, None, "musl"),
+        (["gnu", "musl"], True, "gnu", "gnu"),
+        (["gnu"], True, "musl", None),
+    ],
+)
+def test_release_is_linked_with_musl_where_it_can_be(
+    tmp_path, libraries, has_musl_gcc, wanted, chosen
+):
+    def name(library):
+        return f"x86_64-unknown-linux-{library}"
+
+    programs, sysroot = tmp_path / "bin", tmp_path / "sysroot"
+    program(programs, "rustc", RUSTC)
+    if has_musl_gcc:
+        program(programs, "musl-gcc", "#!/bin/sh\n")
+    for library in libraries:
+        (sysroot / name(library) / "lib").mkdir(parents=True)
+    # Nothing but what the script needs: this machine may have musl-gcc.
+    for tool in ("sh", "bash", "sed", "head", "dirname"):
+        (programs / tool).symlink_to(shutil.which(tool))
+    environment = {"PATH": str(programs), "SYSROOT": str(sysroot)}
+    if wanted:
+        environment["TARGET"] = name(wanted)
+    done = subprocess.run(
+        [shutil.which("bash"), ROOT / "scripts/dist", "--target"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    if chosen:
+        assert (done.returncode, done.stdout) == (0, f"{name(chosen)}\n"), done
+    else:
+        assert done.returncode == 1 and f"rustup target add {name(wanted)}" in done.stderr, done
+
+
+def test_binary_that_is_not_static_is_not_shipped(tmp_path):
+    source = tmp_path / "program.c"
+    source.write_text("int main(void) { return 0; }\n")
+    for flags, is_static in ([], False), (["-static"], True), (["-static-pie"], True):
+        binary = tmp_path / "program"
+        subprocess.run(["cc", *flags, "-o", binary, source], check=True)
+        done = subprocess.run(
+            [ROOT / "scripts/dist", "--static", binary], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == (0 if is_static else 1), (flags, done)
+        assert is_static or done.stderr == f"dist: {binary} is not static\n"

@@ -1,7 +1,9 @@
 """adk-stream behind each proxy, with the file of deploy/ that an operator would install."""
 
+import gzip
 import http.client
 import json
+import re
 import signal
 import subprocess
 import time
@@ -209,6 +211,33 @@ def test_page_and_security_headers_pass(front):
     assert response.status == 200
     assert "frame-ancestors" in response.headers["content-security-policy"]
     assert response.headers["strict-transport-security"].startswith("max-age=")
+
+
+def fetched(front, path, encoding):
+    """A file of the page, as it is sent to a browser that takes this encoding."""
+    response = Client(front).send("GET", path, **{"accept-encoding": encoding})
+    body = response.read()
+    assert response.status == 200, path
+    return response.headers, body
+
+
+def test_files_of_the_page_arrive_compressed(front):
+    _, page = fetched(front, "/", "identity")
+    paths = re.findall(rb'(?:src|href)="(/assets/[^"]+\.(?:js|css))"', page)
+    assert paths, "the binary has no page: make page, and build it again"
+    for path in {path.decode() for path in paths}:
+        headers, plain = fetched(front, path, "identity")
+        assert headers["content-encoding"] is None
+        sizes = {}
+        for name in ("gzip", "br"):
+            headers, body = fetched(front, path, f"{name}, identity;q=0.1")
+            assert headers["content-encoding"] == name, (path, dict(headers))
+            assert "accept-encoding" in headers["vary"].lower()
+            sizes[name] = len(body)
+            if name == "gzip":
+                assert gzip.decompress(body) == plain
+        # What is made before is made at leisure: it is far smaller, and brotli's is the smallest.
+        assert sizes["br"] < sizes["gzip"] < len(plain) / 2, (path, sizes, len(plain))
 
 
 def test_server_without_keys_refuses_what_a_proxy_passes_on(tmp_path_factory, certificate):

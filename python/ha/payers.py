@@ -158,8 +158,9 @@ class Payers:
         """Nobody new comes, and all who came are served."""
         self.is_closing.set()
         self.arrivals.join()
+        end = time.monotonic() + 3 * PATIENT
         for thread in self.threads:
-            thread.join(3 * PATIENT)
+            thread.join(max(end - time.monotonic(), 0))
         problems = [payment for payment in self.payments if payment.problem or not payment.ended]
         assert not problems, problems[:3]
 

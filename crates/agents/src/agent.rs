@@ -22,6 +22,11 @@ pub trait Agent: Send + Sync + 'static {
     /// The name under which it is configured and logged.
     fn name(&self) -> &str;
 
+    /// The model that it asks, if it asks one: for traces.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
     /// Runs one step. Nothing happens before the stream is polled.
     fn step(&self, request: StepRequest) -> AgentStream;
 

@@ -56,6 +56,10 @@ impl Agent for Anthropic {
         "anthropic"
     }
 
+    fn model(&self) -> Option<&str> {
+        Some(&self.config.model)
+    }
+
     fn takes_injections(&self) -> bool {
         true
     }
@@ -66,6 +70,10 @@ impl Agent for Anthropic {
         let redactor = self.http.redactor.clone();
         let is_first = is_first_step(&request.history);
         let reading = reading::MessageReading::new(names, redactor, is_first);
-        Box::pin(step::stream(self.http.traced(request.trace), body, reading))
+        Box::pin(step::stream(
+            self.http.traced(request.trace.clone()),
+            body,
+            reading,
+        ))
     }
 }

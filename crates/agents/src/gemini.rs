@@ -65,6 +65,10 @@ impl Agent for Gemini {
         "gemini"
     }
 
+    fn model(&self) -> Option<&str> {
+        Some(&self.config.model)
+    }
+
     fn takes_injections(&self) -> bool {
         true
     }
@@ -72,6 +76,10 @@ impl Agent for Gemini {
     fn step(&self, request: StepRequest) -> AgentStream {
         let body = request::body(&self.config, &request);
         let reading = StreamReading::new(self.http.redactor.clone());
-        Box::pin(step::stream(self.http.traced(request.trace), body, reading))
+        Box::pin(step::stream(
+            self.http.traced(request.trace.clone()),
+            body,
+            reading,
+        ))
     }
 }

@@ -59,6 +59,10 @@ impl Agent for GeminiLive {
         "gemini-live"
     }
 
+    fn model(&self) -> Option<&str> {
+        Some(&self.0.config.common.model)
+    }
+
     fn step(&self, request: StepRequest) -> AgentStream {
         SessionConversation::new(&self.0).step(request)
     }

@@ -58,6 +58,10 @@ impl Agent for OpenAi {
         "openai"
     }
 
+    fn model(&self) -> Option<&str> {
+        Some(&self.config.model)
+    }
+
     fn takes_injections(&self) -> bool {
         true
     }
@@ -66,7 +70,7 @@ impl Agent for OpenAi {
         let names = ToolNames::new(&request);
         let is_first = is_first_step(&request.history);
         let redactor = self.http.redactor.clone();
-        let http = self.http.traced(request.trace);
+        let http = self.http.traced(request.trace.clone());
         match self.api {
             Api::Responses => {
                 let body = responses::body(&self.config, &names, &request);

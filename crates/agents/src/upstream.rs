@@ -24,12 +24,12 @@ mod step;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
+use turn::TraceContext;
 use turn::agent::{HistoryItem, StepRequest};
 
 pub use self::config::Config;
 pub(crate) use self::remote::Remote;
 pub(crate) use self::run_event::{CallState, ProposedCall, RunEvent};
-use crate::model::http::TRACE_PARENT;
 use crate::model::{Failure, Redactor};
 
 /// How an agent is spoken to.
@@ -70,14 +70,18 @@ pub(crate) fn headers(request: &StepRequest) -> HeaderMap {
     let key = format!("{}-{}", request.turn, steps(request));
     let principal = encoded(request.principal.as_str());
     let headers = [
-        (HeaderName::from_static(PRINCIPAL), Some(principal)),
-        (HeaderName::from_static(IDEMPOTENCY), Some(encoded(&key))),
-        (TRACE_PARENT, request.trace.map(|trace| trace.to_string())),
+        (HeaderName::from_static(PRINCIPAL), principal),
+        (HeaderName::from_static(IDEMPOTENCY), encoded(&key)),
     ];
-    let headers = headers.into_iter().filter_map(|(name, value)| {
-        let value = HeaderValue::from_str(&value?).ok()?;
-        Some((name, value))
-    });
+    let trace = request.trace.iter().flat_map(TraceContext::headers);
+    let trace = trace.map(|(name, value)| (HeaderName::from_static(name), value));
+    let headers = headers
+        .into_iter()
+        .chain(trace)
+        .filter_map(|(name, value)| {
+            let value = HeaderValue::from_str(&value).ok()?;
+            Some((name, value))
+        });
     headers.collect()
 }
 

@@ -4,6 +4,7 @@
 mod tasks;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use store::StoreError;
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 use tools::Fence;
 use tools::work::{Work, WorkReceiver, WorkSender};
 use turn::gate::Decision;
-use turn::{ChatId, Event, GateId, Principal, TraceContext};
+use turn::{ChatId, Event, GateId, Principal};
 
 use self::tasks::Tasks;
 use crate::command::{CommandKind, Deciding, Reply};
@@ -20,7 +21,7 @@ use crate::driver;
 use crate::driver::{Action, Driver, Input, Operation, QuestionState, Stored, ToolDoes};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::trace;
+use crate::origin::{self, Origin};
 use crate::windows::Windows;
 
 /// Idle timeout of an agent's conversation while a viewer is connected.
@@ -41,7 +42,7 @@ pub(crate) enum Message {
     Command {
         principal: Principal,
         kind: CommandKind,
-        trace: Option<TraceContext>,
+        origin: Origin,
         reply: ReplySender,
     },
     /// Something that nobody waits for.
@@ -59,7 +60,7 @@ enum Waiting {
     Nobody,
     Client {
         principal: Principal,
-        trace: Option<TraceContext>,
+        origin: Origin,
         reply: ReplySender,
     },
     Answer(oneshot::Sender<Decision>),
@@ -70,7 +71,7 @@ enum Waiting {
 struct Given {
     principal: Principal,
     kind: CommandKind,
-    trace: Option<TraceContext>,
+    origin: Origin,
     reply: ReplySender,
 }
 
@@ -84,6 +85,7 @@ pub(crate) fn start(engine: Engine, id: ChatId) -> mpsc::Sender<Box<Message>> {
         tasks: Tasks::new(engine.clone(), id.clone(), work_sender),
         windows: Windows::default(),
         gates: HashSet::new(),
+        request_id: None,
         postponed: Vec::new(),
         leaving: None,
         is_resting: false,
@@ -103,6 +105,8 @@ struct Actor {
     tasks: Tasks,
     /// The gates that were opened here.
     gates: HashSet<GateId>,
+    /// The request that last set something going, as the log names it.
+    request_id: Option<Arc<str>>,
     /// Commands that wait for the turn to come to rest.
     postponed: Vec<Given>,
     /// Where the server leaves, and waits for what is at work: dropped when nothing is.
@@ -199,13 +203,13 @@ impl Actor {
             Message::Command {
                 principal,
                 kind,
-                trace,
+                origin,
                 reply,
             } => {
                 let command = Given {
                     principal,
                     kind,
-                    trace,
+                    origin,
                     reply,
                 };
                 self.command(command).await;
@@ -223,20 +227,23 @@ impl Actor {
         let Given {
             principal,
             kind,
-            trace,
+            origin,
             reply,
         } = command;
+        if !kind.is_read() {
+            self.request_id.clone_from(&origin.request_id);
+        }
         // A chat that is used again counts as the most recently used when it rests.
         self.is_evicted = false;
         self.note_rest(false);
         let input = Input::Command {
             principal: principal.clone(),
             kind,
-            trace,
+            trace: origin.trace.clone(),
         };
         let client = Waiting::Client {
             principal,
-            trace,
+            origin,
             reply,
         };
         self.drive(input, client).await;
@@ -345,7 +352,7 @@ impl Actor {
                 Action::Postpone(kind),
                 Waiting::Client {
                     principal,
-                    trace,
+                    origin,
                     reply,
                 },
             ) => {
@@ -353,7 +360,7 @@ impl Actor {
                     true => self.postponed.push(Given {
                         principal,
                         kind,
-                        trace,
+                        origin,
                         reply,
                     }),
                     false => drop(reply.send(Err(EngineError::Conflict))),
@@ -455,11 +462,12 @@ impl Actor {
             Operation::Append { expected, entry } => {
                 let append = journal.append(&self.id, expected, entry);
                 // Who observes the journal learns which request it is for.
-                let appended = match self.driver.trace() {
-                    Some(trace) => trace::scope(trace, append).await?,
-                    None => append.await?,
+                let origin = Origin {
+                    request_id: self.request_id.clone(),
+                    trace: self.driver.trace(),
+                    turn_trace: self.driver.turn_trace(),
                 };
-                Stored::Appended(appended)
+                Stored::Appended(origin::scope(origin, append).await?)
             }
             Operation::Compare { seq } => {
                 let seen = [(self.id.clone(), seq)];

@@ -56,7 +56,7 @@ impl Clock {
         let time = journal.time().await?;
         let after = self.began.elapsed();
         let is_corrected = self.correct(time, before, after);
-        self.compare_machine();
+        self.compare_machine(machine_time() + self.ahead);
         Ok(is_corrected)
     }
 
@@ -78,9 +78,9 @@ impl Clock {
         true
     }
 
-    /// Looks whether the clock of this machine agrees with the store's.
-    fn compare_machine(&self) {
-        let ahead_ms = difference((machine_time() + self.ahead).0, self.now().0);
+    /// Looks whether the clock of this machine, by which it is so late, agrees with the store's.
+    fn compare_machine(&self, machine: At) {
+        let ahead_ms = difference(machine.0, self.now().0);
         let noted = self.noted.load(Ordering::Relaxed);
         if ahead_ms.abs_diff(noted) > NOTABLE {
             self.noted.store(ahead_ms, Ordering::Relaxed);
@@ -111,6 +111,8 @@ fn machine_time() -> At {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -127,6 +129,71 @@ mod tests {
         // It was set.
         assert!(clock.correct(At(60_000), 3 * SECOND, 3 * SECOND));
         assert_eq!(clock.now(), At(60_000));
+    }
+
+    /// The warnings of this thread, each as its fields.
+    #[derive(Clone, Default)]
+    struct Warnings(Arc<Mutex<Vec<String>>>);
+
+    impl tracing::Subscriber for Warnings {
+        fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+            *metadata.level() == tracing::Level::WARN
+        }
+
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            let mut text = String::new();
+            event.record(
+                &mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+                    text.push_str(&format!("{field}={value:?} "));
+                },
+            );
+            self.0.lock().unwrap().push(text);
+        }
+
+        fn enter(&self, _: &tracing::span::Id) {}
+
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_step_of_this_machines_clock_is_logged_once_and_changes_nothing() {
+        let clock = Clock::new(Duration::ZERO);
+        assert!(clock.correct(At(5_000), Duration::ZERO, Duration::ZERO));
+        let warnings = Warnings::default();
+        let _guard = tracing::subscriber::set_default(warnings.clone());
+        let compare = |machine: u64| {
+            clock.compare_machine(At(machine));
+            std::mem::take(&mut *warnings.0.lock().unwrap())
+        };
+        // What clocks differ by anyway.
+        for near in [4_000, 5_000, 6_000] {
+            assert_eq!(compare(near), Vec::<String>::new());
+        }
+        let stepped = compare(65_000);
+        let [warning] = &stepped[..] else {
+            panic!("{stepped:?}")
+        };
+        assert!(warning.contains("or was set"), "{warning}");
+        assert!(
+            warning.contains("ahead_ms=60000 ahead_before_ms=0"),
+            "{warning}"
+        );
+        tokio::time::advance(SECOND).await;
+        assert_eq!(compare(66_000), Vec::<String>::new());
+        let set_back = compare(6_000);
+        assert!(
+            set_back[0].contains("ahead_ms=0 ahead_before_ms=60000"),
+            "{set_back:?}"
+        );
+        assert_eq!(clock.now(), At(6_000));
     }
 
     #[tokio::test(start_paused = true)]

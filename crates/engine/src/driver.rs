@@ -300,7 +300,12 @@ impl Driver {
 
     /// Where the request that is carried out belongs in a distributed trace, if it is traced.
     pub fn trace(&self) -> Option<TraceContext> {
-        self.job.as_ref()?.trace
+        self.job.as_ref()?.trace.clone()
+    }
+
+    /// Where the current turn belongs in a distributed trace, if it is traced.
+    pub fn turn_trace(&self) -> Option<TraceContext> {
+        self.chat.as_ref()?.current()?.trace()
     }
 
     /// Goes on with what is to be done, until the store is needed or nothing is left.

@@ -31,10 +31,10 @@ use crate::deadlines::Deadlines;
 use crate::driver::{Input, Settings};
 use crate::error::EngineError;
 use crate::maintenance::RetryQueue;
+use crate::origin::{self, Origin};
 use crate::replica::{LeasedChats, Replica};
 use crate::resting::Resting;
 use crate::stream::{Dialect, WindowStream};
-use crate::trace;
 
 /// Runs turns. Cloning it is cheap, and gives the same engine.
 #[derive(Clone)]
@@ -364,7 +364,7 @@ impl Engine {
             chat: chat.clone(),
             principal: principal.clone(),
             kind,
-            trace: trace::current(),
+            trace: origin::current().trace,
         };
         self.run(command).await
     }
@@ -375,7 +375,12 @@ impl Engine {
         let message = ToActor::Command {
             principal: command.principal,
             kind: command.kind,
-            trace: command.trace,
+            origin: Origin {
+                // A server that forwards it sends the id with it.
+                request_id: origin::current().request_id,
+                trace: command.trace,
+                turn_trace: None,
+            },
             reply,
         };
         self.deliver(&command.chat, message).await?;

@@ -78,8 +78,9 @@ impl Engine {
             window = window.with_history(chat.ag_ui_history(shown.turn()));
         }
         let (sender, chunks) = mpsc::channel(16);
+        let turn = shown.turn().clone();
         let follower = Follower {
-            turn: shown.turn().clone(),
+            turn: turn.clone(),
             tail: self.shared.journal.tail(&command.chat, chat.seq()),
             window,
             has_sent: false,
@@ -88,7 +89,7 @@ impl Engine {
             sender,
         };
         tokio::spawn(follower.run(reach(self.clone(), command)));
-        Some(WindowStream::elsewhere(message_id, chunks))
+        Some(WindowStream::elsewhere(message_id, chunks).of_turn(Some(turn)))
     }
 
     /// The window that the owner of a chat opens, if it is there.

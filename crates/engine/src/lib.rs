@@ -35,7 +35,7 @@
 //! - [`replica`]: one of several servers; `follower`: what is read where the owner of a chat can't be
 //!   reached.
 //! - `stream`: a window as it is read; `log` is what all windows of a turn read from.
-//! - [`trace`]: where what a task does belongs in a distributed trace.
+//! - [`origin`]: which request a task works for, in the log and in a distributed trace.
 //! - `load`: how much an engine has in hand.
 //! - `error`: why something can't be done.
 
@@ -55,10 +55,10 @@ mod id;
 mod load;
 mod log;
 mod maintenance;
+pub mod origin;
 pub mod replica;
 mod resting;
 mod stream;
-pub mod trace;
 mod windows;
 
 pub use agents::AudioInput;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
+use turn::TurnId;
 use view::{AgUiWindow, LegacyWindow, NumberedWindow, Window};
 use wire::{Chunk, Message, Profile, ag_ui};
 
@@ -27,7 +28,10 @@ pub enum Dialect {
 
 /// A window on a turn: chunks as they come, until it closes. Dropping it leaves the turn alone.
 #[derive(Debug)]
-pub struct WindowStream(Source);
+pub struct WindowStream {
+    source: Source,
+    turn: Option<TurnId>,
+}
 
 /// Chunks that were read at once.
 #[derive(Debug, Clone, Default)]
@@ -67,16 +71,31 @@ impl WindowStream {
     /// A window that is read in another process, which sends what it reads.
     pub fn elsewhere(message_id: String, batches: mpsc::Receiver<Batch>) -> Self {
         let last = Batch::default();
-        Self(Source::There {
+        Self::of(Source::There {
             message_id,
             batches,
             last,
         })
     }
 
+    fn of(source: Source) -> Self {
+        Self { source, turn: None }
+    }
+
+    /// The same with the turn that it is a window on.
+    #[must_use]
+    pub fn of_turn(self, turn: Option<TurnId>) -> Self {
+        Self { turn, ..self }
+    }
+
+    /// The turn that it is a window on, if that is known: a server of an older version does not say it.
+    pub fn turn(&self) -> Option<&TurnId> {
+        self.turn.as_ref()
+    }
+
     /// The id of the assistant message that the turn streams.
     pub fn message_id(&self) -> &str {
-        match &self.0 {
+        match &self.source {
             Source::Here(reader) => reader.log.message_id(),
             Source::There { message_id, .. } => message_id,
         }
@@ -85,7 +104,7 @@ impl WindowStream {
     /// The chunks that have come since, or nothing once the window is closed. All windows of a turn
     /// share them.
     pub async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
-        match &mut self.0 {
+        match &mut self.source {
             Source::Here(reader) => reader.next().await,
             Source::There { batches, last, .. } => {
                 *last = batches.recv().await?;
@@ -96,7 +115,7 @@ impl WindowStream {
 
     /// The sequences of the chunks that came last, one for each, in a window that has them.
     pub fn sequences(&self) -> &[u64] {
-        match &self.0 {
+        match &self.source {
             Source::Here(reader) => &reader.sequences,
             Source::There { last, .. } => &last.sequences,
         }
@@ -104,7 +123,7 @@ impl WindowStream {
 
     /// Whether the chunks that came last ask a person something, in a window of the legacy bridge.
     pub fn asks(&self) -> bool {
-        match &self.0 {
+        match &self.source {
             Source::Here(reader) => matches!(&reader.view, View::Legacy(window) if window.asks()),
             Source::There { last, .. } => last.asks,
         }
@@ -129,12 +148,12 @@ impl WindowStream {
         numbering: &Numbering,
     ) -> Self {
         let reader = Reader::new(log, dialect, position, numbering);
-        Self(Source::Here(Box::new(reader)))
+        Self::of(Source::Here(Box::new(reader)))
     }
 
     /// For a client of AG-UI that is first sent all messages: see [`AgUiWindow::with_history`].
     pub(crate) fn with_history(mut self, history: Vec<ag_ui::Message>) -> Self {
-        if let Source::Here(reader) = &mut self.0
+        if let Source::Here(reader) = &mut self.source
             && let View::AgUi(window) = &mut reader.view
         {
             *window = AgUiWindow::new(reader.log.message_id()).with_history(history);
@@ -144,7 +163,7 @@ impl WindowStream {
 
     /// For a client with answers of its own: see [`Window::add_client_state`].
     pub(crate) fn with_client_state(mut self, message: &Message) -> Self {
-        if let Source::Here(reader) = &mut self.0 {
+        if let Source::Here(reader) = &mut self.source {
             match &mut reader.view {
                 View::Sdk(window) => window.add_client_state(message),
                 View::Numbered(window) => window.add_client_state(message),

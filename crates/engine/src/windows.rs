@@ -143,7 +143,8 @@ impl Windows {
         let Opening {
             dialect, numbering, ..
         } = opening;
-        let window = WindowStream::continuing(log, *dialect, position, numbering);
+        let window = WindowStream::continuing(log, *dialect, position, numbering)
+            .of_turn(Some(opening.turn.clone()));
         Some(match (&opening.seen, &opening.history) {
             (Some(message), _) => window.with_client_state(message),
             (None, Some(history)) => window.with_history(history.clone()),

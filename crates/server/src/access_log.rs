@@ -3,6 +3,9 @@
 //!
 //! What was served is logged at `debug`, what was refused at `info`, and what failed here at `warn`.
 
+#[cfg(feature = "cli")]
+use std::net::SocketAddr;
+
 use axum::http::StatusCode;
 use axum::response::Response;
 use turn::Principal;
@@ -52,7 +55,8 @@ impl Drop for AccessLine {
         let status = self.status.as_u16();
         let request_id = context.id().as_str();
         let (method, path) = (context.method(), context.path());
-        let (principal, chat, message) = (context.principal(), context.chat(), context.message());
+        let (principal, chat) = (context.principal(), context.chat());
+        let (turn, message) = (context.turn(), context.message());
         let ms = u64::try_from(context.began().elapsed().as_millis()).unwrap_or(u64::MAX);
         macro_rules! line {
             ($level:ident, $what:literal) => {
@@ -67,6 +71,7 @@ impl Drop for AccessLine {
                     ms,
                     principal,
                     chat,
+                    turn,
                     message_id = message,
                     trace_id = context.trace_id(),
                     $what
@@ -79,6 +84,19 @@ impl Drop for AccessLine {
             _ => line!(debug, "request served"),
         }
     }
+}
+
+/// A connection was refused before a request was read, with an error that has this id.
+#[cfg(feature = "cli")]
+pub(crate) fn connection_refused(id: &RequestId, address: Option<SocketAddr>, code: &str) {
+    let address = address.map(tracing::field::display);
+    access!(
+        info,
+        request_id = id.as_str(),
+        code,
+        address,
+        "connection refused"
+    );
 }
 
 /// A frame of a socket was refused, with an error that has this id.

@@ -23,7 +23,7 @@ use crate::body::read;
 use crate::caller::Caller;
 use crate::metrics::GaugeGuard;
 use crate::problem::Problem;
-use crate::request_context::{note_chat, note_message};
+use crate::request_context::{note_chat, note_window};
 
 /// How long a run may be silent: proxies close connections that are.
 const KEEPALIVE: Duration = Duration::from_secs(15);
@@ -79,7 +79,7 @@ pub(crate) async fn run(
                 .send_with(&principal, sent, options, Dialect::AgUi);
             match window.await {
                 Ok(window) => {
-                    note_message(window.message_id());
+                    note_window(&window);
                     Ok(response(run, Some((window, api.metrics.window("sse")))))
                 }
                 Err(error) => Err(approvals::explain(&api.engine, &principal, error).await),
@@ -128,7 +128,7 @@ async fn follow(
         .resume_after(principal, &chat, Dialect::AgUi, Some(0));
     let window = window.await?;
     if let Some(window) = &window {
-        note_message(window.message_id());
+        note_window(window);
     }
     let window = window.map(|window| (window, api.metrics.window("sse")));
     Ok(response(Run::of(request), window))

@@ -47,7 +47,7 @@ use crate::problem::Problem;
 use crate::quota::{QuotaLimits, Quotas};
 use crate::reads::Reads;
 use crate::replies::{Chat, Info, OutputTaken, QueuedMessage, Stopped, TurnError};
-use crate::request_context::{self, note_chat, note_message};
+use crate::request_context::{self, note_chat, note_window};
 use crate::shared_key::SharedKey;
 use crate::ticket::Secret;
 use crate::trace_sampler::TraceSampler;
@@ -350,7 +350,7 @@ async fn send_parsed(
         Ok(window) => window,
         Err(error) => return Err(approvals::explain(&api.engine, &principal, error).await),
     };
-    note_message(window.message_id());
+    note_window(&window);
     // The agent's first output is then written at once, with the start of the window.
     tokio::task::yield_now().await;
     let open = api.metrics.window("sse");
@@ -384,7 +384,7 @@ pub(crate) async fn resume(
     let window = window.await?;
     Ok(match window {
         Some(window) => {
-            note_message(window.message_id());
+            note_window(&window);
             event_stream::response(window, api.metrics.window("sse"))
         }
         None => StatusCode::NO_CONTENT.into_response(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::command::{Command, Reply, View};
 use engine::{EngineError, WindowStream};
@@ -22,6 +22,7 @@ use futures_util::stream::unfold;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Location;
+use turn::TurnId;
 use turn::gate::Decision;
 use wire::Chunk;
 
@@ -40,6 +41,9 @@ pub(crate) const HEADER: &str = "x-adk-stream-cluster";
 
 /// The header that holds the newest history of the database that a server has seen.
 pub(crate) const LINEAGE: &str = "x-adk-stream-lineage";
+
+/// The header of a window's reply that holds the turn that it is on.
+pub(crate) const TURN: HeaderName = HeaderName::from_static("x-adk-stream-turn");
 
 /// How much larger a command may be than the client's body: text is escaped again.
 const ENVELOPE: usize = 2;
@@ -77,7 +81,7 @@ async fn carry_out(api: &Api, request: Request) -> Result<Response, Problem> {
     let body = body.map_err(|_| Problem::too_large(limit))?;
     let command: Command =
         serde_json::from_slice(&body).map_err(|error| Problem::bad_request(error.to_string()))?;
-    if let Some(trace) = command.trace {
+    if let Some(trace) = &command.trace {
         request_context::note_trace(trace);
     }
     let reply = match api.engine.run_here(command).await {
@@ -116,6 +120,8 @@ enum WireReply {
 
 /// A window, line by line.
 fn lines(window: WindowStream) -> Response {
+    let turn = window.turn().map(TurnId::as_str);
+    let turn = turn.and_then(|turn| HeaderValue::from_str(turn).ok());
     let first = line(&json!(WireReply::Window(Some(
         window.message_id().to_owned()
     ))));
@@ -140,7 +146,9 @@ fn lines(window: WindowStream) -> Response {
             Err(_) => (Ok(line(&json!([]))), (Some(window), None)),
         })
     });
-    Body::from_stream(rest).into_response()
+    let mut response = Body::from_stream(rest).into_response();
+    response.headers_mut().extend(turn.map(|turn| (TURN, turn)));
+    response
 }
 
 fn line(value: &Value) -> Bytes {

@@ -53,7 +53,7 @@ pub use self::listener::serve;
 #[cfg(feature = "cli")]
 pub(crate) use self::listener::serve_over;
 #[cfg(feature = "cli")]
-pub(crate) use self::refusal::PLAIN;
+pub(crate) use self::refusal::{TLS_REQUIRED, plain};
 pub(crate) use self::state::Metered;
 pub(crate) use self::table::network;
 

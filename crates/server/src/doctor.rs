@@ -365,3 +365,30 @@ fn now() -> At {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     At(now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_that_is_far_off_is_warned_about() {
+        let found = |theirs: u64| {
+            let mut report = Report::default();
+            clocks("the database", At(theirs), At(100_000), &mut report);
+            assert_eq!(report.problems, 0);
+            report.lines
+        };
+        for near in [98_000, 100_000, 102_000] {
+            let lines = found(near);
+            assert!(lines.starts_with("ok      clocks: that of the database is "));
+            assert_eq!(lines.lines().count(), 1, "{lines}");
+        }
+        for (far, apart) in [(97_999, "2.0"), (103_500, "3.5"), (160_000, "60.0")] {
+            let lines = found(far);
+            let warned =
+                format!("warning clocks: that of the database is {apart} s from the one here\n");
+            assert!(lines.starts_with(&warned), "{lines}");
+            assert!(lines.contains("run an NTP client on both"), "{lines}");
+        }
+    }
+}

@@ -7,6 +7,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use turn::Principal;
 
+use crate::shared_key::{REPLACE_IT, is_placeholder};
+
 /// How long a key is at least, in characters: shorter ones can be guessed.
 const SHORTEST: usize = 16;
 
@@ -53,6 +55,11 @@ impl Keys {
                 return Err(format!(
                     "the key of {name} is too short: it needs at least {SHORTEST} characters, as \
                      `openssl rand -hex 16` makes them"
+                ));
+            }
+            None if is_placeholder(key) => {
+                return Err(format!(
+                    "the key of {name} is the text of a sample: {REPLACE_IT}"
                 ));
             }
             None => hash(key),
@@ -137,6 +144,7 @@ mod tests {
             "a=",
             "a=sha256:12",
             "a=secret-15-chars",
+            "a=replace-this-secret-key",
             "a=secret",
             "@agent=secret-of-sixteen-or-more",
             "a=secret-of-sixteen-or-more,b=secret-of-sixteen-or-more",

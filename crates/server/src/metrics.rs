@@ -298,6 +298,7 @@ impl Metrics {
             gauge.set(number(count));
         };
         set("approval", open.approvals);
+        set("question", open.questions);
         set("client_call", open.client_calls);
         let age = open.oldest.map_or(0, |asked| now.0.saturating_sub(asked.0));
         all.oldest_gate

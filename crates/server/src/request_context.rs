@@ -10,9 +10,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
-use engine::trace;
+use engine::WindowStream;
+use engine::origin::{self, Origin};
 use tokio::time::Instant;
-use turn::{ChatId, Principal, TraceContext};
+use turn::{ChatId, Principal, TraceContext, TurnId};
 
 use crate::access_log::RefusalCode;
 use crate::metrics::Metrics;
@@ -55,6 +56,15 @@ impl RequestId {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The request of this id, at a place in a trace, for the commands that it gives.
+    pub(crate) fn origin(&self, trace: Option<TraceContext>) -> Origin {
+        Origin {
+            request_id: Some(self.0.clone()),
+            trace,
+            turn_trace: None,
+        }
+    }
 }
 
 impl fmt::Display for RequestId {
@@ -81,7 +91,8 @@ struct Known {
     path: String,
     principal: OnceLock<Principal>,
     chat: OnceLock<ChatId>,
-    message: OnceLock<String>,
+    /// The message that the turn streams, and the turn, where a window was opened.
+    window: OnceLock<(String, Option<TurnId>)>,
     trace: Option<TraceContext>,
     /// The trace of the request that another server forwards.
     forwarded: OnceLock<TraceContext>,
@@ -101,7 +112,7 @@ impl RequestContext {
             path: path.collect(),
             principal: OnceLock::new(),
             chat: OnceLock::new(),
-            message: OnceLock::new(),
+            window: OnceLock::new(),
             forwarded: OnceLock::new(),
             trace: traces.map(|traces| traces.place(request.headers())),
         }))
@@ -138,22 +149,28 @@ impl RequestContext {
 
     /// The id of the trace that the request belongs to, where requests are traced.
     pub(crate) fn trace_id(&self) -> Option<String> {
-        let forwarded = self.0.forwarded.get().copied();
-        forwarded.or(self.0.trace).map(trace_id)
+        let forwarded = self.0.forwarded.get();
+        forwarded.or(self.0.trace.as_ref()).map(trace_id)
     }
 
     /// The message that the turn streams, where a window was opened.
     pub(crate) fn message(&self) -> Option<&str> {
-        self.0.message.get().map(String::as_str)
+        self.0.window.get().map(|(message, _)| message.as_str())
+    }
+
+    /// The turn of that window, if it is known.
+    pub(crate) fn turn(&self) -> Option<&str> {
+        let (_, turn) = self.0.window.get()?;
+        turn.as_ref().map(TurnId::as_str)
     }
 }
 
 /// The id of the trace that this task belongs to, as the log has it.
 pub(crate) fn current_trace_id() -> Option<String> {
-    trace::current().map(trace_id)
+    origin::current().trace.as_ref().map(trace_id)
 }
 
-fn trace_id(trace: TraceContext) -> String {
+pub(crate) fn trace_id(trace: &TraceContext) -> String {
     format!("{:032x}", trace.trace)
 }
 
@@ -168,13 +185,16 @@ pub(crate) fn note_chat(chat: &ChatId) {
 }
 
 /// Notes the trace of the request that another server forwards.
-pub(crate) fn note_trace(trace: TraceContext) {
-    let _ = CURRENT.try_with(|context| context.0.forwarded.set(trace));
+pub(crate) fn note_trace(trace: &TraceContext) {
+    let _ = CURRENT.try_with(|context| context.0.forwarded.set(trace.clone()));
 }
 
-/// Notes which turn's message the response streams.
-pub(crate) fn note_message(message: &str) {
-    let _ = CURRENT.try_with(|context| context.0.message.set(message.to_owned()));
+/// Notes which turn, and which message of it, the response streams.
+pub(crate) fn note_window(window: &WindowStream) {
+    let _ = CURRENT.try_with(|context| {
+        let message = window.message_id().to_owned();
+        context.0.window.set((message, window.turn().cloned()))
+    });
 }
 
 /// Gives a request its id, and the response too.
@@ -185,10 +205,8 @@ pub(crate) async fn apply(
 ) -> Response {
     let context = RequestContext::of(&request, traces);
     let served = CURRENT.scope(context.clone(), next.run(request));
-    let mut response = match context.0.trace {
-        Some(trace) => trace::scope(trace, served).await,
-        None => served.await,
-    };
+    let origin = context.id().origin(context.0.trace.clone());
+    let mut response = origin::scope(origin, served).await;
     // Every id is made of characters that a header may hold.
     if let Ok(id) = HeaderValue::from_str(context.id().as_str()) {
         response.headers_mut().insert(HEADER, id);

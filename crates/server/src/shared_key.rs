@@ -6,6 +6,22 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+/// What to do with a key that everybody knows.
+pub(crate) const REPLACE_IT: &str = "replace it, as by `openssl rand -hex 16`";
+
+/// Whether a key is what samples have in the place of one. Everybody knows it.
+pub(crate) fn is_placeholder(key: &str) -> bool {
+    let key = key.to_ascii_lowercase().replace('_', "-");
+    let samples = [
+        "replace-this",
+        "replace-me",
+        "change-this",
+        "change-me",
+        "changeme",
+    ];
+    samples.iter().any(|sample| key.contains(sample))
+}
+
 /// What another side is known by. It is never shown.
 #[derive(Clone)]
 pub struct SharedKey(Arc<str>);
@@ -16,6 +32,9 @@ impl SharedKey {
         let key = key.trim();
         if key.len() < 16 || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("not a key: it needs at least 16 characters, and no spaces".to_owned());
+        }
+        if is_placeholder(key) {
+            return Err(format!("not a key, but the text of a sample: {REPLACE_IT}"));
         }
         Ok(Self(key.into()))
     }
@@ -62,6 +81,8 @@ mod tests {
             "short",
             "fifteen-letters",
             "sixteen letters and a space",
+            "REPLACE-THIS-CLUSTER-KEY",
+            "change_me_change_me",
             "",
         ] {
             assert!(SharedKey::new(bad).is_err(), "{bad}");

@@ -89,6 +89,7 @@ impl Telemetry {
             traced: Traced {
                 agent: name.to_owned(),
                 kind: agent.name().to_owned(),
+                model: agent.model().map(str::to_owned),
             },
             contents: self.contents,
             queue: self.queue.clone(),

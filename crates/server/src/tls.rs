@@ -24,7 +24,9 @@ use tokio::time::MissedTickBehavior;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::connection::PLAIN;
+use crate::access_log;
+use crate::connection::{TLS_REQUIRED, plain};
+use crate::request_context::RequestId;
 
 /// How often the files are read.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -253,7 +255,10 @@ impl Tls {
 
 /// Responds in plain, and reads what is still coming, so that the response arrives.
 async fn refuse_plain(mut stream: TcpStream) -> io::Result<()> {
-    stream.write_all(PLAIN).await?;
+    let id = RequestId::fresh();
+    let address = stream.peer_addr().ok();
+    access_log::connection_refused(&id, address, TLS_REQUIRED);
+    stream.write_all(plain(&id).as_bytes()).await?;
     socket2::SockRef::from(&stream).shutdown(Shutdown::Write)?;
     let mut rest = (&mut stream).take(UNREAD as u64);
     tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;

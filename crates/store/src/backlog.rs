@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use turn::At;
-use turn::gate::Gate;
+use turn::gate::{Gate, GateKind};
 
 use crate::journal::Reply;
 
@@ -16,8 +16,10 @@ pub trait Backlog: Send + Sync {
 /// The open gates of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenGates {
-    /// Those that wait for a person.
+    /// Those that wait for a person's yes or no.
     pub approvals: usize,
+    /// Those that wait for data from a person.
+    pub questions: usize,
     /// Those that wait for a page.
     pub client_calls: usize,
     /// When the oldest of them was asked.
@@ -29,9 +31,10 @@ impl OpenGates {
     pub(crate) fn of(gates: impl IntoIterator<Item = (impl Borrow<Gate>, At)>) -> Self {
         let mut open = Self::default();
         for (gate, asked) in gates {
-            match gate.borrow().is_question() {
-                true => open.approvals += 1,
-                false => open.client_calls += 1,
+            match gate.borrow().kind {
+                GateKind::Approval { .. } | GateKind::ToolApproval { .. } => open.approvals += 1,
+                GateKind::Question { .. } => open.questions += 1,
+                GateKind::ClientCall => open.client_calls += 1,
             }
             open.oldest = Some(open.oldest.map_or(asked, |at| at.min(asked)));
         }

@@ -4,6 +4,7 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,11 +29,19 @@ const KILL: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activit
 /// How many sessions a server has seen.
 const SESSIONS: &str = "SELECT sessions FROM pg_stat_database WHERE datname = 'chats'";
 
+/// How long a store looks for a primary, in the tests in which it has to find one.
+const SEARCH: Duration = Duration::from_secs(60);
+
 /// One database at several servers, in this order.
 fn at(clusters: &[&Cluster], time_limit: Duration) -> PostgresUrl {
-    let hosts: Vec<_> = clusters
+    let ports: Vec<_> = clusters.iter().map(|cluster| cluster.port()).collect();
+    at_ports(&ports, time_limit)
+}
+
+fn at_ports(ports: &[u16], time_limit: Duration) -> PostgresUrl {
+    let hosts: Vec<_> = ports
         .iter()
-        .map(|cluster| format!("127.0.0.1:{}", cluster.port()))
+        .map(|port| format!("127.0.0.1:{port}"))
         .collect();
     let url = format!("postgres://postgres@{}/chats", hosts.join(","));
     let url: PostgresUrl = url.parse().unwrap();
@@ -93,8 +102,20 @@ async fn silent_host_keeps_nobody_from_the_one_that_answers() {
     let (silent, answering) = (Cluster::start(), Cluster::start());
     answering.database("chats");
     let _frozen = tokio::task::block_in_place(|| silent.pause());
-    // A client that asks one host after the other asks the first until this is over.
-    let stores = opened(&at(&[&silent, &answering], Duration::from_secs(60))).await;
+    // More hosts that accept connections and say nothing than there are seconds in which one has to be
+    // found: a client that asks one after the other, for a second each or longer, does not get to the last.
+    let listeners: Vec<_> = (0..SEARCH.as_secs() + 4)
+        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let ports = listeners
+        .iter()
+        .map(|listener| listener.local_addr().unwrap().port());
+    let ports: Vec<_> = [silent.port()]
+        .into_iter()
+        .chain(ports)
+        .chain([answering.port()])
+        .collect();
+    let stores = opened(&at_ports(&ports, SEARCH)).await;
     for mark in 0..3 {
         append(&*stores.journal, mark).await;
         tokio::task::block_in_place(|| answering.sql("chats", KILL));

@@ -138,7 +138,7 @@ impl Context {
     /// The call's span, if the turn is traced: its text is the header `traceparent` for requests that the
     /// tool makes.
     pub fn trace(&self) -> Option<TraceContext> {
-        self.trace
+        self.trace.clone()
     }
 
     /// The chat.

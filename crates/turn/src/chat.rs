@@ -113,7 +113,7 @@ impl Chat {
                     let before = self.turns.last().map(|turn| &turn.page_tools);
                     opened.page_tools = PageTools::new(page_tools, before);
                     opened.request.clone_from(request);
-                    opened.trace = *trace;
+                    opened.trace.clone_from(trace);
                     if self.turns.is_empty() {
                         // Most chats that are open have one turn, and a turn is large.
                         self.turns.reserve_exact(1);

@@ -215,7 +215,7 @@ impl Chat {
                 message_id: message_id.clone(),
                 at,
                 page_tools: page_tools.clone(),
-                trace: *trace,
+                trace: trace.clone(),
             }),
             Event::MessageInjected { turn, message } => {
                 if let Some(queued) = self.queue.remove(message) {

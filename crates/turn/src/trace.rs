@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,9 +16,18 @@ use crate::id::{CallId, GateId, TurnId};
 /// What is hashed, in which form.
 const VERSION: &str = "adk-stream span 1";
 
-/// A place in a trace: what the header `traceparent` says. The span may be missing, where a trace begins
-/// here: it is then written as zeros.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// How a context begins that is stored with its `tracestate`.
+const NOTED_WITH_STATE: &str = "01-";
+
+/// How long a `tracestate` may be that is passed on: what W3C Trace Context asks for.
+const STATE_BYTES: usize = 512;
+
+/// A place in a trace: what the headers `traceparent` and `tracestate` say. The span may be missing, where
+/// a trace begins here: it is then written as zeros.
+///
+/// It is displayed as a `traceparent`. Where it is stored, the `tracestate` is a fifth field of it, under
+/// the version 01: versions of this server that do not know the field skip it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceContext {
     /// The trace.
@@ -26,6 +36,8 @@ pub struct TraceContext {
     pub span: Option<u64>,
     /// Whether spans of this trace are recorded.
     pub is_sampled: bool,
+    /// What other systems of the trace have to say, unread: the header `tracestate`.
+    pub state: Option<Arc<str>>,
 }
 
 /// What a turn's spans are about.
@@ -48,18 +60,42 @@ impl TraceContext {
             trace,
             span: None,
             is_sampled,
+            state: None,
+        }
+    }
+
+    /// The same with a `tracestate`. One that is too long, or that a header can't carry, is left out, as W3C
+    /// Trace Context allows.
+    #[must_use]
+    pub fn with_state(self, state: &str) -> Self {
+        let state = state.trim_matches([' ', '\t']);
+        let is_printable = |byte: u8| matches!(byte, b'\t' | b' '..=b'~');
+        let is_valid = state.len() <= STATE_BYTES && state.bytes().all(is_printable);
+        Self {
+            state: (is_valid && !state.is_empty()).then(|| state.into()),
+            ..self
         }
     }
 
     /// The same trace below one of a turn's spans.
     #[must_use]
-    pub fn below(self, turn: &TurnId, key: SpanKey<'_>) -> Self {
+    pub fn below(&self, turn: &TurnId, key: SpanKey<'_>) -> Self {
         let span = Some(self.span_id(turn, key));
-        Self { span, ..self }
+        Self {
+            span,
+            ..self.clone()
+        }
+    }
+
+    /// The headers of a request that is made at this place.
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let state = self.state.as_ref().map(|state| state.to_string());
+        let state = state.map(|state| ("tracestate", state));
+        [("traceparent", self.to_string())].into_iter().chain(state)
     }
 
     /// The id of one of a turn's spans in this trace. Never zero, which would be none.
-    pub fn span_id(self, turn: &TurnId, key: SpanKey<'_>) -> u64 {
+    pub fn span_id(&self, turn: &TurnId, key: SpanKey<'_>) -> u64 {
         let (kind, name) = match key {
             SpanKey::Stretch(n) => ("stretch", n.to_string()),
             SpanKey::Step(n) => ("step", n.to_string()),
@@ -121,6 +157,7 @@ impl FromStr for TraceContext {
             trace,
             span: u64::try_from(span).ok().filter(|span| *span != 0),
             is_sampled: flags & 1 == 1,
+            state: None,
         })
     }
 }
@@ -129,13 +166,23 @@ impl TryFrom<String> for TraceContext {
     type Error = NoTraceContext;
 
     fn try_from(text: String) -> Result<Self, NoTraceContext> {
-        text.parse()
+        let context: Self = text.parse()?;
+        let state = text.strip_prefix(NOTED_WITH_STATE);
+        let state = state.and_then(|fields| fields.splitn(4, '-').nth(3));
+        Ok(match state {
+            Some(state) => context.with_state(state),
+            None => context,
+        })
     }
 }
 
 impl From<TraceContext> for String {
     fn from(context: TraceContext) -> Self {
-        context.to_string()
+        let parent = context.to_string();
+        match (&context.state, parent.split_once('-')) {
+            (Some(state), Some((_, fields))) => format!("{NOTED_WITH_STATE}{fields}-{state}"),
+            _ => parent,
+        }
     }
 }
 
@@ -144,7 +191,7 @@ pub(crate) fn read_noted<'de, D: serde::Deserializer<'de>>(
     noted: D,
 ) -> Result<Option<TraceContext>, D::Error> {
     let noted = Option::<serde_json::Value>::deserialize(noted)?;
-    Ok(noted.and_then(|noted| noted.as_str()?.parse().ok()))
+    Ok(noted.and_then(|noted| noted.as_str()?.to_owned().try_into().ok()))
 }
 
 #[cfg(test)]
@@ -165,6 +212,29 @@ mod tests {
         // A later version may say more.
         let later = HEADER.replacen("00", "01", 1) + "-more";
         assert_eq!(later.parse(), Ok(context));
+    }
+
+    #[test]
+    fn state_of_other_systems_is_stored_and_passed_on() {
+        let plain: TraceContext = HEADER.parse().unwrap();
+        let context = plain.clone().with_state(" rojo=00f067aa-1,congo=t61 ");
+        assert_eq!(context.to_string(), HEADER);
+        let below = context.below(&TurnId::from("t"), SpanKey::Step(0));
+        let state = "rojo=00f067aa-1,congo=t61".to_owned();
+        let headers: Vec<_> = below.headers().collect();
+        let parent = below.to_string();
+        assert_eq!(headers, [("traceparent", parent), ("tracestate", state)]);
+        let stored = serde_json::to_value(&context).unwrap();
+        assert_eq!(
+            serde_json::from_value::<TraceContext>(stored.clone()).unwrap(),
+            context
+        );
+        // Earlier versions read what is stored as they read a header.
+        assert_eq!(stored.as_str().unwrap().parse(), Ok(plain.clone()));
+        for state in ["", "  ", "é=1", "a=\n", &"x".repeat(STATE_BYTES + 1)] {
+            assert_eq!(plain.clone().with_state(state), plain, "{state:?}");
+        }
+        assert_eq!(serde_json::to_value(&plain).unwrap(), HEADER);
     }
 
     #[test]

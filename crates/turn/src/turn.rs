@@ -147,18 +147,18 @@ impl Turn {
 
     /// Where it belongs in a distributed trace, if it is traced.
     pub fn trace(&self) -> Option<TraceContext> {
-        self.trace
+        self.trace.clone()
     }
 
     /// The span of the step that runs, or is about to.
     pub fn step_trace(&self) -> Option<TraceContext> {
         let step = SpanKey::Step(self.steps.len());
-        Some(self.trace?.below(&self.id, step))
+        Some(self.trace.as_ref()?.below(&self.id, step))
     }
 
     /// The span of a call.
     pub fn call_trace(&self, call: &CallId) -> Option<TraceContext> {
-        Some(self.trace?.below(&self.id, SpanKey::Call(call)))
+        Some(self.trace.as_ref()?.below(&self.id, SpanKey::Call(call)))
     }
 
     pub(crate) fn push_item(&mut self, item: Item) {

@@ -21,7 +21,6 @@ use super::note;
 use super::stream::Run;
 use crate::error::Error;
 use crate::gemini::{Failure, base_url, chance, is_loopback};
-use crate::model::http::TRACE_PARENT;
 use crate::tls;
 
 /// How long a server may take to be connected to.
@@ -198,7 +197,7 @@ impl Server {
                     &["run_sse"],
                     Some(&body),
                     time_limit,
-                    request.trace,
+                    request.trace.as_ref(),
                 )
                 .await?;
             if response.status().as_u16() == 200 {
@@ -264,7 +263,7 @@ impl Server {
         path: &[&str],
         body: Option<&Value>,
         time_limit: Duration,
-        trace: Option<TraceContext>,
+        trace: Option<&TraceContext>,
     ) -> Result<Response, Failure> {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -275,8 +274,8 @@ impl Server {
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
             request = request.header(ACCEPT, "text/event-stream, application/json");
-            if let Some(trace) = trace {
-                request = request.header(TRACE_PARENT, trace.to_string());
+            for (name, value) in trace.iter().flat_map(|trace| trace.headers()) {
+                request = request.header(name, value);
             }
             if let Some(body) = body {
                 request = request

@@ -15,9 +15,6 @@ use super::retry::{Retries, Timeouts, chance};
 use crate::error::Error;
 use crate::tls;
 
-/// The header of W3C Trace Context.
-pub(crate) const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
-
 /// How much of an error is read.
 const ERROR_BYTES: usize = 64 * 1024;
 
@@ -112,8 +109,8 @@ impl Http {
 
     async fn ask_once(&self, body: Vec<u8>) -> Result<(Response, Vec<u8>), Failure> {
         let mut request = self.client.post(Url::clone(&self.url)).body(body);
-        if let Some(trace) = self.trace {
-            request = request.header(TRACE_PARENT, trace.to_string());
+        for (name, value) in self.trace.iter().flat_map(TraceContext::headers) {
+            request = request.header(name, value);
         }
         let mut response = match timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => response,

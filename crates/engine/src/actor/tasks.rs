@@ -126,7 +126,7 @@ impl Tasks {
             due.recorded.clone(),
         )
         .with_fence(due.fence.clone())
-        .with_trace(due.trace);
+        .with_trace(due.trace.clone());
         let task = tokio::spawn(self::run(due, context, function, self.work.clone()));
         self.tools.insert(call, (run, task.abort_handle()));
     }

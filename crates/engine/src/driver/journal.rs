@@ -74,7 +74,7 @@ impl Driver {
             return false;
         };
         let actor = by.unwrap_or_else(|| chat.actor(&input));
-        chat.trace_next(self.job.as_ref().and_then(|job| job.trace));
+        chat.trace_next(self.job.as_ref().and_then(|job| job.trace.clone()));
         let output = chat.handle(input, at);
         if output.append.is_empty() {
             self.act(output.effects);

@@ -11,13 +11,13 @@ use reqwest::Client;
 use serde_json::Value;
 use store::Location;
 use tokio::sync::{mpsc, oneshot};
+use turn::{TraceContext, TurnId};
 use view::Closing;
 use wire::Chunk;
 
-use super::{HEADER, LINEAGE, PATH, WireReply, observe};
+use super::{HEADER, LINEAGE, PATH, TURN, WireReply, observe};
 use crate::request_context::{self, RequestContext};
 use crate::shared_key::SharedKey;
-use crate::trace_sampler;
 
 /// How long a server may take to answer a command, or to send more of a window. A silent window
 /// sends keepalives more often.
@@ -62,8 +62,9 @@ impl HttpPeers {
         if let Some(id) = RequestContext::current_id() {
             sent = sent.header(request_context::HEADER, id.as_str());
         }
-        if let Some(trace) = command.trace.filter(|trace| trace.span.is_some()) {
-            sent = sent.header(trace_sampler::HEADER, trace.to_string());
+        let trace = command.trace.as_ref().filter(|trace| trace.span.is_some());
+        for (name, value) in trace.into_iter().flat_map(TraceContext::headers) {
+            sent = sent.header(name, value);
         }
         if let Some(newest) = self.location.newest_lineage() {
             sent = sent.header(LINEAGE, newest);
@@ -92,8 +93,11 @@ impl HttpPeers {
         Ok(match reply {
             WireReply::Window(Some(message_id)) => {
                 let (sender, chunks) = mpsc::channel(16);
+                let turn = answer.headers().get(TURN);
+                let turn = turn.and_then(|turn| Some(TurnId::from(turn.to_str().ok()?)));
                 tokio::spawn(pass_on(answer, lines, sender));
-                Reply::Window(Some(WindowStream::elsewhere(message_id, chunks)))
+                let window = WindowStream::elsewhere(message_id, chunks);
+                Reply::Window(Some(window.of_turn(turn)))
             }
             WireReply::Window(None) => Reply::Window(None),
             WireReply::Stopped(was_open) => Reply::Stopped(was_open),

@@ -1,9 +1,12 @@
 //! Responses that are written without a router, and without waiting: a connection is refused.
 
-/// A response that closes the connection, with the headers that every response has for browsers: it is
-/// shown in no frame, and loads nothing.
-macro_rules! refusal {
-    ($status:literal, $length:literal, $body:literal) => {
+#[cfg(feature = "cli")]
+use crate::request_context::RequestId;
+
+/// The head of a response that closes the connection, with the headers that every response has for
+/// browsers: it is shown in no frame, and loads nothing.
+macro_rules! head {
+    ($status:literal) => {
         concat!(
             "HTTP/1.1 ",
             $status,
@@ -12,29 +15,33 @@ macro_rules! refusal {
             "x-frame-options: DENY\r\nx-content-type-options: nosniff\r\n",
             "referrer-policy: no-referrer\r\ncross-origin-opener-policy: same-origin\r\n",
             "cross-origin-resource-policy: same-origin\r\n",
-            "content-length: ",
-            $length,
-            "\r\n\r\n",
-            $body
         )
-        .as_bytes()
     };
 }
 
-/// There are too many connections.
-pub(super) const NO_ROOM: &[u8] = refusal!(
-    "503 Service Unavailable\r\nretry-after: 1",
-    92,
+/// There are too many connections. The log counts them, and this has no id: nothing was read.
+pub(super) const NO_ROOM: &[u8] = concat!(
+    head!("503 Service Unavailable\r\nretry-after: 1"),
+    "content-length: 92\r\n\r\n",
     "{\"error\":{\"code\":\"too_many_connections\",\"message\":\"too many connections; try again later\"}}\n"
-);
+)
+.as_bytes();
+
+/// The code of plain HTTP where TLS is spoken.
+#[cfg(feature = "cli")]
+pub(crate) const TLS_REQUIRED: &str = "tls_required";
 
 /// Plain HTTP, where TLS is spoken.
 #[cfg(feature = "cli")]
-pub(crate) const PLAIN: &[u8] = refusal!(
-    "400 Bad Request",
-    98,
-    "{\"error\":{\"code\":\"tls_required\",\"message\":\"this port speaks TLS; use an https:// or wss:// URL\"}}\n"
-);
+pub(crate) fn plain(id: &RequestId) -> String {
+    let message = "this port speaks TLS; use an https:// or wss:// URL";
+    let error =
+        serde_json::json!({"code": TLS_REQUIRED, "message": message, "requestId": id.as_str()});
+    let body = format!("{}\n", serde_json::json!({"error": error}));
+    let length = body.len();
+    let head = head!("400 Bad Request");
+    format!("{head}x-request-id: {id}\r\ncontent-length: {length}\r\n\r\n{body}")
+}
 
 #[cfg(test)]
 mod tests {
@@ -59,6 +66,6 @@ mod tests {
     fn refusals_have_their_length_and_tell_browsers_what_they_may_do() {
         check(NO_ROOM);
         #[cfg(feature = "cli")]
-        check(PLAIN);
+        check(plain(&RequestId::fresh()).as_bytes());
     }
 }

@@ -1,5 +1,6 @@
 //! The AI SDK's own frames.
 
+use engine::origin;
 use engine::{Dialect, Request, SendOptions, WindowStream};
 use serde_json::{Map, Value};
 use turn::ChatId;
@@ -11,6 +12,7 @@ use super::OnAbort;
 use super::frame_error::FrameError;
 use super::outbox::Outbox;
 use super::socket::Socket;
+use crate::trace_sampler::TraceSampler;
 use crate::while_running;
 
 /// How long the id of a request may be: it is in every frame of its answer.
@@ -19,8 +21,24 @@ const REQUEST_ID: usize = 256;
 /// Why no further window is opened.
 const TOO_MANY: &str = "too many requests are open on this socket";
 
-/// Takes a frame in.
+/// Takes a frame in, at the place in a trace that its headers name, if they do.
 pub(super) async fn receive(socket: &mut Socket, frame: ClientFrame) {
+    let headers = match &frame {
+        ClientFrame::Send(send) => Some(&send.headers),
+        ClientFrame::Resume(resume) => Some(&resume.headers),
+        ClientFrame::Abort { .. } => None,
+    };
+    let headers = headers.filter(|_| socket.api.traces.is_some());
+    match headers.and_then(TraceSampler::place_frame) {
+        Some(trace) => {
+            let origin = socket.id.origin(Some(trace));
+            origin::scope(origin, carry_out(socket, frame)).await;
+        }
+        None => carry_out(socket, frame).await,
+    }
+}
+
+async fn carry_out(socket: &mut Socket, frame: ClientFrame) {
     match frame {
         ClientFrame::Send(wire::frame::Send { request_id, .. })
         | ClientFrame::Resume(wire::frame::Resume { request_id, .. })

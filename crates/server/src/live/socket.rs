@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use engine::{Request, ViewerGuard, trace};
+use engine::{Request, ViewerGuard, origin};
 use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -91,12 +91,9 @@ pub(super) async fn run(
                         last_message = last_input;
                     }
                     let trace = state.api.traces.map(TraceSampler::begin);
-                    let received = state.receive(message);
-                    let received = match trace {
-                        Some(trace) => trace::scope(trace, received).await,
-                        None => received.await,
-                    };
-                    if let Err(close) = received {
+                    let origin = state.id.origin(trace);
+                    let received = origin::scope(origin, state.receive(message));
+                    if let Err(close) = received.await {
                         break close;
                     }
                 }

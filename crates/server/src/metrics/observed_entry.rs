@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use engine::origin;
 use store::NewEntry;
 use turn::call::Outcome;
 use turn::event::{End, Finish};
 use turn::gate::{Decision, Gate, GateKind};
-use turn::{At, ChatId, Event, GateId, TurnId, Usage};
+use turn::{At, ChatId, Event, GateId, TraceContext, TurnId, Usage};
 
 use super::Metrics;
+use crate::request_context::trace_id;
 
 /// Of how many open gates it is remembered when they were asked. Others are looked up.
 const REMEMBERED: usize = 10_000;
@@ -63,6 +65,8 @@ pub(super) struct ObservedEntry {
     at: At,
     chat: ChatId,
     turn: Option<TurnId>,
+    /// The turn's trace, if the entry opens it.
+    trace: Option<TraceContext>,
     seen: Vec<Seen>,
 }
 
@@ -95,6 +99,10 @@ impl ObservedEntry {
             at: entry.at,
             chat: chat.clone(),
             turn: entry.events.iter().find_map(Event::turn).cloned(),
+            trace: entry.events.iter().find_map(|event| match event {
+                Event::TurnOpened { trace, .. } => trace.clone(),
+                _ => None,
+            }),
             seen: entry.events.iter().filter_map(seen).collect(),
         }
     }
@@ -106,14 +114,28 @@ impl ObservedEntry {
         let mut unknown = Vec::new();
         let chat = self.chat.as_str();
         let turn = self.turn.as_ref().map(TurnId::as_str);
+        // Where this is awaited: the engine scopes that.
+        let origin = origin::current();
+        let request_id = origin.request_id.as_deref();
+        let trace = self.trace.as_ref().or(origin.turn_trace.as_ref());
+        let trace_id = trace.map(trace_id);
+        let trace_id = trace_id.as_deref();
+        macro_rules! line {
+            ($level:ident, $($fields:tt)*) => {
+                tracing::$level!(target: "turn", request_id, chat, turn, trace_id, $($fields)*)
+            };
+        }
         for seen in self.seen {
             match seen {
-                Seen::TurnOpened => drop(all.turns_opened.inc()),
+                Seen::TurnOpened => {
+                    all.turns_opened.inc();
+                    line!(debug, "turn opened");
+                }
                 Seen::TurnEnded { outcome, code } => {
                     let labels = [("outcome", outcome), ("code", code)];
                     all.turns_ended.get_or_create(&labels).inc();
                     if outcome == "failed" {
-                        tracing::info!(target: "turn", chat, turn, code, "turn failed");
+                        line!(info, code, "turn failed");
                     }
                 }
                 Seen::Step { finish, usage } => {
@@ -136,13 +158,13 @@ impl ObservedEntry {
                 }
                 Seen::GateOpened { gate, kind } => {
                     all.gates_opened.get_or_create(&[("kind", kind)]).inc();
-                    tracing::debug!(target: "turn", chat, turn, %gate, kind, "gate opened");
+                    line!(debug, %gate, kind, "gate opened");
                     asked.remember(gate, self.at);
                 }
                 Seen::GateClosed { gate, decision } => {
                     let labels = [("decision", decision)];
                     all.gates_closed.get_or_create(&labels).inc();
-                    tracing::debug!(target: "turn", chat, turn, %gate, decision, "gate closed");
+                    line!(debug, %gate, decision, "gate closed");
                     match asked.take(&gate) {
                         Some(asked) => metrics.answered(decision, asked, self.at),
                         None => unknown.push((gate, decision)),
@@ -150,7 +172,7 @@ impl ObservedEntry {
                 }
                 Seen::Claimed => {
                     all.takeovers.inc();
-                    tracing::info!(target: "turn", chat, turn, "turn taken up");
+                    line!(info, "turn taken up");
                 }
             }
         }

@@ -117,7 +117,7 @@ impl Contents {
                 turn, cause, trace, ..
             } => Fact::Opened {
                 turn: turn.clone(),
-                trace: *trace,
+                trace: trace.clone(),
                 input: match cause {
                     Cause::Message { message } => self.of(|| json!([message])),
                     Cause::Result { .. } => None,

@@ -10,6 +10,8 @@ pub(super) const PROVIDER: &str = "gen_ai.provider.name";
 pub(super) const CONVERSATION: &str = "gen_ai.conversation.id";
 /// The agent's name.
 pub(super) const AGENT: &str = "gen_ai.agent.name";
+/// The model that was asked.
+pub(super) const REQUEST_MODEL: &str = "gen_ai.request.model";
 /// The model that answered.
 pub(super) const RESPONSE_MODEL: &str = "gen_ai.response.model";
 /// Why it stopped.

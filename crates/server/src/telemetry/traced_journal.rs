@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::trace;
+use engine::origin;
 use opentelemetry_sdk::trace::SpanData;
 use store::{
     Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
@@ -70,8 +70,6 @@ impl TracedJournal {
                 drop(turns);
                 return self.queue.push(spans);
             };
-            tracing::debug!(target: "turn", %chat, turn = %turn.turn(),
-                trace_id = format!("{:032x}", turn.trace().trace), "turn is traced");
             let (after, request, traced) = (entry.after, None, entry.traced);
             let facts = rest;
             let opening = Stored {
@@ -164,7 +162,7 @@ fn is_open_and_recorded(entries: &[Entry]) -> bool {
         match event {
             Event::TurnEnded { .. } => return false,
             Event::TurnOpened { trace, .. } => {
-                return trace.is_some_and(|trace| trace.is_sampled);
+                return trace.as_ref().is_some_and(|trace| trace.is_sampled);
             }
             _ => {}
         }
@@ -197,7 +195,7 @@ impl Journal for TracedJournal {
                 facts,
                 after,
                 // Where this is awaited: the engine scopes that.
-                request: trace::current(),
+                request: origin::current().trace,
                 traced: &self.traced,
             };
             let appended = self.journal.append(chat, expected_seq, entry).await?;

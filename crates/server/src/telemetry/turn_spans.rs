@@ -35,6 +35,8 @@ pub(super) struct Traced {
     pub(super) agent: String,
     /// The name under which it is configured.
     pub(super) kind: String,
+    /// The model that it asks.
+    pub(super) model: Option<String>,
 }
 
 /// What a turn does after an entry.
@@ -119,7 +121,7 @@ impl TurnSpans {
         Some(Self {
             chat: chat.clone(),
             turn: turn.clone(),
-            trace: trace.filter(|trace| trace.is_sampled)?,
+            trace: trace.take().filter(|trace| trace.is_sampled)?,
             stretch: 0,
             began: at,
             after: After::Running,
@@ -131,14 +133,6 @@ impl TurnSpans {
             calls: HashMap::new(),
             gates: HashMap::new(),
         })
-    }
-
-    pub(super) fn trace(&self) -> TraceContext {
-        self.trace
-    }
-
-    pub(super) fn turn(&self) -> &TurnId {
-        &self.turn
     }
 
     /// Notes that it was read from the journal by a server that may go on with it.
@@ -197,7 +191,7 @@ impl TurnSpans {
                 Fact::GateOpened { gate, call, kind } => self.gate_opened(at, gate, call, kind),
                 Fact::GateClosed { gate, decision } => {
                     if let Some(open) = self.gates.remove(&gate) {
-                        self.gate_closed(at, &gate, open, decision, request, spans);
+                        self.gate_closed(at, &gate, open, decision, request.clone(), spans);
                     }
                 }
                 Fact::Started(call) => {
@@ -293,10 +287,12 @@ impl TurnSpans {
         let (operation, provider) = names::step_of(&traced.kind);
         let what = match operation {
             names::INVOKE_AGENT => Some(traced.agent.clone()),
-            _ => model.clone(),
+            _ => traced.model.clone().or_else(|| model.clone()),
         };
         attributes.push(KeyValue::new(names::OPERATION, operation));
         attributes.extend(provider.map(|provider| KeyValue::new(names::PROVIDER, provider)));
+        let asked = traced.model.clone();
+        attributes.extend(asked.map(|model| KeyValue::new(names::REQUEST_MODEL, model)));
         attributes.extend(model.map(|model| KeyValue::new(names::RESPONSE_MODEL, model)));
         let from = self.asked.take().unwrap_or(self.last).max(self.began);
         let part = Part {
@@ -457,12 +453,12 @@ impl TurnSpans {
         let mut links = SpanLinks::default();
         let linked = part.links.iter().filter(|link| link.span.is_some());
         links.links = linked
-            .map(|link| Link::new(context(*link), Vec::new(), 0))
+            .map(|link| Link::new(context(link), Vec::new(), 0))
             .collect();
         let mut events = SpanEvents::default();
         events.events = part.events;
         SpanData {
-            span_context: context(own),
+            span_context: context(&own),
             parent_span_id: part.parent.map_or(SpanId::INVALID, |id| id.into()),
             parent_span_is_remote: part.parent.is_some() && part.parent == self.trace.span,
             span_kind: part.kind,
@@ -482,13 +478,17 @@ impl TurnSpans {
     }
 }
 
-fn context(context: TraceContext) -> SpanContext {
+fn context(context: &TraceContext) -> SpanContext {
+    let state = context.state.as_deref();
     SpanContext::new(
         TraceId::from(context.trace),
         SpanId::from(context.span.unwrap_or_default()),
         TraceFlags::new(u8::from(context.is_sampled)),
         false,
-        TraceState::NONE,
+        // What is no list of its is left out.
+        state
+            .and_then(|state| state.parse().ok())
+            .unwrap_or(TraceState::NONE),
     )
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Seen {
     pub(crate) trace: String,
     pub(crate) id: String,
     pub(crate) parent: String,
+    /// What other systems said of the trace.
+    pub(crate) state: String,
     /// The spans that it is linked to.
     pub(crate) links: Vec<String>,
     pub(crate) attributes: BTreeMap<String, String>,
@@ -154,6 +156,7 @@ fn of(span: &Span, service: &str) -> Seen {
         trace: hex(&span.trace_id),
         id: hex(&span.span_id),
         parent: hex(&span.parent_span_id),
+        state: span.trace_state.clone(),
         links: span.links.iter().map(|link| hex(&link.span_id)).collect(),
         attributes: attributes(&span.attributes),
         is_error: span.status.as_ref().is_some_and(|status| status.code == 2),

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::postgres::Cluster;
+use testkit::postgres::{Cluster, execute};
 
 use crate::process::{Server, adk_stream};
 use crate::replicas::{answer, begin, finished, payments, question, say};
@@ -97,6 +97,48 @@ fn approved_payment_that_finds_no_room_is_made_once_when_there_is() {
     let chat = finished(&server, "c1").to_string();
     assert_eq!(payments(&server), 1);
     assert!(chat.contains(r#""state":"output-available""#), "{chat}");
+    assert!(chat.contains(r#""success":true"#), "{chat}");
+}
+
+/// From here on a table of a PostgreSQL without room takes no row.
+fn fill_table(url: &str, table: &str) {
+    let error = "RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'";
+    execute(
+        url,
+        &format!(
+            "CREATE OR REPLACE FUNCTION adk_stream.no_room() RETURNS trigger LANGUAGE plpgsql
+               AS $$ BEGIN {error}; END $$;
+             CREATE TRIGGER no_room BEFORE INSERT OR UPDATE ON adk_stream.{table}
+               FOR EACH ROW EXECUTE FUNCTION adk_stream.no_room();"
+        ),
+    );
+}
+
+fn make_room(url: &str, table: &str) {
+    execute(url, &format!("DROP TRIGGER no_room ON adk_stream.{table}"));
+}
+
+#[test]
+fn approved_payment_is_made_once_when_the_disk_of_postgresql_has_room_again() {
+    let url = testkit::postgres::database();
+    let flags = ["serve", "--listen", "127.0.0.1:0", "--pace", "0"];
+    let server = adk_stream(&flags).variable("ADK_STREAM_STORE", &url);
+    let mut server = server.running();
+    say(&server, "c1", "Send $20 to Sam");
+    let asked = question(&server, "c1");
+    // An answer that can't be stored is not acknowledged.
+    fill_table(&url, "entry");
+    assert_eq!(answer(&server, &asked, true), 503);
+    make_room(&url, "entry");
+    // One that was is honoured, though there is no room for the payment.
+    fill_table(&url, "payment");
+    assert_eq!(answer(&server, &asked, true), 200);
+    let line = server.log_says("a payment is tried again");
+    assert!(line.contains("the disk is full"), "{line}");
+    assert_eq!(payments(&server), 0);
+    make_room(&url, "payment");
+    let chat = finished(&server, "c1").to_string();
+    assert_eq!(payments(&server), 1);
     assert!(chat.contains(r#""success":true"#), "{chat}");
 }
 

@@ -4,7 +4,9 @@ use std::net::TcpListener;
 
 use rusqlite::Connection;
 
+use crate::file_agent::{gemini, model, refund_tool, with_file};
 use crate::process::{Start, adk_stream, serve};
+use crate::replicas;
 
 fn doctor(arguments: &[&str]) -> Start {
     adk_stream(&[&["doctor"], arguments].concat())
@@ -154,4 +156,84 @@ fn it_looks_at_a_database_its_clock_and_the_servers_that_use_it() {
     );
     assert!(text.contains(&peer), "{text}");
     assert!(text.contains("store: a write took "), "{text}");
+}
+
+/// An address that nobody listens on any more.
+fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+#[test]
+fn it_names_a_server_that_holds_leases_and_is_not_reached() {
+    let url = testkit::postgres::database();
+    let gone = nobody();
+    let key = "a-key-of-the-cluster";
+    let flags = ["--listen", "127.0.0.1:0", "--store", &url];
+    // It has told the others an address at which it is not.
+    let serve = ["serve", "--pace", "50", "--advertise", &gone];
+    let server = adk_stream(&[&serve[..], &flags].concat())
+        .variable("ADK_STREAM_CLUSTER_KEY", key)
+        .running();
+    let _window = replicas::begin(&server, "c1", "take your time");
+    while server.get("/api/chat/c1").status != 200 {
+        std::thread::yield_now();
+    }
+    let (text, is_bad) = found(doctor(&flags).variable("ADK_STREAM_CLUSTER_KEY", key));
+    assert!(is_bad, "{text}");
+    assert!(text.contains(&format!("problem peer {gone}: ")), "{text}");
+    assert!(text.contains("check its --advertise"), "{text}");
+}
+
+#[test]
+fn it_says_that_more_connections_are_wanted_than_the_system_allows() {
+    let flags = ["--listen", "127.0.0.1:0", "--max-connections"];
+    let limited = |wanted| doctor(&[&flags[..], &[wanted]].concat()).descriptors(512, 2048);
+    let (text, is_bad) = found(limited("4000"));
+    assert!(is_bad, "{text}");
+    let problem = "problem descriptors: 2048 are allowed, too few for 4000 connections";
+    assert!(text.contains(problem), "{text}");
+    assert!(text.contains("LimitNOFILE="), "{text}");
+    let (text, is_bad) = found(limited("1000"));
+    assert!(!is_bad, "{text}");
+    assert!(
+        text.contains("warning descriptors: 2048 are allowed\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn it_names_the_model_and_the_tool_of_a_file_that_are_not_reached() {
+    let gone = nobody();
+    let agent = "[agents.shop]\nmodel = 'main'\ntools = ['refund', 'files.*']\n";
+    let tool = refund_tool("refund", &gone, "", "allow = true");
+    let files = "[mcp.files]\ncommand = ['./no-such-program']\n";
+    let model = model(gemini());
+    let (_, address) = model.split_once("base-url = '").unwrap();
+    let (address, _) = address.split_once('\'').unwrap();
+    let dead = model.replace(address, &gone);
+    let toml = format!("{agent}{dead}{tool}{files}");
+    let flags = ["doctor", "--listen", "127.0.0.1:0"];
+    let (text, is_bad) = found(with_file(&flags, &toml));
+    assert!(is_bad, "{text}");
+    let line = |begins: &str| toml.lines().position(|line| line.starts_with(begins));
+    for (begins, what) in [
+        ("base-url", "model main"),
+        ("request = ", &*gone),
+        ("command = ", "MCP server files"),
+    ] {
+        let place = format!("adk-stream.toml:{}:", line(begins).unwrap() + 1);
+        let mut problems = text
+            .lines()
+            .filter(|line| line.starts_with("problem agent shop: "));
+        assert!(
+            problems.any(|line| line.contains(&place) && line.contains(what)),
+            "{place} {what}: {text}"
+        );
+    }
+    assert!(text.contains("see `adk-stream check`"), "{text}");
+    // Nothing is connected to where nothing may be.
+    let offline = [&flags[..], &["--offline"]].concat();
+    let (text, is_bad) = found(with_file(&offline, &toml));
+    assert!(!is_bad, "{text}");
 }

@@ -182,6 +182,23 @@ fn short_keys_are_refused() {
 }
 
 #[test]
+fn keys_of_samples_are_refused() {
+    let refused = |variable: &str, value: &str, problem: &str| {
+        let start = adk_stream(&ON).variable(variable, value);
+        let problem = format!("{variable}: {problem}: replace it, as by `openssl rand -hex 16`");
+        start.refused().says(&problem);
+    };
+    let sample = "not a key, but the text of a sample";
+    refused(
+        "ADK_STREAM_KEYS",
+        "alice=REPLACE-THIS-KEY",
+        "the key of alice is the text of a sample",
+    );
+    refused("ADK_STREAM_METRICS_KEY", "REPLACE-THIS-METRICS-KEY", sample);
+    refused("ADK_STREAM_CLUSTER_KEY", "change_this_cluster_key", sample);
+}
+
+#[test]
 fn keys_of_a_file_are_added_to_those_of_the_setting() {
     let file = "# people\nbob=a-key-that-is-bobs\n\n";
     let mut server = adk_stream(&ON)

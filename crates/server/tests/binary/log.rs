@@ -19,12 +19,12 @@ fn with_log(arguments: &[&str]) -> Server {
 }
 
 /// The line of the log with an id.
-fn line_of(server: &mut Server, id: &str) -> Value {
+pub(crate) fn line_of(server: &mut Server, id: &str) -> Value {
     let line = server.log_says(&format!("\"request_id\":\"{id}\""));
     serde_json::from_str(&line).unwrap()
 }
 
-fn body(chat: &str, text: &str) -> Value {
+pub(crate) fn body(chat: &str, text: &str) -> Value {
     let part = json!({"type": "text", "text": text});
     let message = json!({"id": "u1", "role": "user", "parts": [part]});
     json!({"id": chat, "trigger": "submit-message", "messages": [message]})

@@ -1,26 +1,18 @@
 //! Metrics: who may read them, what they say, and that the real Prometheus reads them.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::process::{Server, Start, adk_stream};
+use crate::prometheus::{Prometheus, TIME_LIMIT, deploy, expressions};
 use crate::request::{Answer, send};
 
 const KEY: &str = "the-key-of-the-metrics";
 const ON: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
-
-/// How long Prometheus may take to start and to scrape: it scrapes every second.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
-
-fn deploy() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
-}
 
 /// A server with an address of its own for metrics.
 fn with_metrics() -> (Server, SocketAddr) {
@@ -29,7 +21,7 @@ fn with_metrics() -> (Server, SocketAddr) {
     ))
 }
 
-fn of(start: Start) -> (Server, SocketAddr) {
+pub(crate) fn of(start: Start) -> (Server, SocketAddr) {
     let mut server = start.running();
     let line = server.log_says("serving metrics");
     let (_, address) = line.trim().rsplit_once("address=").unwrap();
@@ -56,8 +48,9 @@ fn say(server: &Server, chat: &str, text: &str) -> Answer {
     server.post("/api/chat", &[], &body.to_string())
 }
 
-/// A turn that ends, one that waits, one that was denied, and a refusal over either transport.
-fn use_it(server: &Server) {
+/// A turn that ends, one that waits, one that was denied, one that asks for data, and a refusal over
+/// either transport.
+pub(crate) fn use_it(server: &Server) {
     assert_eq!(say(server, "c1", "Hello").status, 200);
     assert_eq!(say(server, "c2", "Send $20 to Sam").status, 200);
     let approvals = server.get("/api/approvals").json();
@@ -66,6 +59,7 @@ fn use_it(server: &Server) {
     let denied = server.post(&path, &[], r#"{"approved":false}"#);
     assert_eq!(denied.status, 200);
     assert_eq!(say(server, "c3", "Send $30 to Sam").status, 200);
+    assert_eq!(say(server, "c4", "Book a table").status, 200);
     assert_eq!(server.get("/api/chat/nobodys").status, 404);
     let mut client = server.connect("/live");
     client.send(&json!({"type": "tool_result", "toolCallId": "nobody", "result": {}}));
@@ -78,7 +72,7 @@ fn metrics_say_what_happened() {
     use_it(&server);
     let text = read(address);
     for (metric, expected) in [
-        ("adk_stream_turns_opened_total", 3.0),
+        ("adk_stream_turns_opened_total", 4.0),
         (
             r#"adk_stream_turns_ended_total{outcome="finished",code=""}"#,
             2.0,
@@ -92,6 +86,8 @@ fn metrics_say_what_happened() {
         (r#"adk_stream_calls_total{outcome="denied"}"#, 1.0),
         (r#"adk_stream_gates_open{kind="approval"}"#, 1.0),
         (r#"adk_stream_gates_open{kind="client_call"}"#, 0.0),
+        (r#"adk_stream_gates_open{kind="question"}"#, 1.0),
+        (r#"adk_stream_gates_opened_total{kind="question"}"#, 1.0),
         (
             r#"adk_stream_refusals_total{transport="http",code="unknown_chat"}"#,
             1.0,
@@ -276,94 +272,17 @@ fn every_metric_of_rules_and_dashboard_exists() {
     assert!(undocumented.is_empty(), "{undocumented:?}");
 }
 
-/// Debian's Prometheus, ended when the test ends.
-struct Prometheus {
-    child: Child,
-    address: SocketAddr,
-    _folder: tempfile::TempDir,
-}
-
-impl Drop for Prometheus {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Prometheus {
-    /// Scrapes a target every second, with the rules of this repository.
-    fn of(target: SocketAddr) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let written = std::fs::read_to_string(deploy().join("prometheus/prometheus.yml")).unwrap();
-        let config = written
-            .replace("127.0.0.1:9464", &target.to_string())
-            .replace("scrape_interval: 15s", "scrape_interval: 1s");
-        assert!(config.contains(&target.to_string()), "{config}");
-        std::fs::write(folder.path().join("prometheus.yml"), config).unwrap();
-        let rules = deploy().join("prometheus/rules.yml");
-        std::fs::copy(rules, folder.path().join("rules.yml")).unwrap();
-        // It has no way to say which free port it took; another may take this one, and then it ends.
-        for _ in 0..5 {
-            let free = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = free.local_addr().unwrap();
-            drop(free);
-            let mut child = Command::new("prometheus")
-                .arg("--config.file=prometheus.yml")
-                .arg("--storage.tsdb.path=data")
-                .arg(format!("--web.listen-address={address}"))
-                .current_dir(folder.path())
-                .stdout(Stdio::null())
-                .stderr(Stdio::piped())
-                .spawn()
-                .expect("Debian's package prometheus is installed");
-            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-            let is_ready =
-                lines.any(|line| line.unwrap().contains("ready to receive web requests"));
-            // Read on, so that it is never held up.
-            std::thread::spawn(move || lines.for_each(drop));
-            if is_ready {
-                let _folder = folder;
-                return Self {
-                    child,
-                    address,
-                    _folder,
-                };
-            }
-            let _ = child.wait();
-        }
-        panic!("Prometheus does not start");
-    }
-
-    fn get(&self, path: &str) -> Value {
-        send(self.address, "GET", path, &[], "").json()
-    }
-
-    /// The value of a query, once it has one.
-    fn value(&self, query: &str) -> f64 {
-        let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
-        let began = Instant::now();
-        loop {
-            let answer = self.get(&format!("/api/v1/query?query={encoded}"));
-            if let Some(value) = answer["data"]["result"][0]["value"][1].as_str() {
-                return value.parse().unwrap();
-            }
-            assert!(began.elapsed() < TIME_LIMIT, "{query}: {answer}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
 #[test]
 fn real_prometheus_scrapes_a_real_server() {
     let (server, address) = with_metrics();
     use_it(&server);
-    let prometheus = Prometheus::of(address);
+    let prometheus = Prometheus::of(&[address]);
     let is = |query: &str, expected: f64| {
         let value = prometheus.value(query);
         assert!((value - expected).abs() < 0.1, "{query}: {value}");
     };
     is(r#"up{job="adk-stream"}"#, 1.0);
-    is("adk_stream_turns_opened_total", 3.0);
+    is("adk_stream_turns_opened_total", 4.0);
     is(
         r#"sum(adk_stream_refusals_total{code="unknown_chat"})"#,
         1.0,
@@ -373,19 +292,9 @@ fn real_prometheus_scrapes_a_real_server() {
         r#"sum(adk_stream_answer_delay_seconds_bucket{le="+Inf",decision="denied"})"#,
         1.0,
     );
-    // Every panel's query is one that Prometheus takes.
-    let dashboard = std::fs::read_to_string(deploy().join("grafana/adk-stream.json")).unwrap();
-    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
-    let targets = dashboard["panels"].as_array().unwrap().iter();
-    let targets = targets.flat_map(|panel| panel["targets"].as_array().unwrap());
-    for target in targets {
-        let query = target["expr"].as_str().unwrap();
-        let query = query
-            .replace("$__rate_interval", "1m")
-            .replace("$job", ".*");
-        let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
-        let answer = prometheus.get(&format!("/api/v1/query?query={encoded}"));
-        assert_eq!(answer["status"], "success", "{query}: {answer}");
+    // Every panel's query is one that Prometheus takes; `dashboard` has what comes of them.
+    for query in expressions() {
+        assert_eq!(prometheus.query(&query)["status"], "success", "{query}");
     }
     let rules = prometheus.get("/api/v1/rules");
     let rules = rules["data"]["groups"][0]["rules"].as_array().unwrap();
@@ -400,9 +309,11 @@ fn real_prometheus_scrapes_a_real_server() {
         ["check", "rules", "rules.yml"],
         ["test", "rules", "rules.test.yml"],
         ["check", "config", "prometheus.yml"],
+        // The key that it reads is on no machine but Prometheus's.
+        ["check", "config", "--syntax-only kubernetes.yml"],
     ] {
         let checked = Command::new("promtool")
-            .args(arguments)
+            .args(arguments.iter().flat_map(|words| words.split(' ')))
             .current_dir(deploy().join("prometheus"))
             .output()
             .unwrap();

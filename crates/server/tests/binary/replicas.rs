@@ -252,14 +252,44 @@ fn an_answer_to_a_frozen_server_counts_after_the_takeover_and_reads_are_served()
     assert_eq!(payments(&a), 1);
 }
 
+#[test]
+fn a_resume_and_a_message_to_a_frozen_server_are_served_after_the_takeover() {
+    let cluster = Cluster::new();
+    let [a, b] = [(); 2].map(|()| cluster.server());
+    say(&a, "c1", "Send $20 to Sam");
+    a.signal("STOP");
+    // The window is the question's, from the journal: nobody else has it.
+    let resumed = b.get("/api/chat/c1/stream");
+    assert_eq!(resumed.status, 200, "{}", resumed.text());
+    assert!(
+        resumed.text().contains("tool-approval-request"),
+        "{}",
+        resumed.text()
+    );
+    let parts = json!([{"type": "text", "text": "What is the weather in Tokyo?"}]);
+    let message = json!({"id": "u2", "role": "user", "parts": parts});
+    let body = json!({"id": "c1", "trigger": "submit-message", "messages": [message]}).to_string();
+    let said = b.post("/api/chat", &[], &body);
+    assert_eq!(said.status, 200, "{}", said.text());
+    assert!(said.text().contains("Tokyo"), "{}", said.text());
+    finished(&b, "c1");
+    a.signal("CONT");
+    // What was on its way to it when it stood still is not taken in again.
+    let chat = finished(&a, "c1");
+    let messages = chat["messages"].as_array().unwrap().iter();
+    let sent = messages.filter(|message| message["id"] == "u2");
+    assert_eq!(sent.count(), 1, "{chat}");
+    assert_eq!(payments(&a), 0);
+}
+
 /// A table that nobody else can write to.
-struct HeldTable<'a> {
+pub(crate) struct HeldTable<'a> {
     url: &'a str,
     session: std::thread::JoinHandle<()>,
 }
 
 impl<'a> HeldTable<'a> {
-    fn new(url: &'a str, table: &str) -> Self {
+    pub(crate) fn new(url: &'a str, table: &str) -> Self {
         let lock = format!("LOCK TABLE adk_stream.{table} IN EXCLUSIVE MODE");
         let hold = format!("BEGIN; {lock}; SELECT pg_sleep(600);");
         let session = {
@@ -272,7 +302,7 @@ impl<'a> HeldTable<'a> {
     }
 
     /// Waits until a statement waits for it.
-    fn is_waited_for(&self) {
+    pub(crate) fn is_waited_for(&self) {
         until(self.url, &format!("SELECT EXISTS ({SESSIONS} {WAITS})"));
     }
 
@@ -281,7 +311,7 @@ impl<'a> HeldTable<'a> {
         end_sessions(self.url, WAITS);
     }
 
-    fn release(self) {
+    pub(crate) fn release(self) {
         end_sessions(self.url, HOLDS);
         self.session.join().unwrap();
     }

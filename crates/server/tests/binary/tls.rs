@@ -202,11 +202,17 @@ fn handshakes_count_as_connections() {
 #[test]
 fn plain_http_gets_a_response_that_says_what_to_do() {
     let certificate = Certificate::new();
-    let server = serve(&certificate, &[]);
+    let mut server = serve(&certificate, &[]);
     let body = "x".repeat(30_000);
     let answer = request::send(server.address, "POST", "/api/chat", &[], &body);
     assert_eq!(answer.status, 400);
-    assert_eq!(answer.json()["error"]["code"], "tls_required");
+    let error = &answer.json()["error"];
+    assert_eq!(error["code"], "tls_required");
+    // The log has it under the id that the client got.
+    let id = error["requestId"].as_str().unwrap();
+    assert_eq!(answer.header("x-request-id"), Some(id));
+    let line = server.log_says(&format!("request_id=\"{id}\""));
+    assert!(line.contains(r#"code="tls_required""#), "{line}");
 }
 
 #[test]

@@ -130,13 +130,14 @@ fn turn_with_an_approval_is_one_tree_though_its_server_is_killed() {
     assert_eq!(second.parent, first.id);
     assert!(second.links.contains(&first.id), "{second:?}");
     assert!(second.from >= first.to, "the wait is in neither");
-    let steps = named(&spans, "generate_content");
+    let steps = named(&spans, "generate_content gemini-x");
     let [asked, answered] = steps[..] else {
         panic!("{spans:#?}")
     };
     assert_eq!((&asked.parent, &answered.parent), (&first.id, &second.id));
     for step in [asked, answered] {
         assert_eq!(step.attribute("gen_ai.provider.name"), "gcp.gemini");
+        assert_eq!(step.attribute("gen_ai.request.model"), "gemini-x");
         assert_eq!(step.attribute("gen_ai.usage.input_tokens"), "1");
         assert_eq!(step.attribute("gen_ai.usage.output_tokens"), "2");
         assert_eq!(step.attribute("gen_ai.response.finish_reasons"), "stop");
@@ -198,7 +199,7 @@ fn contents_are_exported_where_they_are_asked_for() {
         call.attribute("gen_ai.tool.call.result")
             .contains("refunded")
     );
-    let steps = named(&spans, "generate_content");
+    let steps = named(&spans, "generate_content gemini-x");
     assert!(
         steps[0]
             .attribute("gen_ai.input.messages")

@@ -63,9 +63,10 @@ pub async fn open_gates_of_all_are_counted_by_kind(stores: Stores) {
     let open = async |limit| {
         let open = stores.backlog.open_gates_of_all(limit).await;
         let open = open.expect("the store works");
-        (open.approvals, open.client_calls, open.oldest)
+        let people = (open.approvals, open.questions);
+        (people, open.client_calls, open.oldest)
     };
-    assert_eq!(open(99).await, (0, 0, None));
+    assert_eq!(open(99).await, ((0, 0), 0, None));
     for (at, chat, owner) in [(5, "a", "ann"), (7, "b", "bob")] {
         let mut page = gate(&format!("{chat}2"), chat, Some(9));
         page.kind = GateKind::ClientCall;
@@ -78,14 +79,26 @@ pub async fn open_gates_of_all_are_counted_by_kind(stores: Stores) {
         ]);
         append(journal, &chat.into(), 0, entry(at, owner, events)).await;
     }
-    assert_eq!(open(99).await, (2, 2, Some(At(5))));
-    let (approvals, client_calls, _) = open(3).await;
+    assert_eq!(open(99).await, ((2, 0), 2, Some(At(5))));
+    let ((approvals, _), client_calls, _) = open(3).await;
     assert_eq!(approvals + client_calls, 3);
+    let mut data = gate("q1", "q", None);
+    let kind = json!({"kind": "question", "question": "Who?", "schema": {"type": "object"}});
+    data.kind = serde_json::from_value(kind).expect("it is a kind");
+    let events = json!([
+        chat_opened("ann"),
+        turn_opened("t"),
+        called("t", "q"),
+        gate_opened("t", &data),
+    ]);
+    append(journal, &"q".into(), 0, entry(9, "ann", events)).await;
+    assert_eq!(open(99).await, ((2, 1), 2, Some(At(5))));
+    assert_eq!(journal.delete(&"q".into()).await, Ok(true));
     let closed = json!([gate_closed("t", &"a1".into(), true)]);
     append(journal, &"a".into(), 1, entry(8, "ann", closed)).await;
-    assert_eq!(open(99).await, (1, 2, Some(At(5))));
+    assert_eq!(open(99).await, ((1, 0), 2, Some(At(5))));
     assert_eq!(journal.delete(&"a".into()).await, Ok(true));
-    assert_eq!(open(99).await, (1, 1, Some(At(7))));
+    assert_eq!(open(99).await, ((1, 0), 1, Some(At(7))));
 }
 
 /// Of all who use a nonce at once one does, until it expires.

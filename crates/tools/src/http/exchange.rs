@@ -67,12 +67,12 @@ impl Exchange {
         let Some(input) = input.as_object() else {
             return Err(ToolError::new("the input must be an object"));
         };
-        let call = context.call().to_string();
+        let (call, trace) = (context.call().to_string(), context.trace());
         let values = Values {
             input,
             call: &call,
             fence: Some(context.fence()),
-            trace: context.trace(),
+            trace: trace.as_ref(),
         };
         // Before anything is recorded: it says the same again.
         self.request.prepare(values).map_err(ToolError::Failed)?;

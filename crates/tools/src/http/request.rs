@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::{Map, Value};
+use turn::TraceContext;
 
 use super::HttpError;
 use super::secret::Secret;
@@ -12,9 +13,6 @@ use super::template::{Template, Values, encode, scalar};
 
 /// The header that says under which claim of its chat a call runs.
 const FENCE: HeaderName = HeaderName::from_static("adk-stream-fence");
-
-/// The header of W3C Trace Context.
-const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// A request with parameters.
 #[derive(Debug, Clone)]
@@ -281,9 +279,9 @@ impl Request {
             let fence = HeaderValue::from_str(&fence.to_string()).ok();
             headers.extend(fence.map(|fence| (FENCE, fence)));
         }
-        if let Some(trace) = values.trace {
-            let trace = HeaderValue::from_str(&trace.to_string()).ok();
-            headers.extend(trace.map(|trace| (TRACE_PARENT, trace)));
+        for (name, value) in values.trace.into_iter().flat_map(TraceContext::headers) {
+            let value = HeaderValue::from_str(&value).ok();
+            headers.extend(value.map(|value| (HeaderName::from_static(name), value)));
         }
         for (name, value) in &self.headers {
             let Some(text) = value.fill(values)? else {

@@ -30,7 +30,7 @@ pub(crate) struct Values<'a> {
     /// Under which claim of the chat the call runs; nothing before anything runs.
     pub(crate) fence: Option<&'a Fence>,
     /// The call's span, if the turn is traced.
-    pub(crate) trace: Option<TraceContext>,
+    pub(crate) trace: Option<&'a TraceContext>,
 }
 
 impl Template {

@@ -86,6 +86,7 @@ def tools():
         tool("change"),
         tool("pid"),
         tool("environment"),
+        tool("meta"),
     ]
     if MODE == "odd":
         listed += [
@@ -260,6 +261,8 @@ def call(identity, name, arguments, meta):
     elif name == "pid":
         child = subprocess.Popen(["sleep", "3600"])
         answer = text(json.dumps([os.getpid(), child.pid]))
+    elif name == "meta":
+        answer = text(json.dumps(meta))
     elif name == "environment":
         answer = text(json.dumps(sorted(os.environ)))
     else:

@@ -12,6 +12,7 @@ fn traced() -> Traced {
     Traced {
         agent: "Ann's agent".to_owned(),
         kind: "openai".to_owned(),
+        model: Some("gpt-x".to_owned()),
     }
 }
 
@@ -83,7 +84,7 @@ fn call(id: &str) -> serde_json::Value {
 
 fn step(parts: &[serde_json::Value]) -> serde_json::Value {
     json!({"event": "step-ended", "turn": "t", "parts": parts, "finish": "stop",
-        "metadata": {"modelVersion": "gpt-x"}})
+        "metadata": {"modelVersion": "gpt-x-2026"}})
 }
 
 fn gate(id: &str, call: &str) -> serde_json::Value {
@@ -108,7 +109,7 @@ fn agent_that_fails_before_it_has_said_anything_has_a_step() {
     expect(
         &played,
         &[
-            ("chat", 1000, 1500, "rate_limited"),
+            ("chat gpt-x", 1000, 1500, "rate_limited"),
             (STRETCH, 1000, 1500, "rate_limited"),
         ],
     );

@@ -36,9 +36,6 @@ use crate::tls;
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The header of W3C Trace Context.
-const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
-
 /// How much of the body of a refusal is read.
 const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 
@@ -131,8 +128,8 @@ impl StreamableHttpClient for Client {
         post = post
             .header(ACCEPT, accept)
             .header(CONTENT_TYPE, JSON_MIME_TYPE);
-        if let Some(trace) = trace_parent(&message) {
-            post = post.header(TRACE_PARENT, trace);
+        for (name, value) in trace_headers(&message) {
+            post = post.header(name, value);
         }
         if let Some(session) = &session {
             post = post.header(HEADER_SESSION_ID, session.as_ref());
@@ -294,14 +291,20 @@ fn json(message: ServerJsonRpcMessage, session: Option<String>) -> StreamableHtt
 }
 
 /// The span of the call that a message makes: proxies in between read headers, and no bodies.
-fn trace_parent(message: &ClientJsonRpcMessage) -> Option<String> {
-    let JsonRpcMessage::Request(request) = message else {
-        return None;
-    };
-    match &request.request {
-        ClientRequest::CallToolRequest(call) => call.params.traceparent().map(str::to_owned),
+fn trace_headers(message: &ClientJsonRpcMessage) -> impl Iterator<Item = (&'static str, &str)> {
+    let params = match message {
+        JsonRpcMessage::Request(request) => match &request.request {
+            ClientRequest::CallToolRequest(call) => Some(&call.params),
+            _ => None,
+        },
         _ => None,
-    }
+    };
+    let parent = params.and_then(|params| params.traceparent());
+    let state = params.and_then(|params| params.tracestate());
+    let parent = parent.map(|parent| ("traceparent", parent));
+    parent
+        .into_iter()
+        .chain(state.map(|state| ("tracestate", state)))
 }
 
 fn is_discovery(message: &ClientJsonRpcMessage) -> bool {

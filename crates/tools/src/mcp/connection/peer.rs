@@ -98,6 +98,9 @@ impl Peer {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         if let Some(trace) = trace {
             params.set_traceparent(&trace.to_string());
+            if let Some(state) = &trace.state {
+                params.set_tracestate(state);
+            }
         }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
