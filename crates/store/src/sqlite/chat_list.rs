@@ -9,11 +9,14 @@ use super::read::{all, owner, text};
 use super::write_connection::WriteConnection;
 use super::writer::{Notification, Written};
 use crate::backlog::CLIENT_CALL;
-use crate::chat_list::{ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange};
+use crate::chat_list::{
+    ApprovalIdPage, ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange,
+};
 use crate::chat_list::{ended, status};
 use crate::error::StoreError;
+use crate::journal::GatePlace;
 use crate::json::{decode, encode};
-use crate::number::{from_at, to_at};
+use crate::number::{from_at, from_seq, to_at, to_count};
 
 /// The columns of a listed chat.
 const COLUMNS: &str = "chat.id, chat.owner, coalesce(label.title, chat.title),
@@ -96,6 +99,32 @@ pub(super) fn open_approvals(
     all(connection, sql, parameters, |row| {
         Ok((text(row, 0)?.into(), text(row, 1)?.into()))
     })
+}
+
+const APPROVAL_IDS: &str = "SELECT chat, id, asked, position FROM gate
+    WHERE owner = ?1 AND decision IS NULL AND gate NOT LIKE ?5
+      AND asked >= ?2 AND (asked, position) > (?2, ?3)
+    ORDER BY asked, position LIMIT ?4";
+
+/// The approvals that wait in the chats of an owner, by their ids.
+pub(super) fn approval_ids(
+    connection: &Connection,
+    owner: &Principal,
+    after: Option<GatePlace>,
+    limit: usize,
+) -> Result<ApprovalIdPage, StoreError> {
+    let after = after.unwrap_or(GatePlace::START);
+    let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let (asked, position) = (from_at(after.asked), from_seq(after.position));
+    let parameters = params![owner.as_str(), asked, position, rows, CLIENT_CALL];
+    let rows = all(connection, APPROVAL_IDS, parameters, |row| {
+        let place = GatePlace {
+            asked: to_at(row.get(2)?),
+            position: to_count(row.get(3)?),
+        };
+        Ok((place, (text(row, 0)?.into(), text(row, 1)?.into())))
+    })?;
+    Ok(ApprovalIdPage::of(rows, limit))
 }
 
 /// Changes the label of a chat.
