@@ -146,6 +146,7 @@ fn api(engine: Engine) -> Api {
         open_chats: much,
         open_approvals: much,
         requests_in_flight: much,
+        event_streams: much,
         requests_per_second: much,
         body_bytes_per_second: NonZeroU32::new(u32::MAX),
     };

@@ -24,6 +24,7 @@ use self::hub::Subscription;
 use crate::api::Api;
 use crate::caller::Caller;
 use crate::problem::Problem;
+use crate::quota::EventStream;
 
 /// How long a stream may be silent: proxies close connections that are.
 const KEEPALIVE: Duration = Duration::from_secs(15);
@@ -39,6 +40,7 @@ const RETRY: &str = "retry: 2000\n\n";
     responses(
         (status = 200, description = "Server-sent events, until the server shuts down.",
          content_type = "text/event-stream", body = String),
+        (status = 429, description = "too_many_event_streams"),
     )
 ))]
 pub(crate) async fn stream(
@@ -46,6 +48,7 @@ pub(crate) async fn stream(
     Caller(principal): Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let permit = api.quotas.admit_event_stream(&principal)?;
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok());
     let subscription = api.events.subscribe(&principal, last).await?;
@@ -53,6 +56,7 @@ pub(crate) async fn stream(
         subscription,
         closing: api.closing.clone(),
         greeting: Some(RETRY),
+        _permit: permit,
     };
     let events = unfold(writing, async |mut writing| {
         let bytes = writing.next().await?;
@@ -72,6 +76,7 @@ struct Writing {
     subscription: Subscription,
     closing: watch::Receiver<bool>,
     greeting: Option<&'static str>,
+    _permit: EventStream,
 }
 
 /// Waits until the server shuts down. An application that embeds the routes may not say when.
@@ -90,9 +95,11 @@ impl Writing {
         }
         tokio::select! {
             events = self.subscription.next() => {
-                let mut text = String::new();
-                events?.iter().for_each(|event| event.write(&mut text));
-                Some(text.into())
+                let mut events = events?;
+                match events.len() {
+                    1 => events.pop(),
+                    _ => Some(events.concat().into()),
+                }
             }
             () = closed(&mut self.closing) => None,
             () = tokio::time::sleep(KEEPALIVE) => {

@@ -3,6 +3,8 @@
 //! A page is known by the first message of the history that it sends. Its chat is put away when its sessions
 //! are cleared; the next message then goes to another chat, whose id is the first one's with a number.
 
+use std::ops::Range;
+
 use axum::extract::State;
 use axum::response::Response;
 use engine::{Engine, EngineError};
@@ -11,7 +13,7 @@ use store::{ChatQuery, LabelChange, TitleChange};
 use turn::{ChatId, Principal, Status};
 use wire::Message;
 
-use crate::api::fresh;
+use crate::api::{Api, fresh};
 use crate::caller::Caller;
 use crate::problem::Problem;
 use crate::random_id::random_id;
@@ -20,14 +22,17 @@ use crate::replies::ClearedSessions;
 /// What the ids of these chats begin with.
 const PREFIX: &str = "legacy_";
 
-/// How many chats are looked up at once.
+/// How many chats are looked up at first. Most pages have had few.
 const BATCH: usize = 16;
+
+/// How many times as many are looked up next.
+const GROWTH: usize = 4;
 
 /// How many chats one page may have had.
 const MOST: usize = 4_096;
 
-/// How many chats are read at once.
-const PAGE: usize = 200;
+/// How many chats are read and cleared before others have their turn.
+const PAGE: usize = 50;
 
 /// The chat of a page, by the first message of the history that it sends every time. Another page of the
 /// same person has another, and nobody else's is the same.
@@ -55,8 +60,8 @@ pub(crate) async fn current(engine: &Engine, known: &str) -> Result<ChatId, Engi
         0 => ChatId::from(first),
         n => ChatId::from(format!("{first}_{}", n + 1).as_str()),
     };
-    for start in (0..MOST).step_by(BATCH) {
-        let ids: Vec<ChatId> = (start..start + BATCH).map(id).collect();
+    for batch in batches() {
+        let ids: Vec<ChatId> = batch.map(id).collect();
         let listed = engine.listed_chats(&ids).await?;
         let deleted = engine.deleted_chats(&ids).await?;
         let is_gone = |id: &ChatId| {
@@ -69,6 +74,15 @@ pub(crate) async fn current(engine: &Engine, known: &str) -> Result<ChatId, Engi
         }
     }
     Ok(ChatId::from(of_nobody().as_str()))
+}
+
+/// The chats that are looked up, few batches for however many there are.
+fn batches() -> impl Iterator<Item = Range<usize>> {
+    let next = |batch: &Range<usize>| {
+        let end = (batch.end + batch.len() * GROWTH).min(MOST);
+        (batch.end < MOST).then_some(batch.end..end)
+    };
+    std::iter::successors(Some(0..BATCH), next)
 }
 
 /// The first chat of a page, by one that it has had.
@@ -89,9 +103,12 @@ fn first(known: &str) -> &str {
     )
 ))]
 pub(crate) async fn clear_sessions(
-    State(engine): State<Engine>,
+    State(api): State<Api>,
     Caller(principal): Caller,
 ) -> Result<Response, Problem> {
+    let engine = &api.engine;
+    // Several at once would all do the same.
+    let _alone = api.reads.clearing(&principal).await?;
     let mut query = ChatQuery {
         after: None,
         is_archived: Some(false),
@@ -104,6 +121,7 @@ pub(crate) async fn clear_sessions(
     };
     let mut cleared = 0;
     loop {
+        let _turn = api.reads.turn(&principal).await?;
         let page = engine.chats_page(&principal, &query).await?;
         for chat in page.chats.iter().filter(|chat| is_legacy(&chat.id)) {
             if matches!(chat.status, Status::Running | Status::Parked) {
@@ -126,6 +144,14 @@ pub(crate) async fn clear_sessions(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chats_of_a_page_are_looked_up_in_few_batches() {
+        let batches: Vec<_> = batches().collect();
+        assert!(batches.len() <= 6, "{batches:?}");
+        let all: Vec<usize> = batches.into_iter().flatten().collect();
+        assert_eq!(all, (0..MOST).collect::<Vec<_>>());
+    }
 
     #[test]
     fn first_chat_of_a_page_is_known_by_each_of_its_chats() {

@@ -17,11 +17,14 @@ use engine::Request;
 use governor::clock::Clock;
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
 use turn::Principal;
-use wire::{Role, Trigger};
 
 use self::allowance::Allowances;
 use self::in_flight::Counts;
 pub(crate) use self::in_flight::{InFlight, Slot};
+
+/// A stream of events that is open, until this is dropped.
+pub(crate) type EventStream = InFlight;
+
 use crate::problem::Problem;
 
 /// The unit in which bytes are counted.
@@ -48,6 +51,9 @@ pub struct QuotaLimits {
     pub open_approvals: Option<NonZeroU32>,
     /// Requests that are not answered to their end, streams and sockets included.
     pub requests_in_flight: Option<NonZeroU32>,
+    /// Streams of events that are open. They are cheap for a client to hold, and last for as long as it
+    /// likes.
+    pub event_streams: Option<NonZeroU32>,
     /// Requests each second. Five seconds' worth may come at once.
     pub requests_per_second: Option<NonZeroU32>,
     /// Bytes of bodies each second. One body of the largest size may always come at once.
@@ -60,6 +66,7 @@ impl Default for QuotaLimits {
             open_chats: NonZeroU32::new(1_000),
             open_approvals: NonZeroU32::new(1_000),
             requests_in_flight: NonZeroU32::new(1_000),
+            event_streams: NonZeroU32::new(64),
             requests_per_second: NonZeroU32::new(200),
             body_bytes_per_second: NonZeroU32::new(16 * 1024 * 1024),
         }
@@ -72,9 +79,22 @@ impl QuotaLimits {
         open_chats: None,
         open_approvals: None,
         requests_in_flight: None,
+        event_streams: None,
         requests_per_second: None,
         body_bytes_per_second: None,
     };
+
+    /// The same where there may be this many connections: requests in flight take half of them at most,
+    /// so that one principal can't have them all, from however many addresses.
+    #[must_use]
+    pub fn within_connections(self, max: usize) -> Self {
+        let share = u32::try_from(max / 2).unwrap_or(u32::MAX);
+        let share = NonZeroU32::new(share).unwrap_or(NonZeroU32::MIN);
+        Self {
+            requests_in_flight: self.requests_in_flight.map(|limit| limit.min(share)),
+            ..self
+        }
+    }
 }
 
 /// Counts what principals have open and send. Cloning it is cheap, and gives the same counts.
@@ -87,6 +107,7 @@ struct Inner {
     /// In KiB.
     bytes: Option<DefaultKeyedRateLimiter<Principal>>,
     in_flight: Arc<Counts>,
+    event_streams: Arc<Counts>,
     allowances: Allowances,
     /// When principals were forgotten that have sent nothing for a while.
     swept: DefaultDirectRateLimiter,
@@ -128,6 +149,7 @@ impl Quotas {
             requests: limits.requests_per_second.map(requests),
             bytes: limits.body_bytes_per_second.map(bytes),
             in_flight: Arc::new(Counts::default()),
+            event_streams: Arc::new(Counts::default()),
             allowances: Allowances::default(),
             swept: RateLimiter::direct(Quota::per_second(NonZeroU32::MIN)),
             limits,
@@ -142,6 +164,16 @@ impl Quotas {
             code: "too_many_requests_in_flight",
             message: "too many requests are in flight: see --max-requests-in-flight",
             wait: SOON,
+        })
+    }
+
+    /// Lets a stream of events open, until what is returned is dropped.
+    pub(crate) fn admit_event_stream(&self, principal: &Principal) -> Result<EventStream, Refusal> {
+        let limit = self.0.limits.event_streams;
+        Counts::enter(&self.0.event_streams, principal, limit).ok_or(Refusal {
+            code: "too_many_event_streams",
+            message: "too many streams of events are open: see --max-event-streams",
+            wait: PEOPLE,
         })
     }
 
@@ -194,7 +226,7 @@ impl Quotas {
     ) -> Result<(), Problem> {
         let (chats, gates) = (self.0.limits.open_chats, self.0.limits.open_approvals);
         let limit = chats.max(gates);
-        let Some(limit) = limit.filter(|_| begins_a_turn(request)) else {
+        let Some(limit) = limit.filter(|_| may_begin_a_turn(request)) else {
             return Ok(());
         };
         if self.0.allowances.take(principal) {
@@ -242,11 +274,10 @@ impl Quotas {
     }
 }
 
-/// Whether a request begins a turn, and does not only answer what is open.
-fn begins_a_turn(request: &Request) -> bool {
-    let last = request.messages.last();
-    request.trigger == Trigger::RegenerateMessage
-        || last.is_some_and(|message| message.role == Role::User)
+/// Whether a request may begin a turn, and does not only answer what is open.
+fn may_begin_a_turn(request: &Request) -> bool {
+    let message_id = request.message_id.as_deref();
+    view::may_open_turn(request.trigger, message_id, &request.messages)
 }
 
 #[cfg(test)]
@@ -272,6 +303,15 @@ mod tests {
         assert!(quotas.admit(&bob).is_ok());
         drop(first);
         assert!(quotas.admit(&ann).is_ok());
+    }
+
+    #[test]
+    fn requests_in_flight_leave_connections_to_others() {
+        let within = |limits: QuotaLimits, max| limits.within_connections(max).requests_in_flight;
+        assert_eq!(within(QuotaLimits::default(), 896), number(448));
+        assert_eq!(within(QuotaLimits::default(), 65_536), number(1_000));
+        assert_eq!(within(QuotaLimits::default(), 1), number(1));
+        assert_eq!(within(QuotaLimits::NONE, 896), None);
     }
 
     #[test]

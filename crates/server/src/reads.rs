@@ -30,6 +30,7 @@ pub struct Reads {
     all: Arc<Semaphore>,
     shares: Arc<Shares>,
     recordings: Arc<Shares>,
+    clearings: Arc<Shares>,
 }
 
 impl Default for Reads {
@@ -38,6 +39,7 @@ impl Default for Reads {
             all: Arc::new(Semaphore::new(AT_ONCE)),
             shares: Arc::new(Shares::new(SHARE)),
             recordings: Arc::new(Shares::new(RECORDINGS)),
+            clearings: Arc::new(Shares::new(1)),
         }
     }
 }
@@ -61,6 +63,16 @@ impl Reads {
         };
         let given = tokio::time::timeout(WAIT, given).await;
         given.ok().flatten().ok_or(TOO_MANY)
+    }
+
+    /// Waits until nothing else clears the sessions of a principal, until what is returned is dropped.
+    pub(crate) async fn clearing(
+        &self,
+        principal: &Principal,
+    ) -> Result<OwnedSemaphorePermit, Refusal> {
+        let given = self.clearings.of(principal).acquire_owned();
+        let given = tokio::time::timeout(WAIT, given).await;
+        given.ok().and_then(Result::ok).ok_or(TOO_MANY)
     }
 
     /// Lets one more recording begin, until what is returned is dropped.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agents::Agent;
 use axum::Router;
+use axum::middleware::map_response;
 use engine::replica::Replica;
 use engine::{Engine, Tools};
 use futures_util::future::join_all;
@@ -28,7 +29,7 @@ use crate::demo;
 use crate::error::Error;
 use crate::identity::KeyIdentity;
 use crate::metrics::{Endpoint, Metrics};
-use crate::quota::Quotas;
+use crate::quota::{QuotaLimits, Quotas};
 use crate::random_id::random_id;
 use crate::readiness::Readiness;
 use crate::routes;
@@ -125,7 +126,9 @@ async fn start(config: &Config) -> Result<(), Error> {
     let mut metrics = JoinSet::new();
     if let Some((listener, address)) = metrics_listener {
         info!(%address, "serving metrics");
-        let router = endpoint.router::<()>().with_state(());
+        let headers = config.headers.clone();
+        let apply = move |response| std::future::ready(headers.apply(response));
+        let router = endpoint.router::<()>().layer(map_response(apply));
         let limits = ConnectionLimits {
             max: Some(METRICS_CONNECTIONS),
             ..config.connections
@@ -320,7 +323,7 @@ async fn assemble(
         insecure: config.insecure && config.keys.is_empty(),
         origins,
         on_abort: config.on_abort,
-        quotas: Quotas::new(config.quotas, Limits::default().bytes),
+        quotas: Quotas::new(quotas(config), Limits::default().bytes),
         agent_key: config.agent_key.clone(),
         nonces: stores.nonces,
         metrics,
@@ -332,6 +335,18 @@ async fn assemble(
     };
     let readiness = Readiness::new(stores.probe);
     Ok((api, routes, endpoint, readiness, servers))
+}
+
+/// The quotas, within what there is of connections. Without keys there is one principal, which takes nothing
+/// from another.
+fn quotas(config: &Config) -> QuotaLimits {
+    match connection::raise_descriptor_limit() {
+        Some(descriptors) if !config.keys.is_empty() => {
+            let max = config.connections.max_within(descriptors);
+            config.quotas.within_connections(max)
+        }
+        _ => config.quotas,
+    }
 }
 
 /// This server as one of several over one store.

@@ -8,7 +8,7 @@ use turn::gate::Gate;
 use turn::{At, ChatId, GateId, Principal, Status};
 
 use crate::change_feed::ChangeFeed;
-use crate::journal::Reply;
+use crate::journal::{GatePlace, Reply};
 
 /// How many rows are looked at for one page of a search. A page may end there, and the next continues.
 pub(crate) const SCAN: usize = 1000;
@@ -27,6 +27,15 @@ pub trait ChatList: Send + Sync + 'static {
     /// The approvals that wait in these chats, in no order.
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>>;
 
+    /// At most `limit` of the approvals that wait in the chats of an owner, oldest first, from behind a
+    /// place on: what each is called, and nothing of what it asks.
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage>;
+
     /// Changes what the owner calls a chat, or whether it is archived, and returns the chat as it is
     /// then; nothing, if this owner has no such chat.
     fn relabel<'a>(
@@ -43,6 +52,29 @@ pub trait ChatList: Send + Sync + 'static {
 
     /// Which chats change from now on, by whichever server.
     fn changes(&self) -> ChangeFeed;
+}
+
+/// A part of an owner's list of approvals that wait, by their ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalIdPage {
+    /// The approvals, each with its chat.
+    pub ids: Vec<(ChatId, GateId)>,
+    /// Where the next page begins, if there are more.
+    pub next: Option<GatePlace>,
+}
+
+impl ApprovalIdPage {
+    /// A page of rows that were read one further than the page may hold, to see if there are more. Gates
+    /// that nobody is asked at have no ids.
+    pub(crate) fn of(mut rows: Vec<(GatePlace, Option<(ChatId, GateId)>)>, limit: usize) -> Self {
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let last = rows.last().map(|(place, _)| *place);
+        Self {
+            next: last.filter(|_| has_more),
+            ids: rows.into_iter().filter_map(|(_, ids)| ids).collect(),
+        }
+    }
 }
 
 /// Which part of a list.

@@ -150,6 +150,14 @@ pub struct GatePlace {
     pub position: u64,
 }
 
+impl GatePlace {
+    /// Before all others: positions start at 1.
+    pub(crate) const START: Self = Self {
+        asked: At(0),
+        position: 0,
+    };
+}
+
 /// How many bytes of inputs a page of open gates holds before it ends, as JSON.
 const PAGE_BYTES: usize = 1024 * 1024;
 

@@ -75,7 +75,7 @@ pub mod tail;
 pub use backlog::{Backlog, OpenGates};
 pub use change_feed::{ChangeFeed, ChatChange};
 pub use chat_list::{
-    ChatList, ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange,
+    ApprovalIdPage, ChatList, ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange,
 };
 pub use error::StoreError;
 pub use inspection::{Inspection, Schema, inspect};

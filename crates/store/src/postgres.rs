@@ -40,7 +40,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::backlog::{Backlog, OpenGates};
 use crate::change_feed::ChangeFeed;
 use crate::change_notifier::ChangeNotifier;
-use crate::chat_list::{ChatList, ChatPage, ChatQuery, LabelChange, ListedChat};
+use crate::chat_list::{ApprovalIdPage, ChatList, ChatPage, ChatQuery, LabelChange, ListedChat};
 use crate::error::StoreError;
 use crate::inspection::{Inspection, Schema};
 use crate::journal::{
@@ -248,6 +248,18 @@ impl ChatList for PostgresStore {
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
         run!(self, chat_list::open_approvals(chats))
+    }
+
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage> {
+        let read = move |session: Arc<Session>| async move {
+            chat_list::approval_ids(&session, owner, after, limit).await
+        };
+        Box::pin(self.pool.run(read))
     }
 
     fn relabel<'a>(

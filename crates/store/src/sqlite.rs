@@ -30,7 +30,7 @@ use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 use crate::backlog::{Backlog, OpenGates};
 use crate::change_feed::ChangeFeed;
 use crate::change_notifier::ChangeNotifier;
-use crate::chat_list::{ChatList, ChatPage, ChatQuery, LabelChange, ListedChat};
+use crate::chat_list::{ApprovalIdPage, ChatList, ChatPage, ChatQuery, LabelChange, ListedChat};
 use crate::clock::machine_time;
 use crate::error::StoreError;
 use crate::inspection::{Inspection, Schema};
@@ -42,7 +42,7 @@ use crate::nonce::Nonces;
 use crate::probe::Probe;
 use crate::tail::Tail;
 use append::Append;
-use files::Files;
+pub use files::Files;
 use readers::Readers;
 use write_connection::WriteConnection;
 use writer::Writer;
@@ -237,6 +237,17 @@ impl ChatList for SqliteStore {
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
         read!(self, (chats) => chat_list::open_approvals(&chats))
+    }
+
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage> {
+        let owner = owner.clone();
+        let read = move |connection: &_| chat_list::approval_ids(connection, &owner, after, limit);
+        Box::pin(self.readers.read(read))
     }
 
     fn relabel<'a>(

@@ -38,11 +38,14 @@ pub enum Client {
     UnfinishedFrame,
     /// Announces a large body, and sends as much of it as reserves memory.
     UnfinishedBody,
+    /// Opens a stream of events, and holds it.
+    IdleEvents,
 }
 
-/// Two thousand connections, 32 of which use up what a key may.
-pub const CLIENTS: [(usize, Client); 8] = [
-    (808, Client::Silent),
+/// Two thousand connections, 32 of which use up what a key may, and 80 more its streams of events.
+pub const CLIENTS: [(usize, Client); 9] = [
+    (728, Client::Silent),
+    (80, Client::IdleEvents),
     (500, Client::SlowHeader),
     (400, Client::SlowBody),
     (228, Client::NeverRead),
@@ -166,6 +169,17 @@ impl Attacker {
                 stream.write_all(head.as_bytes()).await?;
                 stream.write_all(&vec![b' '; 100_000]).await?;
                 drip(&mut stream, &[b' '; 1024]).await
+            }
+            Client::IdleEvents => {
+                let head = self.head("GET /api/events", 0);
+                stream.write_all(head.as_bytes()).await?;
+                let mut status = [0; 12];
+                stream.read_exact(&mut status).await?;
+                match &status {
+                    b"HTTP/1.1 200" => self.counts.served.fetch_add(1, Ordering::Relaxed),
+                    _ => self.counts.refused.fetch_add(1, Ordering::Relaxed),
+                };
+                until_closed(&mut stream).await
             }
             Client::HeavyBody => {
                 let body = format!("[{}0]", "[],".repeat(1_300_000));

@@ -63,6 +63,36 @@ impl Intake {
     }
 }
 
+/// The place of the message that a request is about: the one that it names, or else the last.
+fn subject(message_id: Option<&str>, messages: &[Message]) -> Option<usize> {
+    let is_about = |message: &Message| message_id.is_some() && message.id.as_deref() == message_id;
+    let named = messages.iter().position(is_about);
+    named.or(messages.len().checked_sub(1))
+}
+
+/// The place of the user's message that a run is about though answers follow it: see
+/// [`ShownChat::take_run`].
+fn subject_before_answers(message_id: Option<&str>, messages: &[Message]) -> Option<usize> {
+    match messages {
+        [.., said, answers] if answers.id.is_none() && said.role == Role::User => {
+            subject(message_id, messages).map(|place| place.min(messages.len() - 2))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a request may be found to open a turn, whatever the journal holds. What this says no to never is
+/// [`Intake::Open`], so it is what a limit on turns may be decided by.
+pub fn may_open_turn(trigger: Trigger, message_id: Option<&str>, messages: &[Message]) -> bool {
+    let subjects = [
+        subject(message_id, messages),
+        subject_before_answers(message_id, messages),
+    ];
+    let mut subjects = subjects.into_iter().flatten();
+    trigger == Trigger::RegenerateMessage
+        || subjects.any(|place| messages[place].role == Role::User)
+}
+
 impl ShownChat {
     /// What is new in a client's request.
     pub fn take(
@@ -87,10 +117,7 @@ impl ShownChat {
         if trigger == Trigger::RegenerateMessage {
             return self.regenerate(principal, message_id, messages, now);
         }
-        let is_about =
-            |message: &Message| message_id.is_some() && message.id.as_deref() == message_id;
-        let place = messages.iter().position(is_about);
-        let Some(place) = place.or(messages.len().checked_sub(1)) else {
+        let Some(place) = subject(message_id, messages) else {
             let message = "The request has no message.";
             return Err(Refusal::new(RefusalCode::BadRequest, message));
         };

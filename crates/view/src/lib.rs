@@ -45,6 +45,6 @@ mod weight;
 
 pub use ag_ui::{AgUiWindow, ClientRun, Run};
 pub use ai_sdk::{Closing, Line, NumberedWindow, ResumePoint, Transcript, Window};
-pub use intake::Intake;
+pub use intake::{Intake, may_open_turn};
 pub use legacy::{LegacyWindow, legacy_client_position};
 pub use shown::{Branch, ShownChat};

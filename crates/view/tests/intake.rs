@@ -3,7 +3,7 @@
 // Helpers of tests stop as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use adk_stream_view::{Intake, ShownChat};
+use adk_stream_view::{Intake, ShownChat, may_open_turn};
 use serde_json::{Value, json};
 use turn::agent::AgentEvent;
 use turn::call::{Outcome, Place};
@@ -608,4 +608,61 @@ fn answer_to_a_turn_that_was_cut_off_gets_its_outcome_under_its_own_id() {
     };
     assert_eq!((turn, answers), ("t".into(), Vec::new()));
     assert!(seen.is_some());
+}
+
+/// Every request of up to three messages, of each role, known, new or without an id, that names any of them.
+#[test]
+fn nothing_opens_a_turn_that_is_not_said_to_open_one() {
+    let text = json!([{"type": "text", "text": "pay"}]);
+    let answer = json!([approval("call_t_0", "gate_t_0", true)]);
+    let mut messages = Vec::new();
+    for (role, ids) in [("user", ["u1", "u2"]), ("assistant", ["m", "x"])] {
+        for parts in [&text, &answer] {
+            messages.extend(ids.map(|id| message(role, id, parts.clone())));
+            messages.push(Message {
+                id: None,
+                ..message(role, "", parts.clone())
+            });
+        }
+    }
+    let mut requests: Vec<Vec<Message>> = vec![Vec::new()];
+    let (mut first, mut opened) = (0, 0);
+    for _ in 0..3 {
+        let before = first..requests.len();
+        first = requests.len();
+        for place in before {
+            for message in &messages {
+                let request = [requests[place].clone(), vec![message.clone()]].concat();
+                requests.push(request);
+            }
+        }
+    }
+    let triggers = [Trigger::SubmitMessage, Trigger::RegenerateMessage];
+    for chat in [chat(), ShownChat::default()] {
+        for messages in &requests {
+            for id in [
+                None,
+                Some("u1"),
+                Some("u2"),
+                Some("m"),
+                Some("x"),
+                Some("?"),
+            ] {
+                for trigger in triggers {
+                    let taken = [
+                        chat.take(trigger, id, messages, At(9_000)),
+                        chat.take_run(trigger, id, messages, At(9_000)),
+                    ];
+                    if taken
+                        .iter()
+                        .any(|taken| matches!(taken, Ok(Intake::Open { .. })))
+                    {
+                        opened += 1;
+                        assert!(may_open_turn(trigger, id, messages), "{id:?} {messages:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(opened > 1_000, "{opened}");
 }

@@ -1,32 +1,73 @@
 /** Consent: what counts as a yes, and what never does. */
 import { expect, test } from 'vitest';
 import type { Server } from './server.ts';
-import { BY_TIMER, startServer, Visitor, withBrowser } from './visitor.ts';
+import { BY_TIMER, startServer, type Transport, Visitor, withBrowser } from './visitor.ts';
 
 withBrowser();
 
 const delays = [0, 100, 250, 500, 750, 1_000, 1_500, 2_000];
 
-test.each(delays)('writing on after %i ms is never a yes', async delay => {
+const transports: Transport[] = ['sse', 'bidi'];
+
+test.each(transports.flatMap(transport => delays.map(delay => [delay, transport] as const)))(
+  'writing on after %i ms is never a yes, over %s',
+  async (delay, transport) => {
+    const server = await startServer({ pace: 20, sdk: 7 });
+    const visitor = await Visitor.at(server.url, { transport });
+    const { page } = visitor;
+    const answers: string[] = [];
+    page.on('request', request => {
+      if (request.method() === 'POST' && request.url().includes('/api/approvals')) {
+        answers.push(request.url());
+      }
+    });
+    await visitor.says('Send $20 to Sam');
+    // The time is what is tested here.
+    await page.waitForTimeout(delay);
+    const letters = 'no wait, not yet';
+    await page.keyboard.type(letters, { delay: 30 });
+    const field = page.getByLabel('Message', { exact: true });
+    expect(await field.inputValue()).toBe(letters);
+    await page.keyboard.press('Enter');
+    // The card was there, and all of it went to the field: while the answer comes, Enter sends nothing, and
+    // over a question it only warns.
+    await visitor.seesCards('process_payment: asked');
+    expect(await field.inputValue()).toBe(letters);
+    // The first answer wins: after a yes, sent by whatever, this would be no denial.
+    await visitor.presses(page.getByRole('button', { name: 'Deny and send' }));
+    await visitor.seesCards('process_payment: denied');
+    expect(answers).toEqual([]);
+    const { payments } = await (await fetch(`${server.url}/api/wallet`)).json();
+    expect(payments).toEqual([]);
+  },
+);
+
+test('a tap that finds “Deny and send” in the place of “Send” denies nothing', async () => {
   const server = await startServer({ pace: 20, sdk: 7 });
   const visitor = await Visitor.at(server.url);
   const { page } = visitor;
+  // It is pressed in the moment in which it appears.
+  await page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      const buttons = [...document.querySelectorAll<HTMLElement>('.composer button')];
+      const found = buttons.find(it => it.textContent === 'Deny and send');
+      if (found !== undefined) {
+        observer.disconnect();
+        found.click();
+        Object.assign(window, { isTapped: true });
+      }
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+  });
   await visitor.says('Send $20 to Sam');
-  // The time is what is tested here.
-  await page.waitForTimeout(delay);
-  await page.keyboard.type('no wait, not yet', { delay: 30 });
-  await page.keyboard.press('Enter');
-
-  await page.waitForFunction(
-    async id => {
-      const answer = await fetch(`/api/chat/${id}`);
-      return answer.ok && (await answer.json()).status !== 'running';
-    },
-    visitor.chat,
-    BY_TIMER,
-  );
-  const { payments } = await (await fetch(`${server.url}/api/wallet`)).json();
-  expect(payments).toEqual([]);
+  await page.keyboard.type('And how are you?');
+  await page.waitForFunction(() => 'isTapped' in window, undefined, BY_TIMER);
+  await visitor.seesCards('process_payment: asked');
+  const field = page.getByLabel('Message', { exact: true });
+  expect(await field.inputValue()).toBe('And how are you?');
+  // The same button, looked at, does what it says.
+  await visitor.presses(page.getByRole('button', { name: 'Deny and send' }));
+  await visitor.seesCards('process_payment: denied');
 });
 
 /** Opens the page with a question in it, and nothing else continuing. */

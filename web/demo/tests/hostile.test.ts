@@ -124,6 +124,59 @@ test('a question that can’t be shown can only be denied, and takes nothing els
   });
 });
 
+test('an entry of the journal that can’t be shown takes nothing else with it', async () => {
+  const visitor = await askedAbout({});
+  const { page } = visitor;
+  await page.route('**/api/chat/c/journal*', async route => {
+    const body = await (await route.fetch()).json();
+    for (const entry of body.entries) {
+      if (entry.seq === 1) {
+        // No time at all.
+        entry.at = 'never';
+      }
+      for (const event of entry.events) {
+        event.note = 'for \u202emaS\u202c\u200b';
+      }
+    }
+    return route.fulfill({ json: body });
+  });
+  await page.reload();
+  const journal = page.getByRole('list', { name: 'The journal of this chat' });
+  await journal.getByText('A part of this conversation can’t be shown.').waitFor();
+  await approve(visitor).waitFor();
+  // The others are there, and say what they hide.
+  const shown = journal.getByRole('listitem').filter({ hasText: 'JSON' }).last();
+  await shown.locator('summary').click();
+  const raw = await shown.locator('pre').innerText();
+  expect(raw).not.toMatch(/[\u202e\u202c\u200b]/);
+  expect(raw).toContain('maS');
+  expect(raw.split('\n')[1]).toMatch(/^ {2}\S/);
+});
+
+test('details of a call write out what they hide', async () => {
+  const visitor = await askedAbout({});
+  const { page } = visitor;
+  await page.route('**/api/chat/c', async route => {
+    const text = await (await route.fetch()).text();
+    const body = text.replaceAll('"Sam"', '"\\u202emaS\\u202c\\u200b"');
+    return route.fulfill({ status: 200, contentType: 'application/json', body });
+  });
+  await visitor.denies();
+  await visitor.seesCards('process_payment: denied');
+  await page.route('**/api/chat/c/journal*', async route => {
+    const text = await (await route.fetch()).text();
+    const body = text.replaceAll('"Sam"', '"\\u202emaS\\u202c\\u200b"');
+    return route.fulfill({ status: 200, contentType: 'application/json', body });
+  });
+  await page.reload();
+  await visitor.seesCards('process_payment: denied');
+  const denied = visitor.cards('process_payment: denied');
+  await denied.getByText('Input and output').click();
+  const raw = await denied.locator('pre').first().innerText();
+  expect(raw).toContain('maS');
+  expect(raw).not.toMatch(/[\u202e\u202c\u200b]/);
+});
+
 test('what is not to be seen is written out, and what only looks right is marked', async () => {
   const visitor = await askedAbout({
     question: 'Send 20 USD to \u202emaS\u202c?\u200b',

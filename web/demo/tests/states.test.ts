@@ -85,7 +85,7 @@ test('writing over a question says so before, and takes a second Enter', async (
   await visitor.seesCards('process_payment: asked');
   expect(await field.inputValue()).toBe('Tell me a joke');
   await visitor.photographs('writing-over');
-  await visitor.clicks('Deny and send');
+  await visitor.presses(page.getByRole('button', { name: 'Deny and send' }));
   await visitor.seesCards('process_payment: denied');
   await visitor
     .cards('process_payment: denied')

@@ -1,11 +1,12 @@
 //! The demo's wallets, in the same file as the journals.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::Fence;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use store::sqlite::Files;
 use store::{Reply, StoreError};
 use turn::{At, Principal};
 
@@ -42,14 +43,25 @@ CREATE TABLE IF NOT EXISTS payment_fence (
 /// Wallets in a SQLite file.
 #[derive(Debug)]
 pub(super) struct SqliteLedger {
-    connection: Arc<Mutex<Connection>>,
+    opened: Arc<Mutex<Opened>>,
+}
+
+/// A connection, and the files that it was opened on: what is written to others is lost.
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
+    files: Files,
 }
 
 impl SqliteLedger {
     pub(super) async fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let connection = blocking(move || connect(path)).await?;
+        let opened = blocking(move || {
+            let connection = connect(&path)?;
+            let files = Files::of(&connection, &path)?;
+            Ok(Opened { connection, files })
+        });
         Ok(Self {
-            connection: Arc::new(Mutex::new(connection)),
+            opened: Arc::new(Mutex::new(opened.await?)),
         })
     }
 
@@ -58,15 +70,19 @@ impl SqliteLedger {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let connection = Arc::clone(&self.connection);
+        let opened = Arc::clone(&self.opened);
         blocking(move || {
             // A transaction that panicked was rolled back.
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+            let Opened { connection, files } = &mut *opened;
+            files.check()?;
             // Immediate: a read that becomes a write could not wait for another's.
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction)?;
             transaction.commit()?;
+            // It may have gone since: a payment that may be lost is not said to be made.
+            files.check()?;
             Ok(done)
         })
         .await
@@ -82,7 +98,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Opens a file that the journals' store has made and configured.
-fn connect(path: PathBuf) -> Result<Connection, StoreError> {
+fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -119,10 +135,11 @@ impl Ledger for SqliteLedger {
 
     fn wallet<'a>(&'a self, principal: &'a Principal) -> Reply<'a, Wallet> {
         let principal = principal.clone();
-        let connection = Arc::clone(&self.connection);
+        let opened = Arc::clone(&self.opened);
         Box::pin(blocking(move || {
-            let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            wallet(&connection, &principal)
+            let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+            opened.files.check()?;
+            wallet(&opened.connection, &principal)
         }))
     }
 }

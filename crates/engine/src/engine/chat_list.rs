@@ -1,6 +1,6 @@
 //! The chats of a principal: listing, naming, archiving and deleting them.
 
-use store::{ChangeFeed, ChatPage, ChatQuery, LabelChange, ListedChat};
+use store::{ApprovalIdPage, ChangeFeed, ChatPage, ChatQuery, GatePlace, LabelChange, ListedChat};
 use turn::{ChatId, GateId, Principal};
 
 use super::Engine;
@@ -59,5 +59,17 @@ impl Engine {
         chats: &[ChatId],
     ) -> Result<Vec<(ChatId, GateId)>, EngineError> {
         Ok(self.shared.journal.open_approvals(chats).await?)
+    }
+
+    /// At most `limit` of the approvals that wait for a principal, oldest first, by their ids: little is
+    /// read of each, however large its input is.
+    pub async fn approval_ids(
+        &self,
+        principal: &Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Result<ApprovalIdPage, EngineError> {
+        let journal = &self.shared.journal;
+        Ok(journal.approval_ids(principal, after, limit).await?)
     }
 }

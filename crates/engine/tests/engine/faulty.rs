@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use store::{
-    Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
-    GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat, NewEntry, Reply,
-    StoreError, Tail, Usage,
+    Appended, ApprovalIdPage, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage,
+    GatePage, GatePlace, GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat,
+    NewEntry, Reply, StoreError, Tail, Usage,
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
@@ -136,6 +136,15 @@ impl ChatList for Faulty {
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
         self.inner.open_approvals(chats)
+    }
+
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage> {
+        self.inner.approval_ids(owner, after, limit)
     }
 
     fn relabel<'a>(

@@ -56,6 +56,9 @@ pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<QuotaLimits, Error> {
     let in_flight = limit("max-requests-in-flight", |layer| {
         layer.max_requests_in_flight.as_deref()
     })?;
+    let event_streams = limit("max-event-streams", |layer| {
+        layer.max_event_streams.as_deref()
+    })?;
     let requests = limit("max-requests-per-second", |layer| {
         layer.max_requests_per_second.as_deref()
     })?;
@@ -66,6 +69,7 @@ pub(super) fn of(layers: &[(Origin, Settings)]) -> Result<QuotaLimits, Error> {
         open_chats: open_chats.or(default.open_chats),
         open_approvals: open_approvals.or(default.open_approvals),
         requests_in_flight: in_flight.or(default.requests_in_flight),
+        event_streams: event_streams.or(default.event_streams),
         requests_per_second: requests.or(default.requests_per_second),
         body_bytes_per_second: bytes.or(default.body_bytes_per_second),
     })

@@ -267,6 +267,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NUMBER")]
     #[serde(rename = "max-requests-in-flight")]
     pub(crate) max_requests_in_flight: Option<String>,
+    /// How many streams of events one principal may have open, or none [env: ADK_STREAM_MAX_EVENT_STREAMS] [default: 64]
+    #[arg(long, value_name = "NUMBER")]
+    #[serde(rename = "max-event-streams")]
+    pub(crate) max_event_streams: Option<String>,
     /// How many requests one principal may send a second, or none; five times as many may come at once [env: ADK_STREAM_MAX_REQUESTS_PER_SECOND] [default: 200]
     #[arg(long, value_name = "NUMBER")]
     #[serde(rename = "max-requests-per-second")]
@@ -417,6 +421,7 @@ impl Settings {
             max_open_chats: environment.text("MAX_OPEN_CHATS")?,
             max_open_approvals: environment.text("MAX_OPEN_APPROVALS")?,
             max_requests_in_flight: environment.text("MAX_REQUESTS_IN_FLIGHT")?,
+            max_event_streams: environment.text("MAX_EVENT_STREAMS")?,
             max_requests_per_second: environment.text("MAX_REQUESTS_PER_SECOND")?,
             max_body_bytes_per_second: environment.text("MAX_BODY_BYTES_PER_SECOND")?,
             metrics_listen: environment.text("METRICS_LISTEN")?,

@@ -49,11 +49,16 @@ impl ConnectionLimits {
     /// How fast a body has to come on average, in bytes a second.
     pub const MIN_BODY_RATE: u32 = 1024;
 
+    /// How many connections there may be with this many descriptors.
+    pub(crate) fn max_within(&self, descriptors: usize) -> usize {
+        let wanted = self.max.unwrap_or(DEFAULT_MAX);
+        wanted.min(possible(descriptors)).max(1)
+    }
+
     /// The caps on connections: in all, and for each address.
     pub(super) fn caps(&self, descriptors: Option<usize>) -> Caps {
         let descriptors = descriptors.unwrap_or(ASSUMED_DESCRIPTORS);
-        let reserve = (descriptors / 8).clamp(*RESERVE.start(), *RESERVE.end());
-        let possible = descriptors.saturating_sub(reserve).max(1);
+        let possible = possible(descriptors);
         let wanted = self.max.unwrap_or(DEFAULT_MAX);
         if self.max.is_some() && wanted > possible {
             tracing::warn!(
@@ -63,13 +68,19 @@ impl ConnectionLimits {
                 "max-connections is more than the descriptor limit allows"
             );
         }
-        let max = wanted.min(possible).max(1);
+        let max = self.max_within(descriptors);
         let max_per_address = self.max_per_address.unwrap_or(max.div_ceil(2));
         Caps {
             max,
             max_per_address: max_per_address.clamp(1, max),
         }
     }
+}
+
+/// How many connections there may be with this many descriptors, at most.
+fn possible(descriptors: usize) -> usize {
+    let reserve = (descriptors / 8).clamp(*RESERVE.start(), *RESERVE.end());
+    descriptors.saturating_sub(reserve).max(1)
 }
 
 /// The caps on connections, as they hold in this process.

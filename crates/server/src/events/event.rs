@@ -1,8 +1,6 @@
 //! One change in the lists of a principal.
 
-use std::fmt::Write;
-use std::sync::Arc;
-
+use axum::body::Bytes;
 use serde_json::{Value, json};
 use store::ListedChat;
 use turn::{ChatId, GateId};
@@ -47,20 +45,8 @@ impl Change {
     }
 }
 
-/// A change as one stream has it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Event {
-    /// What a client that comes back names.
-    pub(super) id: String,
-    /// What changed.
-    pub(super) change: Arc<Change>,
-}
-
-impl Event {
-    /// Writes it as a server-sent event.
-    pub(super) fn write(&self, out: &mut String) {
-        let (id, name, data) = (&self.id, self.change.name(), self.change.data());
-        // Writing to a string does not fail.
-        let _ = write!(out, "id: {id}\nevent: {name}\ndata: {data}\n\n");
-    }
+/// A change as streams send it: made once, however many read it.
+pub(super) fn event(id: &str, change: &Change) -> Bytes {
+    let (name, data) = (change.name(), change.data());
+    format!("id: {id}\nevent: {name}\ndata: {data}\n\n").into()
 }

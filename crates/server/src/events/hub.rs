@@ -4,17 +4,19 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use engine::{Engine, EngineError};
 use futures_util::FutureExt;
 use store::{ChangeFeed, ChatChange};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use turn::{ChatId, GateId, Principal};
 
-use super::event::{Change, Event};
-use super::log::ChangeLog;
+use super::event::{Change, event};
+use super::log::{ChangeLog, KNOWN_APPROVALS, Waiting};
 use crate::random_id::random_id;
+use crate::shares::Shares;
 
 /// How long changes are gathered before they are looked up: a turn changes its chat several times in a
 /// moment.
@@ -30,6 +32,12 @@ const LINGER: Duration = Duration::from_secs(60);
 /// whole lists.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// How many ids of approvals are read at once.
+const PAGE: usize = 500;
+
+/// For how many principals approvals are read at once.
+const READS: usize = 4;
+
 /// The changes that streams of events are fed with. Cloning it is cheap, and gives the same hub.
 #[derive(Clone)]
 pub struct EventHub {
@@ -39,8 +47,11 @@ pub struct EventHub {
 struct Shared {
     engine: Engine,
     /// Tells the events of this server from those of another, or of the one before it.
-    instance: String,
+    instance: Arc<str>,
     state: Mutex<State>,
+    /// Lets one stream of a principal read which approvals wait: the others wait for what it has read.
+    baselines: Shares,
+    reads: Semaphore,
 }
 
 #[derive(Default)]
@@ -64,6 +75,39 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Reads which approvals wait for a principal, unless another stream has done so meanwhile.
+    async fn read_baseline(&self, principal: &Principal) -> Result<(), EngineError> {
+        // Neither semaphore is ever closed.
+        let _turn = self.baselines.of(principal).acquire_owned().await.ok();
+        let has_baseline = |state: &State| {
+            let log = state.logs.get(principal);
+            log.is_none_or(|log| log.has_baseline)
+        };
+        if has_baseline(&self.lock()) {
+            return Ok(());
+        }
+        let waiting = self.waiting(principal).await?;
+        if let Some(log) = self.lock().logs.get_mut(principal) {
+            log.set_baseline(waiting);
+        }
+        Ok(())
+    }
+
+    /// The approvals that wait for a principal, as far as a log knows them.
+    async fn waiting(&self, principal: &Principal) -> Result<Waiting, EngineError> {
+        let _read = self.reads.acquire().await.ok();
+        let (mut waiting, mut after) = (Waiting::default(), None);
+        loop {
+            let page = self.engine.approval_ids(principal, after, PAGE).await?;
+            waiting.ids.extend(page.ids);
+            after = page.next;
+            waiting.is_partial = after.is_some();
+            if after.is_none() || waiting.ids.len() >= KNOWN_APPROVALS {
+                return Ok(waiting);
+            }
+        }
+    }
 }
 
 impl EventHub {
@@ -72,8 +116,10 @@ impl EventHub {
         Self {
             shared: Arc::new(Shared {
                 engine,
-                instance: random_id(""),
+                instance: random_id("").into(),
                 state: Mutex::default(),
+                baselines: Shares::new(1),
+                reads: Semaphore::new(READS),
             }),
         }
     }
@@ -85,15 +131,11 @@ impl EventHub {
         principal: &Principal,
         last: Option<&str>,
     ) -> Result<Subscription, EngineError> {
-        let last = last.and_then(|last| last.strip_prefix(&self.shared.instance));
+        let last = last.and_then(|last| last.strip_prefix(&*self.shared.instance));
         let last: Option<u64> = last.and_then(|last| last.strip_prefix('.')?.parse().ok());
         let (subscription, has_baseline) = self.open(principal, last);
         if !has_baseline {
-            let waiting = self.shared.engine.approvals(principal).await?;
-            let waiting = waiting.into_iter().map(|open| (open.chat, open.gate.id));
-            if let Some(log) = self.shared.lock().logs.get_mut(principal) {
-                log.set_baseline(waiting);
-            }
+            self.shared.read_baseline(principal).await?;
         }
         Ok(subscription)
     }
@@ -107,7 +149,7 @@ impl EventHub {
             state.task = Some(task.abort_handle());
         }
         let log = state.logs.entry(principal.clone());
-        let log = log.or_insert_with(ChangeLog::new);
+        let log = log.or_insert_with(|| ChangeLog::new(Arc::clone(&self.shared.instance)));
         log.readers += 1;
         let after = last.and_then(|last| last.checked_add(1));
         let subscription = Subscription {
@@ -132,7 +174,7 @@ pub(super) struct Subscription {
 
 impl Subscription {
     /// The next events, once there are any; nothing when the store was closed.
-    pub(super) async fn next(&mut self) -> Option<Vec<Event>> {
+    pub(super) async fn next(&mut self) -> Option<Vec<Bytes>> {
         loop {
             self.next.mark_unchanged();
             let events = self.read();
@@ -143,22 +185,17 @@ impl Subscription {
         }
     }
 
-    fn read(&mut self) -> Vec<Event> {
+    fn read(&mut self) -> Vec<Bytes> {
         let state = self.shared.lock();
         let Some(log) = state.logs.get(&self.principal) else {
             return Vec::new();
         };
         let changes = log.since(self.number);
         self.number = log.next();
-        let changes = changes.unwrap_or_else(|| {
-            let reset = Arc::new(Change::Reset);
-            vec![(self.number.saturating_sub(1), reset)]
-        });
-        let event = |(number, change)| Event {
-            id: format!("{}.{number}", self.shared.instance),
-            change,
-        };
-        changes.into_iter().map(event).collect()
+        changes.unwrap_or_else(|| {
+            let id = log.id(self.number.saturating_sub(1));
+            vec![event(&id, &Change::Reset)]
+        })
     }
 }
 
@@ -236,7 +273,7 @@ fn drain(changes: &mut ChangeFeed, changed: &mut Changed) -> bool {
 
 fn reset(shared: &Shared) {
     for log in shared.lock().logs.values_mut() {
-        log.push(Change::Reset);
+        log.push(&Change::Reset);
     }
 }
 
@@ -276,13 +313,13 @@ async fn apply(shared: &Shared, changed: Changed) -> Result<(), EngineError> {
         if let Some(log) = state.logs.get_mut(&chat.owner) {
             let waiting = approvals.remove(&chat.id).unwrap_or_default();
             log.set_approvals(&chat.id, waiting);
-            log.push(Change::Chat(Box::new(chat)));
+            log.push(&Change::Chat(Box::new(chat)));
         }
     }
     for (chat, owner) in gone {
         if let Some(log) = state.logs.get_mut(&owner) {
             log.set_approvals(&chat, BTreeSet::new());
-            log.push(Change::ChatDeleted(chat));
+            log.push(&Change::ChatDeleted(chat));
         }
     }
     Ok(())
@@ -292,12 +329,11 @@ async fn apply(shared: &Shared, changed: Changed) -> Result<(), EngineError> {
 async fn renew(shared: &Shared) -> Result<(), EngineError> {
     let principals: Vec<_> = shared.lock().logs.keys().cloned().collect();
     for principal in principals {
-        let waiting = shared.engine.approvals(&principal).await?;
-        let waiting = waiting.into_iter().map(|open| (open.chat, open.gate.id));
+        let waiting = shared.waiting(&principal).await?;
         if let Some(log) = shared.lock().logs.get_mut(&principal) {
             log.forget_approvals();
             log.set_baseline(waiting);
-            log.push(Change::Reset);
+            log.push(&Change::Reset);
         }
     }
     Ok(())

@@ -127,12 +127,12 @@ pub(super) async fn send(socket: &mut Socket, mut request: Request) {
         let problem = FrameError::too_many_windows("too many turns are open on this socket");
         return refuse(socket, problem).await;
     }
-    if let Err(problem) = socket.admit_turn(&request).await {
-        return refuse(socket, problem).await;
-    }
     // These pages name the message that they answer only where they regenerate it.
     if request.trigger == Trigger::SubmitMessage {
         request.message_id = None;
+    }
+    if let Err(problem) = socket.admit_turn(&request).await {
+        return refuse(socket, problem).await;
     }
     let chat = request.chat.clone();
     let answers = request.messages.last().map(wire::Message::answers);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use store::{
-    Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
-    GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat, NewEntry, Reply,
-    StoreError, Tail, Usage,
+    Appended, ApprovalIdPage, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage,
+    GatePage, GatePlace, GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat,
+    NewEntry, Reply, StoreError, Tail, Usage,
 };
 use turn::{At, CallId, ChatId, Entry, GateId, Principal};
 
@@ -171,6 +171,15 @@ impl ChatList for ObservedJournal {
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
         self.timed("look_up", self.journal.open_approvals(chats))
+    }
+
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage> {
+        self.timed("list", self.journal.approval_ids(owner, after, limit))
     }
 
     fn relabel<'a>(

@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use engine::origin;
 use opentelemetry_sdk::trace::SpanData;
 use store::{
-    Appended, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage, GatePage, GatePlace,
-    GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat, NewEntry, Reply, Tail,
-    Usage,
+    Appended, ApprovalIdPage, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage,
+    GatePage, GatePlace, GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat,
+    NewEntry, Reply, Tail, Usage,
 };
 use turn::{At, CallId, Chat, ChatId, Entry, Event, GateId, Principal, Status};
 
@@ -290,6 +290,15 @@ impl ChatList for TracedJournal {
 
     fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
         self.journal.open_approvals(chats)
+    }
+
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage> {
+        self.journal.approval_ids(owner, after, limit)
     }
 
     fn relabel<'a>(

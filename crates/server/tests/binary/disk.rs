@@ -256,6 +256,10 @@ fn nothing_is_acknowledged_over_a_file_that_was_deleted_or_replaced() {
             assert_eq!(refused.status, 503, "{}", refused.text());
             assert_eq!(refused.json()["error"]["code"], "store_moved");
         }
+        // Nor does the demo's ledger, which has a connection of its own, report on a file that is gone.
+        let refused = server.get("/api/wallet");
+        assert_eq!(refused.status, 503, "{}", refused.text());
+        assert_eq!(refused.json()["error"]["code"], "store_moved");
         let hello = json!({"id": "c2", "messages": [
             {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}]});
         let refused = server.post("/api/chat", &[], &hello.to_string());

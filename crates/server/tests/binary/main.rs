@@ -27,6 +27,7 @@ mod crash;
 mod disk;
 mod doctor;
 mod emulated;
+mod event_quotas;
 mod events;
 mod examples;
 mod file_agent;

@@ -148,6 +148,19 @@ fn tokens_cost_what_the_operator_says() {
 }
 
 #[test]
+fn address_of_the_metrics_tells_browsers_what_they_may_do() {
+    let (_server, address) = with_metrics();
+    for path in ["/metrics", "/nowhere"] {
+        let answer = send(address, "GET", path, &[], "");
+        let header = |name| answer.header(name);
+        assert_eq!(header("x-frame-options"), Some("DENY"), "{path}");
+        assert_eq!(header("x-content-type-options"), Some("nosniff"), "{path}");
+        let policy = header("content-security-policy").unwrap();
+        assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
+    }
+}
+
+#[test]
 fn gates_are_counted_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", folder.path().join("chats.db").display());

@@ -2,22 +2,24 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::events::Events;
 use crate::gemini::{gemini, saying};
 use crate::process::{Server, adk_stream};
 use crate::request::Answer;
 
-type Key = (&'static str, &'static str);
+pub(crate) type Key = (&'static str, &'static str);
 
-const ALICE: Key = ("x-api-key", "alice-secret-key");
-const BOB: Key = ("x-api-key", "bob-secret-key-0");
+pub(crate) const ALICE: Key = ("x-api-key", "alice-secret-key");
+pub(crate) const BOB: Key = ("x-api-key", "bob-secret-key-0");
 
 /// A server with quotas, and two who may speak.
-fn limited(flags: &[&str]) -> Server {
+pub(crate) fn limited(flags: &[&str]) -> Server {
     let serve = ["serve", "--listen", "127.0.0.1:0", "--pace", "0"];
     adk_stream(&[&serve, flags].concat())
         .variable(
@@ -27,13 +29,13 @@ fn limited(flags: &[&str]) -> Server {
         .running()
 }
 
-fn message(chat: &str, id: &str, words: &str) -> Value {
+pub(crate) fn message(chat: &str, id: &str, words: &str) -> Value {
     let parts = json!([{"type": "text", "text": words}]);
     json!({"id": chat, "messages": [{"id": id, "role": "user", "parts": parts}]})
 }
 
 /// Asks for a payment, which waits for an approval.
-fn ask(server: &Server, who: Key, chat: &str) -> Answer {
+pub(crate) fn ask(server: &Server, who: Key, chat: &str) -> Answer {
     let body = message(chat, &format!("{chat}-u1"), "Send $20 to Sam").to_string();
     server.post("/api/chat", &[who], &body)
 }
@@ -43,7 +45,7 @@ fn approvals(server: &Server, who: Key) -> Vec<Value> {
     list["approvals"].as_array().unwrap().clone()
 }
 
-fn assert_refused(answer: &Answer, code: &str) {
+pub(crate) fn assert_refused(answer: &Answer, code: &str) {
     assert_eq!(answer.status, 429, "{}", answer.text());
     assert_eq!(answer.json()["error"]["code"], code);
     let seconds = answer.header("retry-after").expect("when to come back");
@@ -151,6 +153,57 @@ fn quotas_hold_on_a_socket_too() {
     assert!(text.contains("too_many_open_approvals"), "{text}");
 }
 
+/// Messages that are not the last of their request open turns too: a limit that looks at the last one counts
+/// nothing.
+#[test]
+fn every_request_that_opens_a_turn_is_counted() {
+    let server = limited(&["--max-open-approvals", "1"]);
+    assert_eq!(ask(&server, ALICE, "first").status, 200);
+    let said =
+        json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Send $20 to Sam"}]});
+    let after =
+        json!({"id": "x", "role": "assistant", "parts": [{"type": "text", "text": "Hello"}]});
+    let named = |chat: &str| {
+        let messages = [&said, &after];
+        json!({"id": chat, "messageId": "m1", "trigger": "submit-message", "messages": messages})
+    };
+    let answer = server.post("/api/chat", &[ALICE], &named("named").to_string());
+    assert_refused(&answer, "too_many_open_approvals");
+
+    let mut socket = server.try_connect("/api/chat/live", &[ALICE]).unwrap();
+    let mut frame = named("framed");
+    frame["type"] = "send".into();
+    frame["requestId"] = "r1".into();
+    socket.send(&frame);
+    let refused = socket.frame();
+    assert_eq!(refused["type"], "error", "{refused}");
+    assert_eq!(refused["code"], "too_many_open_approvals", "{refused}");
+
+    let mut legacy = server.try_connect("/live", &[ALICE]).unwrap();
+    let messages = json!([after, {"role": "user", "parts": said["parts"]}]);
+    let data = json!({"messages": messages, "messageId": "x"});
+    legacy.send(&json!({"type": "message", "version": "1.0", "id": "legacy", "data": data}));
+    let text = legacy.next().unwrap();
+    assert!(text.contains("too_many_open_approvals"), "{text}");
+
+    let user = json!({"role": "user", "id": "m1", "content": "Send $20 to Sam"});
+    let agent = json!({"role": "assistant", "id": "x", "content": "Hello"});
+    let resume = json!([{"interruptId": "none", "status": "resolved", "payload": true}]);
+    let runs = [
+        json!({"messages": [user, agent], "forwardedProps": {"messageId": "m1"}}),
+        json!({"messages": [user], "resume": resume}),
+        json!({"messages": [user], "resume": resume, "forwardedProps": {"messageId": "m1"}}),
+        json!({"messages": [agent, user], "resume": resume, "forwardedProps": {"messageId": "none"}}),
+    ];
+    for (number, mut run) in runs.into_iter().enumerate() {
+        run["threadId"] = format!("run{number}").into();
+        run["runId"] = "r".into();
+        let answer = server.post("/api/ag-ui", &[ALICE], &run.to_string());
+        assert_refused(&answer, "too_many_open_approvals");
+    }
+    assert_eq!(approvals(&server, ALICE).len(), 1);
+}
+
 #[test]
 fn a_list_is_a_page_also_for_those_who_ask_for_all_of_it() {
     let server = limited(&[]);
@@ -168,7 +221,8 @@ fn a_list_is_a_page_also_for_those_who_ask_for_all_of_it() {
     assert_eq!(list("?limit=201").status, 400);
 }
 
-/// All that waits is many times what a page holds, and sixteen ask for it at once.
+/// All that waits is many times what a page holds. Sixteen ask for it at once, and two hundred for what changes
+/// in it, while somebody else is served.
 #[test]
 fn lists_of_large_approvals_take_no_more_memory_than_their_pages() {
     const CHATS: usize = 12;
@@ -181,7 +235,11 @@ fn lists_of_large_approvals_take_no_more_memory_than_their_pages() {
     let server = adk_stream(&[&flags[..], &["--gemini-base-url", &url]].concat())
         .variable("GEMINI_API_KEY", "k3y-that-nobody-may-see")
         .variable("ADK_STREAM_DEMO_TOOLS", "true")
-        .variable("ADK_STREAM_KEYS", "alice=alice-secret-key")
+        .variable(
+            "ADK_STREAM_KEYS",
+            "alice=alice-secret-key,bob=bob-secret-key-0",
+        )
+        .variable("ADK_STREAM_MAX_EVENT_STREAMS", "none")
         .running();
     for number in 0..CHATS {
         let body = message(&format!("c{number}"), "u1", "Pay").to_string();
@@ -195,9 +253,17 @@ fn lists_of_large_approvals_take_no_more_memory_than_their_pages() {
         assert!(answer.body.len() < 2 * 1024 * 1024, "{}", answer.body.len());
         answer.json()
     };
+    let events = || Events::open(&server, &[ALICE]);
     thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| list(""));
+        }
+        let streams: Vec<_> = (0..200).map(|_| scope.spawn(events)).collect();
+        for _ in 0..20 {
+            assert_eq!(server.request("GET", "/api/chats", &[BOB]).status, 200);
+        }
+        for stream in streams {
+            stream.join().unwrap().event("reset");
         }
     });
     let peak = server.peak_memory();
@@ -289,19 +355,27 @@ fn heavy_bodies_take_turns_and_leave_others_alone() {
     let refused = server.post("/api/chat", &[ALICE], &heavy(&"0,".repeat(250_000)));
     assert_eq!(refused.status, 413, "{}", refused.text());
     let heavy = heavy(&junk);
+    let is_over = AtomicBool::new(false);
+    let attack = || {
+        let mut statuses = Vec::new();
+        while !is_over.load(Ordering::Relaxed) {
+            statuses.extend(server.try_post("/api/chat", &[ALICE], &heavy));
+        }
+        statuses
+    };
     thread::scope(|scope| {
-        let attacks: Vec<_> = (0..50)
-            .map(|_| scope.spawn(|| server.post("/api/chat", &[ALICE], &heavy).status))
-            .collect();
-        // Somebody who behaves is served meanwhile.
+        let attacks: Vec<_> = (0..50).map(|_| scope.spawn(attack)).collect();
+        // Somebody who behaves is served while it goes on.
         for number in 0..20 {
             let chat = format!("b{number}");
             let body = message(&chat, "u1", "What is the weather in Tokyo?").to_string();
             assert_eq!(server.post("/api/chat", &[BOB], &body).status, 200);
         }
+        is_over.store(true, Ordering::Relaxed);
         for attack in attacks {
-            let status = attack.join().unwrap();
-            assert!(matches!(status, 400 | 429), "{status}");
+            let statuses = attack.join().unwrap();
+            let is_refused = |status: &u16| matches!(status, 400 | 429);
+            assert!(statuses.iter().all(is_refused), "{statuses:?}");
         }
     });
     let peak = server.peak_memory();

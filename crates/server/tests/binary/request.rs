@@ -31,6 +31,18 @@ impl Server {
         self.send("POST", path, &[&json, headers].concat(), body)
     }
 
+    /// The same for a client that sends on while it is refused, with many others: the status, unless it was cut
+    /// off.
+    pub(crate) fn try_post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Option<u16> {
+        let json = [("content-type", "application/json")];
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let request = text("POST", path, &[&json, headers].concat(), body);
+        let _ = stream.write_all(request.as_bytes());
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).ok()?;
+        std::str::from_utf8(&start[9..]).unwrap().parse().ok()
+    }
+
     pub(crate) fn send(
         &self,
         method: &str,
@@ -58,6 +70,18 @@ pub(crate) fn send(
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).expect("an answer");
     Answer::parse(&bytes)
+}
+
+/// The status of a response of which nothing more is read.
+pub(crate) fn try_head(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> u16 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
+    stream
+        .write_all(text("GET", path, headers, "").as_bytes())
+        .unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).expect("an answer");
+    std::str::from_utf8(&start[9..]).unwrap().parse().unwrap()
 }
 
 /// A request as it is on the wire.

@@ -77,6 +77,8 @@ pub async fn a_list_shows_how_each_chat_is(stores: Stores) {
     assert_eq!((row.status, row.open_gates), (Status::Failed, 0));
     let waiting = journal.open_approvals(std::slice::from_ref(&chat)).await;
     assert_eq!(waiting, Ok(Vec::new()));
+    let ids = journal.approval_ids(&"ann".into(), None, 9).await;
+    assert_eq!(ids.map(|page| page.ids), Ok(Vec::new()));
 
     append(
         journal,
@@ -92,6 +94,37 @@ pub async fn a_list_shows_how_each_chat_is(stores: Stores) {
     stopped["end"] = "stopped".into();
     append(journal, &chat, 4, entry(9, "ann", json!([stopped]))).await;
     assert_eq!(shown().await.status, Status::Stopped);
+}
+
+/// The ids of approvals are the owner's alone, and come oldest first, page by page; calls of pages are not
+/// among them.
+pub async fn ids_of_approvals_are_read_page_by_page(stores: Stores) {
+    let journal = &*stores.journal;
+    for (chat, owner) in [("a", "ann"), ("b", "bob"), ("c", "ann")] {
+        let chat = ChatId::from(chat);
+        open_chat(journal, &chat, owner).await;
+        let ask = |name: &str| gate_opened("t", &gate(&format!("{chat}-{name}"), "x", None));
+        let page = json!({
+            "id": format!("{chat}-page"), "call": "x", "kind": {"kind": "client-call"},
+        });
+        let page = json!({"event": "gate-opened", "turn": "t", "gate": page});
+        let events = json!([called("t", &format!("{chat}-x")), ask("1"), page, ask("2")]);
+        append(journal, &chat, 1, entry(5, owner, events)).await;
+    }
+    let (mut read, mut after) = (Vec::new(), None);
+    loop {
+        let page = journal.approval_ids(&"ann".into(), after, 3).await;
+        let page = page.expect("the store works");
+        assert!(page.ids.len() <= 3);
+        read.extend(page.ids);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let ids = ["a-1", "a-2", "c-1", "c-2"];
+    let expected = ids.map(|id| (ChatId::from(&id[..1]), id.into()));
+    assert_eq!(read, expected);
 }
 
 /// A list is its owner's alone, and comes newest first, page by page.

@@ -59,6 +59,7 @@ macro_rules! conformance {
             chat::an_owner_stays_the_owner
             chat::what_was_never_stored_is_not_found
             chat_list::a_list_shows_how_each_chat_is
+            chat_list::ids_of_approvals_are_read_page_by_page
             chat_list::a_list_is_read_page_by_page_newest_first
             chat_list::an_owner_renames_and_archives_a_chat
             chat_list::a_chat_that_is_deleted_for_good_stays_deleted

@@ -1,13 +1,15 @@
 //! The list of chats, in memory.
 
+use std::ops::Bound;
+
 use turn::{At, ChatId, GateId, Principal};
 
 use super::{Chat, MemoryJournal, State, lock};
 use crate::change_feed::ChangeFeed;
 use crate::chat_list::{
-    ChatList, ChatPage, ChatQuery, LabelChange, ListedChat, TitleChange, status,
+    ApprovalIdPage, ChatList, ChatPage, ChatQuery, LabelChange, ListedChat, TitleChange, status,
 };
-use crate::journal::Reply;
+use crate::journal::{GatePlace, Reply};
 
 impl State {
     fn listed(&self, id: &ChatId, chat: &Chat) -> ListedChat {
@@ -104,6 +106,28 @@ impl ChatList for MemoryJournal {
             });
             let open = open.map(|record| (record.chat.clone(), record.gate.id.clone()));
             Ok(open.collect())
+        })
+    }
+
+    fn approval_ids<'a>(
+        &'a self,
+        owner: &'a Principal,
+        after: Option<GatePlace>,
+        limit: usize,
+    ) -> Reply<'a, ApprovalIdPage> {
+        Box::pin(async move {
+            let state = lock(&self.state);
+            let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+            let open = state.open.get(owner).into_iter();
+            let open = open.flat_map(|open| open.range((start, Bound::Unbounded)));
+            let rows = open.filter_map(|(place, id)| {
+                let record = &state.gates.get(id)?.record;
+                let is_asked = record.gate.is_question();
+                let ids = || (record.chat.clone(), record.gate.id.clone());
+                Some((*place, is_asked.then(ids)))
+            });
+            let rows = rows.take(limit.saturating_add(1)).collect();
+            Ok(ApprovalIdPage::of(rows, limit))
         })
     }
 

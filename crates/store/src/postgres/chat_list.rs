@@ -8,11 +8,14 @@ use turn::{ChatId, Event, GateId, Principal, title};
 use super::flush::{ALL, CHANNEL};
 use super::read::{all, column, text};
 use super::session::{Parameters, Session};
-use crate::chat_list::{ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange};
+use crate::chat_list::{
+    ApprovalIdPage, ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange,
+};
 use crate::chat_list::{ended, questions, status};
 use crate::error::StoreError;
+use crate::journal::GatePlace;
 use crate::json::decode;
-use crate::number::{from_at, to_at};
+use crate::number::{from_at, from_seq, to_at, to_count};
 
 const LIST: &str = "SELECT chat.id, chat.owner, coalesce(label.title, chat.title),
       coalesce(label.archived, false), chat.opened, chat.updated,
@@ -103,6 +106,34 @@ pub(super) async fn open_approvals(
     })
     .await?;
     Ok(questions(gates))
+}
+
+/// The approvals that wait in the chats of an owner, by their ids.
+pub(super) async fn approval_ids(
+    session: &Session,
+    owner: &Principal,
+    after: Option<GatePlace>,
+    limit: usize,
+) -> Result<ApprovalIdPage, StoreError> {
+    let sql = "SELECT chat, gate, asked, position FROM gate
+               WHERE owner = $1 AND decision IS NULL
+                 AND asked >= $2 AND (asked, position) > ($2, $3)
+               ORDER BY asked, position LIMIT $4";
+    let after = after.unwrap_or(GatePlace::START);
+    let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let (asked, position) = (from_at(after.asked), from_seq(after.position));
+    let parameters: Parameters<'_> = &[&owner.as_str(), &asked, &position, &rows];
+    let rows = all(session, sql, parameters, |row| {
+        let place = GatePlace {
+            asked: to_at(column(row, 2)?),
+            position: to_count(column(row, 3)?),
+        };
+        let gate: Gate = decode("a gate", text(row, 1)?)?;
+        let is_asked = gate.is_question();
+        Ok((place, is_asked.then_some((text(row, 0)?.into(), gate.id))))
+    })
+    .await?;
+    Ok(ApprovalIdPage::of(rows, limit))
 }
 
 /// Changes the label of a chat. Done twice, it is done once.

@@ -122,12 +122,7 @@ pub(super) async fn open_gates(
                WHERE gate.owner = $1 AND gate.decision IS NULL
                  AND gate.asked >= $2 AND (gate.asked, gate.position) > ($2, $3)
                ORDER BY gate.asked, gate.position LIMIT $4";
-    // Positions start at 1.
-    let start = GatePlace {
-        asked: At(0),
-        position: 0,
-    };
-    let after = after.unwrap_or(start);
+    let after = after.unwrap_or(GatePlace::START);
     let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let (asked, position) = (from_at(after.asked), from_seq(after.position));
     let parameters: Parameters<'_> = &[&owner.as_str(), &asked, &position, &rows];

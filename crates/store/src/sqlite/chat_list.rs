@@ -9,11 +9,14 @@ use super::append::delete;
 use super::read::{all, owner, text};
 use super::write_connection::WriteConnection;
 use super::writer::{Notification, Written};
-use crate::chat_list::{ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange};
+use crate::chat_list::{
+    ApprovalIdPage, ChatPage, ChatPlace, ChatQuery, LabelChange, ListedChat, TitleChange,
+};
 use crate::chat_list::{ended, questions, status};
 use crate::error::StoreError;
+use crate::journal::GatePlace;
 use crate::json::{decode, encode};
-use crate::number::{from_at, to_at};
+use crate::number::{from_at, from_seq, to_at, to_count};
 
 /// The columns of a listed chat.
 const COLUMNS: &str = "chat.id, chat.owner, coalesce(label.title, chat.title),
@@ -97,6 +100,34 @@ pub(super) fn open_approvals(
         Ok((text(row, 0)?.into(), gate))
     })?;
     Ok(questions(gates))
+}
+
+const APPROVAL_IDS: &str = "SELECT chat, gate, asked, position FROM gate
+    WHERE owner = ?1 AND decision IS NULL
+      AND asked >= ?2 AND (asked, position) > (?2, ?3)
+    ORDER BY asked, position LIMIT ?4";
+
+/// The approvals that wait in the chats of an owner, by their ids.
+pub(super) fn approval_ids(
+    connection: &Connection,
+    owner: &Principal,
+    after: Option<GatePlace>,
+    limit: usize,
+) -> Result<ApprovalIdPage, StoreError> {
+    let after = after.unwrap_or(GatePlace::START);
+    let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let (asked, position) = (from_at(after.asked), from_seq(after.position));
+    let parameters = params![owner.as_str(), asked, position, rows];
+    let rows = all(connection, APPROVAL_IDS, parameters, |row| {
+        let place = GatePlace {
+            asked: to_at(row.get(2)?),
+            position: to_count(row.get(3)?),
+        };
+        let gate: Gate = decode("a gate", &text(row, 1)?)?;
+        let is_asked = gate.is_question();
+        Ok((place, is_asked.then_some((text(row, 0)?.into(), gate.id))))
+    })?;
+    Ok(ApprovalIdPage::of(rows, limit))
 }
 
 /// Changes the label of a chat.

@@ -15,9 +15,10 @@ use crate::error::StoreError;
 /// share. Both live as long as a connection does.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// The files of a database, as they were opened.
+/// The files of a database, as they were opened. A connection of somebody else's to the same file looks
+/// after it with them: before it writes, and after, before it says that it has.
 #[derive(Debug, Clone)]
-pub(super) struct Files {
+pub struct Files {
     database: File,
     beside: [File; 2],
 }
@@ -38,7 +39,7 @@ struct Identity {
 
 impl Files {
     /// The files of a connection that has just been opened.
-    pub(super) fn of(connection: &Connection, path: &Path) -> Result<Self, StoreError> {
+    pub fn of(connection: &Connection, path: &Path) -> Result<Self, StoreError> {
         let beside = BESIDE.map(|ending| {
             let mut path = path.as_os_str().to_owned();
             path.push(ending);
@@ -58,7 +59,7 @@ impl Files {
     }
 
     /// Fails if one of the files is not where it was opened, or another one is.
-    pub(super) fn check(&mut self) -> Result<(), StoreError> {
+    pub fn check(&mut self) -> Result<(), StoreError> {
         let mut is_there = self.database.is_there();
         for file in &mut self.beside {
             is_there &= file.is_there();

@@ -100,12 +100,7 @@ pub(super) fn open_gates(
     after: Option<GatePlace>,
     limit: usize,
 ) -> Result<GatePage, StoreError> {
-    // Positions start at 1.
-    let start = GatePlace {
-        asked: At(0),
-        position: 0,
-    };
-    let after = after.unwrap_or(start);
+    let after = after.unwrap_or(GatePlace::START);
     let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let (asked, position) = (from_at(after.asked), from_seq(after.position));
     let parameters = params![owner.as_str(), asked, position, rows];

@@ -12,6 +12,7 @@ import { subscribeToChanges } from '../server/changes.ts';
 import { subscribeToEvents } from '../server/events.ts';
 import { InfoContext, unknownInfo } from '../server/info.ts';
 import { Announcer } from './announcer.tsx';
+import { Boundary } from './Boundary.tsx';
 import { KeyDialog } from './KeyDialog.tsx';
 import { Masthead } from './Masthead.tsx';
 import { Panel, type PanelName, WIDE } from './Panel.tsx';
@@ -106,14 +107,19 @@ export function Page() {
               )}
               {panel !== undefined && (
                 <Panel name={panel} onClose={() => onPanel(isWide ? panel : undefined)}>
-                  {panel === 'journal' && (
-                    <Timeline
-                      at={isReplaying ? entry : undefined}
-                      {...(!isReplaying && { onReplay: replay })}
-                    />
-                  )}
-                  {panel === 'inbox' && <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />}
-                  {panel === 'chats' && <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />}
+                  <Boundary
+                    of={`${panel} ${chat.id}`}
+                    instead={() => <p className="empty-note">{words.unshownPanel}</p>}
+                  >
+                    {panel === 'journal' && (
+                      <Timeline
+                        at={isReplaying ? entry : undefined}
+                        {...(!isReplaying && { onReplay: replay })}
+                      />
+                    )}
+                    {panel === 'inbox' && <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />}
+                    {panel === 'chats' && <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />}
+                  </Boundary>
                 </Panel>
               )}
             </div>

@@ -1,3 +1,4 @@
+import { ConsentButton } from '@adk-stream/client/react/parts';
 import type { FileUIPart } from 'ai';
 import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
 import {
@@ -108,7 +109,10 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
       className="composer"
       onSubmit={event => {
         event.preventDefault();
-        send();
+        // With a question open, sending is a no to it, which has a button of its own.
+        if (!denies) {
+          send();
+        }
       }}
       onDragOver={event => {
         event.preventDefault();
@@ -165,9 +169,17 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
           {microphone}
           {!isBusy &&
             (denies ? (
-              <button type="submit" className="button danger">
+              // It takes the place of the button that sends, maybe under a finger: a press on it counts as
+              // one on a card does.
+              <ConsentButton
+                className="button danger"
+                isReady
+                shown="composer"
+                onConsent={send}
+                onTooSoon={() => setIsWarned(false)}
+              >
                 {words.composer.denyAndSend}
-              </button>
+              </ConsentButton>
             ) : (
               <button
                 type="submit"

@@ -1,13 +1,14 @@
 import { Download, History, NotebookPen } from 'lucide-react';
 import { memo, useContext, useEffect, useMemo, useRef, useState } from 'react';
-import { Raw } from '../app/Raw.tsx';
+import { Boundary } from '../app/Boundary.tsx';
+import { RawJson } from '../app/Raw.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
 import { InfoContext } from '../server/info.ts';
 import { escaped } from '../tools/spoofing.ts';
 import type { Entry, Gate } from './entry.ts';
 import { JournalContext, useJournal } from './journal.ts';
-import { type Line, lines } from './timelineLines.ts';
+import { type Known, lines } from './timelineLines.ts';
 
 interface Props {
   /** The entry that a replay has come to. */
@@ -23,14 +24,11 @@ export function Timeline({ at, onReplay }: Props) {
   const { entries, calls, questions } = useJournal();
   const end = useRef<HTMLDivElement>(null);
 
-  const rows = useMemo(() => {
+  const known = useMemo(() => {
     const all = [...questions.values()].flat();
     const gates = new Map<string, Gate>(all.map(({ gate }) => [gate.id, gate]));
-    return entries.map(entry => ({
-      entry,
-      lines: lines(entry, { calls, gates, agent, words: words.journal, fields: words.fields }),
-    }));
-  }, [entries, calls, questions, agent, words]);
+    return { calls, gates, agent, words: words.journal, fields: words.fields };
+  }, [calls, questions, agent, words]);
 
   const last = entries.at(-1)?.seq;
   useEffect(() => {
@@ -68,13 +66,15 @@ export function Timeline({ at, onReplay }: Props) {
         </div>
       </div>
       <ol className="timeline" aria-label={words.journal.title}>
-        {rows.map(({ entry, lines }) => (
-          <EntryView
-            key={entry.seq}
-            entry={entry}
-            lines={lines}
-            place={at === undefined ? 'past' : placeOf(entry.seq, at)}
-          />
+        {entries.map(entry => (
+          // One that can't be drawn takes no other with it.
+          <Boundary key={entry.seq} of={entry} instead={() => <li>{words.unshown}</li>}>
+            <EntryView
+              entry={entry}
+              known={known}
+              place={at === undefined ? 'past' : placeOf(entry.seq, at)}
+            />
+          </Boundary>
         ))}
       </ol>
       <div ref={end} />
@@ -90,11 +90,11 @@ function placeOf(seq: number, at: number): Place {
 
 interface EntryProps {
   entry: Entry;
-  lines: Line[];
+  known: Known;
   place: Place;
 }
 
-const EntryView = memo(function EntryView({ entry, lines, place }: EntryProps) {
+const EntryView = memo(function EntryView({ entry, known, place }: EntryProps) {
   const words = useWords();
   const language = useContext(LanguageContext);
   const row = useRef<HTMLLIElement>(null);
@@ -114,7 +114,7 @@ const EntryView = memo(function EntryView({ entry, lines, place }: EntryProps) {
         <span aria-hidden="true">{entry.seq}</span>
       </div>
       <div className="min-w-0">
-        {lines.map((line, index) => (
+        {lines(entry, known).map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: what is in the journal stays as it is
           <div key={index} className={`line ${line.kind}`}>
             <p>
@@ -128,7 +128,7 @@ const EntryView = memo(function EntryView({ entry, lines, place }: EntryProps) {
         ))}
         <details onToggle={event => setIsOpen(event.currentTarget.open)}>
           <summary title={words.journal.raw}>JSON</summary>
-          {isOpen && <Raw>{JSON.stringify(entry.events, null, 2)}</Raw>}
+          {isOpen && <RawJson value={entry.events} />}
         </details>
       </div>
     </li>

@@ -25,7 +25,8 @@ export interface Line {
   detail?: string | undefined;
 }
 
-interface Known {
+/** What the lines of an entry are made with. */
+export interface Known {
   calls: ReadonlyMap<string, Call>;
   gates: ReadonlyMap<string, Gate>;
   agent: string;

@@ -57,6 +57,8 @@ export const en = {
   stopped: 'Stopped.',
   silent: 'The agent said nothing.',
   unshown: 'A part of this conversation can’t be shown.',
+  unshownPanel: 'This can’t be shown.',
+  unshownPage: 'The page can’t be shown. Load it again.',
   waits: 'This turn waits. No window is open on it.',
   transcript: 'Transcript',
   file: 'File',

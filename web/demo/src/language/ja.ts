@@ -46,6 +46,8 @@ export const ja: Words = {
   stopped: '停止しました。',
   silent: 'エージェントは何も言いませんでした。',
   unshown: 'この会話の一部を表示できません。',
+  unshownPanel: '表示できません。',
+  unshownPage: 'ページを表示できません。再読み込みしてください。',
   waits: 'このターンは待機中です。窓は開いていません。',
   transcript: '聞き取り',
   file: 'ファイル',

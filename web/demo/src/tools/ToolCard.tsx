@@ -14,7 +14,7 @@ import {
   Wrench,
 } from 'lucide-react';
 import { memo, useContext } from 'react';
-import { Raw } from '../app/Raw.tsx';
+import { RawJson } from '../app/Raw.tsx';
 import { MESSAGE_FIELD } from '../chat/messageField.ts';
 import { nameOf } from '../journal/entry.ts';
 import type { Question } from '../journal/journal.ts';
@@ -207,7 +207,7 @@ function Field({ name, value }: { name: string; value: unknown }) {
   return (
     <figure className="mt-2">
       <figcaption className="text-xs text-soft">{name}</figcaption>
-      <Raw>{JSON.stringify(value, null, 2)}</Raw>
+      <RawJson value={value} />
     </figure>
   );
 }
