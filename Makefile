@@ -64,7 +64,7 @@ PROGRAMS := --workspace --bin adk-stream --bin gemini-emulator --bin specimens -
 NODE_MODULES := web/node_modules/.stamp
 PAGE := web/demo/dist/index.html
 # The pages in examples/ share one installation, which web/examples/package.json lists.
-EXAMPLE_PAGES := react vue assistant-ui nextjs sveltekit
+EXAMPLE_PAGES := react vue assistant-ui nextjs sveltekit copilotkit
 EXAMPLE_PACKAGES := $(EXAMPLE_PAGES:%=examples/%/node_modules)
 ADK_TYPESCRIPT := examples/adk-typescript/node_modules/.stamp
 MASTRA := web/torture/mastra/node_modules/.stamp
@@ -205,6 +205,7 @@ test-page: built-for-web $(EXAMPLE_PACKAGES) ## the page and the pages in exampl
 	$(call say,Tests of the page)
 	cd examples/react && npm run build
 	cd examples/assistant-ui && npm run build
+	cd examples/copilotkit && npm run build
 	cd web && CHROMIUM="$$(command -v $(or $(CHROMIUM),chromium))" npm test -w demo
 
 .PHONY: test-conformance

@@ -1,3 +1,4 @@
+import { ConsentButton } from '@adk-stream/client/react/parts';
 import {
   ActionBarPrimitive,
   ComposerPrimitive,
@@ -55,18 +56,20 @@ function ToolCall(call: ToolCallMessagePartProps) {
   const { toolName, args, approval, result, isError, status, respondToApproval } = call;
   if (approval !== undefined && approval.approved === undefined && result === undefined) {
     return (
-      <fieldset>
-        <legend>{approval.prompt}</legend>
-        <pre>{JSON.stringify(args, null, 2)}</pre>
-        {[true, false].map(approved => (
-          <button
-            key={String(approved)}
-            type="button"
-            onClick={() => void respondToApproval({ approved })}
-          >
-            {approved ? 'Approve' : 'Deny'}
-          </button>
-        ))}
+      <fieldset data-consent="card">
+        <legend data-consent="shown">{approval.prompt}</legend>
+        <pre data-consent="shown">{JSON.stringify(args, null, 2)}</pre>
+        <ConsentButton
+          isReady
+          shown={approval.id}
+          onConsent={() => void respondToApproval({ approved: true })}
+          onTooSoon={() => undefined}
+        >
+          Approve
+        </ConsentButton>
+        <button type="button" onClick={() => void respondToApproval({ approved: false })}>
+          Deny
+        </button>
       </fieldset>
     );
   }

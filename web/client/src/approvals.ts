@@ -15,6 +15,7 @@ import {
 } from './approval.ts';
 import { isRecord } from './chunk.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import { type ServerEvent, type ServerEvents, serverEvents } from './server-events.ts';
 import { type Readable, Store } from './store.ts';
 
 /** `isOurs` is whether it was decided as we answered; if not, somebody else was first. */
@@ -32,7 +33,9 @@ export type ApprovalsOptions = {
   /** Where approvals are served, `/api/approvals` if nothing is said. */
   api?: string;
   headers?: Resolvable<HeadersLike>;
-  /** How often the list is read while somebody looks at it: every 5 seconds; 0 is never. */
+  /** What says that the list changed: a stream of its own, `events` beside `api`, if nothing is given. */
+  events?: Pick<ServerEvents, 'subscribe'>;
+  /** Reads the list every so often in place of a stream of its own, where none gets through; 0 is never. */
   pollMs?: number;
   fetch?: typeof globalThis.fetch;
 };
@@ -57,13 +60,20 @@ const MAX_DIGESTS = 1_000;
 
 /** Reads while it has subscribers, when they come back to the page, and after every answer. */
 export function approvals(options: ApprovalsOptions = {}): Approvals {
-  const { api = '/api/approvals', pollMs = 5_000 } = options;
+  const { api = '/api/approvals', pollMs = 0, headers, fetch } = options;
+  const own = {
+    api: api.replace(/[^/]*$/, 'events'),
+    ...(headers !== undefined && { headers }),
+    ...(fetch !== undefined && { fetch }),
+  };
+  const events = options.events ?? (options.pollMs === undefined ? serverEvents(own) : undefined);
   const store = new Store<ApprovalsState>({ approvals: [], isLoaded: false, error: undefined });
   const answered = new Set<string>();
   const digests = new Map<string, string>();
   let subscribers = 0;
   let reads = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let leaveEvents = (): void => undefined;
 
   const request = async (path: string, init: RequestInit = {}): Promise<Served> => {
     const { headers, fetch = globalThis.fetch } = options;
@@ -109,6 +119,12 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
         void (isHidden() ? undefined : refresh());
         poll();
       }, pollMs);
+    }
+  };
+
+  const onEvent = ({ type }: ServerEvent): void => {
+    if (type !== 'chat') {
+      void refresh();
     }
   };
 
@@ -171,6 +187,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
       if (++subscribers === 1) {
         globalThis.addEventListener?.('focus', onReturn);
         globalThis.document?.addEventListener('visibilitychange', onReturn);
+        leaveEvents = events?.subscribe(onEvent) ?? leaveEvents;
         void refresh();
         poll();
       }
@@ -179,6 +196,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
         unsubscribe();
         if (isIn && --subscribers === 0) {
           clearTimeout(timer);
+          leaveEvents();
           globalThis.removeEventListener?.('focus', onReturn);
           globalThis.document?.removeEventListener('visibilitychange', onReturn);
         }

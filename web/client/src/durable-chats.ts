@@ -44,7 +44,8 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
   };
   const chatApi = new ChatApi({ api, ...asked });
   const stored = storedChats<UI_MESSAGE>({ api, ...asked });
-  const open = approvals({ api: `${base}/approvals`, pollMs: 0, ...asked });
+  const events = serverEvents({ api: `${base}/events`, ...asked });
+  const open = approvals({ api: `${base}/approvals`, events, ...asked });
   const { seqOf, prepareReconnectToStreamRequest } = stored;
   const transport =
     options.transport?.({ seqOf, prepareReconnectToStreamRequest }) ??
@@ -58,7 +59,7 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
   return {
     ...stored,
     transport,
-    events: serverEvents({ api: `${base}/events`, ...asked }),
+    events,
     approvals: open,
     stop: chatId => chatApi.stop(chatId),
     hasChanged: (chatId, signal) => chatApi.hasChanged(chatId, seqOf(chatId) ?? 0, signal),

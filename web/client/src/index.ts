@@ -57,6 +57,7 @@ export {
   type ServerEvent,
   type ServerEvents,
   type ServerEventsOptions,
+  type ServerState,
   serverEvents,
 } from './server-events.ts';
 export type { Speech } from './speech.ts';

@@ -2,6 +2,7 @@
 import { Backoff, pause } from './backoff.ts';
 import { isRecord, text } from './chunk.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import { type Readable, Store } from './store.ts';
 
 /** A chat as the list of chats has it. */
 export type ChatRow = {
@@ -35,12 +36,25 @@ export type ServerEventsOptions = {
   retryMs?: number;
 };
 
+/** Whether the server answers, as far as the stream knows: `looking` before its first answer. */
+export type ServerState = 'looking' | 'up' | 'away';
+
 export type ServerEvents = {
+  /** Whether the server answers; looked at while somebody listens. */
+  readonly state: Readable<ServerState>;
   /** Calls the listener with every event, until the returned function is called. */
   subscribe: (listener: (event: ServerEvent) => void) => () => void;
   /** Begins again: for a page whose headers name somebody else now. */
   restart: () => void;
+  /** Opens the stream again at once: something failed that the network may be to blame for. */
+  check: () => void;
 };
+
+/** The server sends something every 15 seconds: a stream that is silent for longer is a lost one. */
+const SILENCE_MS = 40_000;
+
+/** While a server is away, it is looked for at least this often. */
+const MAX_RETRY_MS = 5_000;
 
 /**
  * Follows while somebody listens and the page is seen: a browser has few connections for a server. Who
@@ -50,7 +64,10 @@ export type ServerEvents = {
 export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
   const { api = '/api/events', retryMs = 1_000 } = options;
   const listeners = new Set<{ listener: (event: ServerEvent) => void }>();
+  const state = new Store<ServerState>('looking');
   let open: AbortController | undefined;
+  /** Ends the request, or the pause before the next one. */
+  let attempt: AbortController | undefined;
   let lastId: string | undefined;
   let isRefused = false;
 
@@ -73,6 +90,7 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
       signal,
     });
     isRefused = response.status >= 400 && response.status < 500 && response.status !== 429;
+    state.set(response.status < 500 ? 'up' : 'away');
     if (!response.ok || response.body === null) {
       return;
     }
@@ -80,7 +98,8 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
     const decoder = new TextDecoder();
     const reader = response.body.getReader();
     for (let unread = ''; ; ) {
-      const { done, value } = await reader.read();
+      const silence = setTimeout(() => void reader.cancel().catch(() => undefined), SILENCE_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done || signal.aborted) {
         return;
       }
@@ -91,10 +110,21 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    const backoff = new Backoff({ minDelayMs: retryMs, attempts: Number.POSITIVE_INFINITY });
+    const backoff = new Backoff({
+      minDelayMs: retryMs,
+      maxDelayMs: Math.max(retryMs, MAX_RETRY_MS),
+      attempts: Number.POSITIVE_INFINITY,
+    });
     while (!signal.aborted && !isRefused) {
-      await read(signal, () => backoff.reset()).catch(() => undefined);
-      await pause(isRefused ? 0 : (backoff.next() ?? retryMs), signal).catch(() => undefined);
+      const own = new AbortController();
+      attempt = own;
+      const both = AbortSignal.any([signal, own.signal]);
+      await read(both, () => backoff.reset()).catch(() => undefined);
+      // Who looks again at once will see.
+      if (!isRefused && !both.aborted) {
+        state.set('away');
+        await pause(backoff.next() ?? retryMs, both).catch(() => undefined);
+      }
     }
   };
 
@@ -109,19 +139,26 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
     open = undefined;
   };
   const onVisibility = (): void => (isHidden() ? stop() : start());
+  const check = (): void => attempt?.abort();
 
   return {
+    state,
+    check,
     subscribe: listener => {
       // Wrapped, so that a listener that subscribes twice is called twice and leaves twice.
       const entry = { listener };
       listeners.add(entry);
       if (listeners.size === 1) {
         globalThis.document?.addEventListener('visibilitychange', onVisibility);
+        globalThis.addEventListener?.('online', check);
+        globalThis.addEventListener?.('offline', check);
         start();
       }
       return () => {
         if (listeners.delete(entry) && listeners.size === 0) {
           globalThis.document?.removeEventListener('visibilitychange', onVisibility);
+          globalThis.removeEventListener?.('online', check);
+          globalThis.removeEventListener?.('offline', check);
           stop();
           // What nobody listened to is not made up for: who comes next reads everything.
           lastId = undefined;

@@ -23,7 +23,7 @@ const files = () =>
   readdirSync(built, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'));
 
 const imports = (file: string) =>
-  [...readFileSync(join(built, file), 'utf8').matchAll(/from '([^']+)'/g)].map(
+  [...readFileSync(join(built, file), 'utf8').matchAll(/from ['"]([^'"]+)['"]/g)].map(
     ([, name = '']) => name,
   );
 
@@ -47,6 +47,7 @@ test('needs nothing but its peers, and each framework for its own entry alone', 
     '.: ai',
     'react: @ai-sdk/react',
     'react: react',
+    'react: react/jsx-runtime',
     'svelte: @ai-sdk/svelte',
     'svelte: svelte',
     'svelte: svelte/reactivity',

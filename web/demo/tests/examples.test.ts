@@ -81,6 +81,38 @@ test.each(['vue', 'sveltekit', 'nextjs'])('%s', async name => {
   await expectWhole(await start(name), 'output-available', 'output-denied');
 });
 
+test('copilotkit', async () => {
+  const { page, url } = await start('copilotkit');
+  await say(page, 'Send $20 to Sam');
+  const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
+  await question.getByText('"recipient": "Sam"').waitFor();
+  await page.reload();
+  await question.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText(/process_payment: done/).waitFor();
+  const { payments } = await (await fetch(`${url}/api/wallet`)).json();
+  expect(payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
+
+  await say(page, 'Play track 2');
+  await page.getByText(/change_bgm: done.*"track":2/).waitFor();
+
+  await say(page, 'Send $30 to Ann');
+  await page
+    .getByRole('group', { name: 'Send 30 USD to Ann?' })
+    .getByRole('button', { name: 'Deny' })
+    .click();
+  await page.getByRole('group').waitFor({ state: 'detached' });
+  await expect
+    .poll(async () => (await (await fetch(`${url}/api/approvals`)).json()).approvals)
+    .toEqual([]);
+
+  // What the page shows is what the server has.
+  await page.getByRole('button', { name: 'Send', exact: true, disabled: false }).waitFor();
+  const text = await page.getByRole('article').allInnerTexts();
+  await page.reload();
+  await expect.poll(() => page.getByRole('article').allInnerTexts()).toEqual(text);
+  await expectNoAlert(page);
+});
+
 test('assistant-ui', async () => {
   await expectWhole(await start('assistant-ui'), 'done', 'denied');
 });

@@ -1,11 +1,11 @@
 /** How values are read, shown and edited: no browser is needed to say. */
 import { readExactJson } from '@adk-stream/client';
 import { describe, expect, test } from 'vitest';
+import { exactOf, pretty, sizeOf } from '../../client/src/react/exact-value.ts';
+import { editedInput } from '../../client/src/react/input-editing.ts';
 import { en } from '../src/language/en.ts';
 import { ja } from '../src/language/ja.ts';
 import { ExactNumber, parseExactly } from '../src/server/exactNumber.ts';
-import { editedInput } from '../src/tools/editing.ts';
-import { exactOf, pretty, sizeOf } from '../src/tools/exactValue.ts';
 import { intent, money } from '../src/tools/intent.ts';
 import { shown } from '../src/tools/output.ts';
 import { bounded, escaped, piecesOf } from '../src/tools/spoofing.ts';

@@ -15,8 +15,8 @@ export type UseApprovals = ApprovalsState & {
     approvalId: string,
     answer?: Pick<ApprovalAnswer, 'reason' | 'digest'>,
   ) => Promise<Answered>;
-  /** Answers a question that asks for data, or declines to. */
-  answer: (approvalId: string, answer: QuestionAnswer) => Promise<Answered>;
+  /** Answers a question that asks for data, or declines to; or any other, as `approve` and `deny` do. */
+  answer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
   /** Reads one approval, open or decided. */
   read: (approvalId: string) => Promise<ApprovalRecord | undefined>;
   refresh: () => Promise<void>;
@@ -24,7 +24,7 @@ export type UseApprovals = ApprovalsState & {
 
 /** What waits for the person in front of the page, in whichever chat. */
 export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
-  const { api, pollMs } = options;
+  const { api, pollMs, events } = options;
   // Headers and fetch may be other functions with every render: that is no reason to begin again.
   const latest = useRef(options);
   latest.current = options;
@@ -33,13 +33,14 @@ export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
       approvals({
         ...(api === undefined ? {} : { api }),
         ...(pollMs === undefined ? {} : { pollMs }),
+        ...(events === undefined ? {} : { events }),
         headers: async () => {
           const { headers } = latest.current;
           return (await (typeof headers === 'function' ? headers() : headers)) ?? {};
         },
         fetch: (input, init) => (latest.current.fetch ?? globalThis.fetch)(input, init),
       }),
-    [api, pollMs],
+    [api, pollMs, events],
   );
   const state = useSyncExternalStore(store.subscribe, store.get, store.get);
   return useMemo(

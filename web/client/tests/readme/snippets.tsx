@@ -70,7 +70,7 @@ export function pageTools() {
 }
 
 export function Inbox({ headers }: { headers: () => Record<string, string> }) {
-  const { approvals, approve, deny } = useApprovals({ headers, pollMs: 5_000 });
+  const { approvals, approve, deny } = useApprovals({ headers });
 
   return approvals.map(({ approvalId, toolName, input, question }) => (
     <fieldset key={approvalId}>

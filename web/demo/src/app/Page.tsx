@@ -9,8 +9,9 @@ import { Timeline } from '../journal/Timeline.tsx';
 import { dictionary, LanguageContext, language } from '../language/language.ts';
 import { fetchWithKey, type Info, readInfo } from '../server/api.ts';
 import { subscribeToChanges } from '../server/changes.ts';
-import { subscribeToEvents } from '../server/events.ts';
 import { InfoContext, unknownInfo } from '../server/info.ts';
+import { chats } from '../server/transport.ts';
+import { CardParts } from '../tools/CardParts.tsx';
 import { Announcer } from './announcer.tsx';
 import { Boundary } from './Boundary.tsx';
 import { KeyDialog } from './KeyDialog.tsx';
@@ -79,53 +80,55 @@ export function Page() {
     <LanguageContext value={spoken}>
       <InfoContext value={info}>
         <JournalContext value={journal}>
-          <div className="page">
-            <Masthead
-              wallet={wallet}
-              waiting={inbox.approvals.length}
-              panel={panel}
-              onPanel={onPanel}
-              onNewChat={() => onOpen(undefined)}
-            >
-              {!isReplaying && (
-                <a className="skip" href={`#${MESSAGE_FIELD}`} onClick={onSkip}>
-                  {words.skip}
-                </a>
-              )}
-            </Masthead>
-            <div className="flex min-h-0 flex-1">
-              {isReplaying ? (
-                <Suspense fallback={<main className="flex-1" aria-busy="true" />}>
-                  <Replay
-                    chatId={chat.id}
-                    onEntry={setEntry}
-                    onLeave={() => setReplayed(undefined)}
-                  />
-                </Suspense>
-              ) : (
-                <Chat key={`${chat.id} ${keys}`} address={chat} onFirstMessage={keep} />
-              )}
-              {panel !== undefined && (
-                <Panel name={panel} onClose={() => onPanel(isWide ? panel : undefined)}>
-                  <Boundary
-                    of={`${panel} ${chat.id}`}
-                    instead={() => <p className="empty-note">{words.unshownPanel}</p>}
-                  >
-                    {panel === 'journal' && (
+          <CardParts>
+            <div className="page">
+              <Masthead
+                wallet={wallet}
+                waiting={inbox.approvals.length}
+                panel={panel}
+                onPanel={onPanel}
+                onNewChat={() => onOpen(undefined)}
+              >
+                {!isReplaying && (
+                  <a className="skip" href={`#${MESSAGE_FIELD}`} onClick={onSkip}>
+                    {words.skip}
+                  </a>
+                )}
+              </Masthead>
+              <div className="flex min-h-0 flex-1">
+                {isReplaying ? (
+                  <Suspense fallback={<main className="flex-1" aria-busy="true" />}>
+                    <Replay
+                      chatId={chat.id}
+                      onEntry={setEntry}
+                      onLeave={() => setReplayed(undefined)}
+                    />
+                  </Suspense>
+                ) : (
+                  <Chat key={`${chat.id} ${keys}`} address={chat} onFirstMessage={keep} />
+                )}
+                {panel !== undefined && (
+                  <Panel name={panel} onClose={() => onPanel(isWide ? panel : undefined)}>
+                    <Boundary
+                      of={`${panel} ${chat.id}`}
+                      instead={() => <p className="empty-note">{words.unshownPanel}</p>}
+                    >
+                      {panel === 'journal' && (
                       <Timeline
                         at={isReplaying ? entry : undefined}
                         {...(!isReplaying && { onReplay: replay })}
                       />
-                    )}
-                    {panel === 'inbox' && <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />}
-                    {panel === 'chats' && <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />}
-                  </Boundary>
-                </Panel>
-              )}
+                      )}
+                      {panel === 'inbox' && <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />}
+                      {panel === 'chats' && <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />}
+                    </Boundary>
+                  </Panel>
+                )}
+              </div>
+              <KeyDialog onKey={() => setKeys(count => count + 1)} />
+              <Announcer />
             </div>
-            <KeyDialog onKey={() => setKeys(count => count + 1)} />
-            <Announcer />
-          </div>
+          </CardParts>
         </JournalContext>
       </InfoContext>
     </LanguageContext>
@@ -153,22 +156,13 @@ function useInfo(keys: number): Info {
 
 /** What waits for this person; looked at again whenever something happens to a chat. */
 function useInbox(journal: Journal, keys: number) {
-  // The server says what changes; the poll is for networks that hold its stream back.
-  const inbox = useApprovals({ fetch: fetchWithKey, pollMs: 60_000 });
+  const inbox = useApprovals({ fetch: fetchWithKey, events: chats.events });
   const { refresh } = inbox;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another inbox
   useEffect(() => {
     void refresh();
     const onChange = () => void refresh();
-    const leave = [
-      journal.subscribe(onChange),
-      subscribeToChanges(onChange),
-      subscribeToEvents(event => {
-        if (event.type !== 'chat') {
-          onChange();
-        }
-      }),
-    ];
+    const leave = [journal.subscribe(onChange), subscribeToChanges(onChange)];
     return () => {
       for (const stop of leave) {
         stop();

@@ -1,21 +1,17 @@
 import { useEffect, useState } from 'react';
 import type { Journal } from '../journal/journal.ts';
 import { readWallet, type Wallet } from '../server/api.ts';
-import { subscribeToChanges } from '../server/changes.ts';
-
-/** A payment that was approved from elsewhere is made soon, and this page reads no journal of it. */
-const SOON_MS = [0, 400, 1_500];
+import { subscribeToEvents } from '../server/events.ts';
 
 /**
- * What the wallet holds, looked at whenever the journal has something new, or something happened to
- * another chat; and again with every key.
+ * What the wallet holds, looked at whenever the journal has something new, or the server says that
+ * something happened to another chat; and again with every key.
  */
 export function useWallet(journal: Journal, keys: number): Wallet | 'none' | undefined {
   const [wallet, setWallet] = useState<Wallet | 'none'>();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another wallet
   useEffect(() => {
-    let timers: number[] = [];
     let hasNone = false;
     const look = () => {
       if (!hasNone) {
@@ -29,14 +25,10 @@ export function useWallet(journal: Journal, keys: number): Wallet | 'none' | und
         );
       }
     };
-    const lookSoon = () => {
-      timers.map(window.clearTimeout);
-      timers = SOON_MS.map(pause => window.setTimeout(look, pause));
-    };
     look();
-    const leave = [journal.subscribe(look), subscribeToChanges(lookSoon)];
+    // Of a payment that is made in another chat, its row in the list of chats is what changes here.
+    const leave = [journal.subscribe(look), subscribeToEvents(look)];
     return () => {
-      timers.map(window.clearTimeout);
       for (const stop of leave) {
         stop();
       }

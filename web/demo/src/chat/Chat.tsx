@@ -13,7 +13,6 @@ import { InfoContext } from '../server/info.ts';
 import { type Problem, problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
 import { chats, transportName, transports } from '../server/transport.ts';
-import { checkServer } from '../server/useServerHealth.ts';
 import { MicrophoneButton } from '../speech/MicrophoneButton.tsx';
 import { isVoicePlaying, mute, playData, stopPlayback, subscribeToVoice } from '../speech/voice.ts';
 import { pageTools } from '../tools/pageTools.ts';
@@ -63,7 +62,8 @@ function StoredChat({
     throttle: DRAW_MS,
     onData: part => playData(part),
     onFinish: () => broadcastChange(id),
-    onError: () => checkServer(),
+    // The light is to say why.
+    onError: () => chats.events.check(),
   });
   const { isLoaded, isMissing, loadError } = chat;
   if (isLoaded) {

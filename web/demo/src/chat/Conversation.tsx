@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
+import type { Answered, ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
 import type { ChatStatus } from 'ai';
 import { useWords } from '../language/language.ts';
 import type { Message } from '../server/api.ts';
@@ -8,10 +8,7 @@ import { MessageView } from './MessageView.tsx';
 interface Props {
   messages: Message[];
   status: ChatStatus;
-  onAnswer: (
-    approvalId: string,
-    answer: ApprovalAnswer | QuestionAnswer,
-  ) => Promise<string | undefined>;
+  onAnswer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
 }
 
 /** Everything that was said and done, oldest first. */

@@ -1,4 +1,9 @@
-import { type ApprovalAnswer, type QuestionAnswer, withoutRepeats } from '@adk-stream/client';
+import {
+  type Answered,
+  type ApprovalAnswer,
+  type QuestionAnswer,
+  withoutRepeats,
+} from '@adk-stream/client';
 import { type FileUIPart, getToolName, isToolUIPart } from 'ai';
 import { Ear, Mic } from 'lucide-react';
 import { memo } from 'react';
@@ -16,10 +21,7 @@ interface Props extends CallContext {
   message: Message;
   /** Whether its turn waits for somebody. */
   isParked: boolean;
-  onAnswer: (
-    approvalId: string,
-    answer: ApprovalAnswer | QuestionAnswer,
-  ) => Promise<string | undefined>;
+  onAnswer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
 }
 
 /** One message: words, thoughts and calls in their order. */

@@ -1,16 +1,17 @@
 import { useConnection } from '@adk-stream/client/react';
+import { ConnectionStatus } from '@adk-stream/client/react/parts';
 import { Toggle } from '@base-ui/react/toggle';
 import { ToggleGroup } from '@base-ui/react/toggle-group';
+import { useSyncExternalStore } from 'react';
 import { useSetting } from '../app/setting.ts';
 import { useWords } from '../language/language.ts';
-import { bidi, type TransportName, transportName } from '../server/transport.ts';
-import { useServerHealth } from '../server/useServerHealth.ts';
+import { bidi, chats, type TransportName, transportName } from '../server/transport.ts';
 
 /** Which way messages go, to be changed at any time, and whether that way is open. */
 export function TransportSwitch() {
   const words = useWords().transport;
   const name = useSetting(transportName);
-  const health = useServerHealth();
+  const health = useSyncExternalStore(chats.events.state.subscribe, chats.events.state.get);
   const socket = useConnection(bidi);
 
   const isSocketShown = name === 'bidi' && health === 'up';
@@ -35,10 +36,7 @@ export function TransportSwitch() {
           {words.bidi}
         </Toggle>
       </ToggleGroup>
-      <span className={`light ${state}`} role="status">
-        <span className="dot" aria-hidden="true" />
-        <span className="max-sm:sr-only">{words[state]}</span>
-      </span>
+      <ConnectionStatus state={state} />
     </div>
   );
 }

@@ -1,6 +1,5 @@
-import type { ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
+import type { Answered, ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
 import { useRef } from 'react';
-import { useWords } from '../language/language.ts';
 import { approvalStore } from '../server/approvals.ts';
 import { broadcastChange } from '../server/changes.ts';
 
@@ -12,21 +11,17 @@ import { broadcastChange } from '../server/changes.ts';
  * was shown, and nothing that was not is ever sent later. The chat is then read on.
  */
 export function useAnswer(chatId: string, follow: () => Promise<void>) {
-  const words = useWords();
-  const latest = useRef({ chatId, follow, words });
-  latest.current = { chatId, follow, words };
+  const latest = useRef({ chatId, follow });
+  latest.current = { chatId, follow };
 
   const answer = useRef(
-    async (
-      approvalId: string,
-      given: ApprovalAnswer | QuestionAnswer,
-    ): Promise<string | undefined> => {
-      const { isOurs, decision } = await approvalStore.answer(approvalId, given);
-      const { chatId, follow, words } = latest.current;
+    async (approvalId: string, given: ApprovalAnswer | QuestionAnswer): Promise<Answered> => {
+      const answered = await approvalStore.answer(approvalId, given);
+      const { chatId, follow } = latest.current;
       broadcastChange(chatId);
       // It is decided, whether the chat can be read on now or later.
       await follow().catch(() => undefined);
-      return isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?');
+      return answered;
     },
   );
   return answer.current;

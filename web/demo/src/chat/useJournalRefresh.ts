@@ -2,7 +2,7 @@ import { useContext, useEffect } from 'react';
 import { JournalContext } from '../journal/journal.ts';
 import { subscribeToChanges } from '../server/changes.ts';
 import { subscribeToEvents } from '../server/events.ts';
-import { checkServer } from '../server/useServerHealth.ts';
+import { chats } from '../server/transport.ts';
 
 /** Reads the journal on whenever something happens to the chat; before it has begun, there is none. */
 export function useJournalRefresh(hasBegun: boolean): void {
@@ -15,7 +15,7 @@ export function useJournalRefresh(hasBegun: boolean): void {
     const read = (chatId = journal.chatId) => {
       if (chatId === journal.chatId) {
         // The light is to say why it could not be read.
-        journal.refresh().catch(() => checkServer());
+        journal.refresh().catch(() => chats.events.check());
       }
     };
     read();

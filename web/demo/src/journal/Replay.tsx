@@ -10,7 +10,7 @@ import { useWords } from '../language/language.ts';
 import { readRecording } from '../server/api.ts';
 import { read } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
-import { ClockContext } from '../tools/useTimeLeft.ts';
+import { ClockContext } from '../tools/clock.ts';
 import { Journal, JournalContext, useJournal } from './journal.ts';
 import { momentsOf } from './moments.ts';
 import { RecordingPlayer, type Speed } from './RecordingPlayer.ts';
@@ -80,7 +80,7 @@ interface ScreenProps {
 }
 
 /** Nobody answers in the past. */
-const noAnswer = async () => undefined;
+const noAnswer = () => new Promise<never>(() => undefined);
 
 function Screen({ player, onEntry }: ScreenProps) {
   const words = useWords();

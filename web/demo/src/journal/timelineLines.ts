@@ -1,6 +1,6 @@
 /** The journal in words: who did what. */
 import type { Words } from '../language/en.ts';
-import { wordFor } from '../tools/FieldName.tsx';
+import { wordFor } from '../tools/fieldWords.ts';
 import { failure, isPlain, isRecord, label, shown } from '../tools/output.ts';
 import {
   type Call,

@@ -1,4 +1,5 @@
-/** The page's words in English. */
+/** The page's words in English; those of the cards are the package's own. */
+import { englishLabels } from '@adk-stream/client/react/parts';
 
 export interface Suggestion {
   /** What it shows, which also chooses its picture. */
@@ -86,12 +87,7 @@ export const en = {
     bidi: 'BIDI',
     sseNote: 'one HTTP response a window',
     bidiNote: 'one WebSocket for everything',
-    up: 'Server is up',
-    away: 'Server is away',
-    looking: 'Looking for the server',
-    connecting: 'Connecting',
-    open: 'Socket is open',
-    closed: 'Socket opens when needed',
+    ...englishLabels.connection,
   },
 
   tool: {
@@ -141,45 +137,9 @@ export const en = {
   },
 
   approval: {
-    asks: (agent: string) => `${agent} asks`,
-    question: 'Question',
-    reading: 'Reading the question…',
+    ...englishLabels.approval,
     readingHelp: (intent: string) => `In other words: ${intent}`,
-    changed:
-      'The question has changed since you were shown it. Nothing was decided: read it again.',
-    fields: 'Input',
-    noInput: 'No input (empty)',
-    empty: (written: string) => `(empty: ${written})`,
-    whole: 'The whole value',
-    showAll: (size: string) => `Show all, ${size}`,
-    showLess: 'Show less',
     unshown: 'This question can’t be shown, so it can’t be approved here. It can be denied.',
-    tooSoon:
-      'That was too soon to be an answer. Read the question and the fields to their end, then press again.',
-    unsure:
-      'The server does not answer. Whether your answer reached it is not known, and it is not sent again by itself. Asking the server…',
-    unreceived:
-      'The server has no answer so far. Whether yours still arrives is not known yet. You can answer again: the first answer that arrives counts.',
-    within: 'asks in the middle of its work',
-    expires: (left: number) => `${span(left)} left`,
-    forever: 'waits as long as it takes',
-    approve: 'Approve',
-    deny: 'Deny',
-    edit: 'Edit',
-    reason: 'Why not? The agent gets your reason.',
-    denyNow: 'Deny it',
-    back: 'Back',
-    approveEdited: 'Approve this',
-    elsewhere: (who: string) => `${who} has answered this already.`,
-    badField: {
-      string: 'This has to be a text.',
-      number: 'This has to be a number, as in JSON.',
-      boolean: 'This has to be true or false.',
-      null: 'This has to be JSON.',
-      object: 'This has to be a JSON object.',
-      array: 'This has to be a JSON array.',
-    },
-    sending: 'Sending…',
     announced: (question: string) => `Approval needed: ${question} It waits in the conversation.`,
     badge: {
       approved: 'APPROVED',
@@ -191,32 +151,12 @@ export const en = {
   },
 
   question: {
+    ...englishLabels.question,
     announced: (question: string) =>
       `An answer is needed: ${question} It waits in the conversation.`,
-    fields: 'What is asked for',
-    answer: 'Answer',
-    optional: 'optional',
-    choose: 'Choose…',
-    asJson: 'In JSON.',
-    send: 'Send answer',
-    decline: 'Decline',
-    declineNow: 'Decline it',
-    reason: 'Why not? The tool gets your reason.',
-    invalid: 'The answer was not taken: see what is wrong with it.',
-    bad: {
-      number: 'This has to be a number.',
-      integer: 'This has to be a whole number.',
-      json: 'This has to be JSON.',
-    },
   },
 
-  marks: {
-    hidden: 'A character that is not to be seen',
-    mixed: (scripts: string[]) => `mixed scripts: ${scripts.join(', ')}`,
-    rare: (scripts: string[]) => `letters of a rare script: ${scripts.join(', ')}`,
-    lookalike: 'looks like Latin letters, and is not',
-    more: (count: number) => `${count} more marks are left out from here on`,
-  },
+  marks: englishLabels.marks,
 
   intent: {
     process_payment: (amount: string, who: string) => `Send ${amount} to ${who}`,
@@ -309,13 +249,11 @@ export const en = {
     },
   },
   inbox: {
-    title: 'What waits for you',
-    empty: 'Nothing waits for you, in any chat.',
+    ...englishLabels.inbox,
     count: (count: number) => (count === 0 ? 'Inbox' : `Inbox, ${count} waiting`),
     open: 'Open its chat',
     here: 'in this chat',
     asked: (time: string) => `asked ${time}`,
-    error: 'The list can’t be read.',
   },
   journal: {
     title: 'The journal of this chat',
@@ -387,4 +325,7 @@ export const en = {
   },
 };
 
-export type Words = typeof en;
+/** What the cards ask of every page, and this page says in its own way. */
+type Asked = 'asked' | 'failed';
+
+export type Words = Omit<typeof en, 'approval'> & { approval: Omit<typeof en.approval, Asked> };

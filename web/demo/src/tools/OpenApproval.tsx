@@ -1,17 +1,15 @@
-import type { ApprovalAnswer } from '@adk-stream/client';
-import { useContext, useEffect, useMemo } from 'react';
+import type { Answered, ApprovalAnswer } from '@adk-stream/client';
+import { ApprovalCard, useApprovalRecord } from '@adk-stream/client/react/parts';
+import { useContext, useEffect } from 'react';
 import { announceOnce } from '../app/announcer.tsx';
 import { Boundary } from '../app/Boundary.tsx';
 import { useWords } from '../language/language.ts';
+import { approvalStore } from '../server/approvals.ts';
 import { InfoContext } from '../server/info.ts';
-import { ApprovalCard } from './ApprovalCard.tsx';
-import { askerOf } from './asker.ts';
-import { exactInput } from './exactValue.ts';
+import { openBadge, ReadingHelp } from './CardParts.tsx';
+import { ClockContext } from './clock.ts';
 import { escaped } from './spoofing.ts';
 import { UnshownApproval } from './UnshownApproval.tsx';
-import { useApprovalRecord } from './useApprovalRecord.ts';
-import { useDelivery } from './useDelivery.ts';
-import { ClockContext } from './useTimeLeft.ts';
 
 interface Props {
   approvalId: string;
@@ -26,7 +24,7 @@ interface Props {
     isEditable: boolean;
     path: readonly string[];
   };
-  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<string | undefined>;
+  onAnswer: (approvalId: string, answer: ApprovalAnswer) => Promise<Answered>;
   focusAfter: string;
 }
 
@@ -53,23 +51,13 @@ export function OpenApproval(props: Props) {
 function ShownApproval({ approvalId, streamed, onAnswer, focusAfter }: Props) {
   const words = useWords();
   const { agent } = useContext(InfoContext);
+  const now = useContext(ClockContext);
   // What is played again has happened, and asks nobody.
-  const isLive = useContext(ClockContext) === undefined;
-  const [{ approval, decision, hasChanged }, setRecord] = useApprovalRecord(approvalId, isLive);
-  const { input: streamedInput } = streamed;
-  const input = useMemo(
-    () => exactInput(approval ?? { input: streamedInput }),
-    [approval, streamedInput],
-  );
-  const question = approval?.question ?? streamed.question;
-
-  const { delivery, answer } = useDelivery({
+  const isLive = now === undefined;
+  const [{ approval, decision, hasChanged = false }, setRecord] = useApprovalRecord(
     approvalId,
-    onAnswer: given => onAnswer(approvalId, given),
-    onChanged: current =>
-      current !== undefined && setRecord({ approval: current, hasChanged: true }),
-    onDecided: decision => approval !== undefined && setRecord({ approval, decision }),
-  });
+    isLive ? approvalStore.read : undefined,
+  );
 
   useEffect(() => {
     if (approval !== undefined && decision === undefined) {
@@ -80,27 +68,33 @@ function ShownApproval({ approvalId, streamed, onAnswer, focusAfter }: Props) {
     }
   }, [approval, approvalId, decision, words]);
 
-  const shown = JSON.stringify([question, input.text, approval?.digest]);
+  const { tool, isWithin, isEditable, ...asked } = streamed;
+  const shown = approval ?? {
+    ...asked,
+    approvalId,
+    toolName: tool,
+    within: isWithin,
+    editable: isEditable,
+    path: [...streamed.path],
+  };
   return (
     <ApprovalCard
       // An answer that was begun to something else is not carried over.
-      key={hasChanged === true ? shown : 'first'}
-      tool={approval?.toolName ?? streamed.tool}
-      input={input}
-      question={question}
+      key={hasChanged ? JSON.stringify([approval?.question, approval?.digest]) : 'first'}
+      approval={shown}
       isShown={approval !== undefined && decision === undefined}
-      shown={shown}
-      hasChanged={hasChanged === true}
-      asker={askerOf(approval?.path ?? streamed.path, agent)}
-      askedAt={approval?.askedAt ?? streamed.askedAt}
-      expiresAt={approval?.expiresAt ?? streamed.expiresAt}
-      isWithin={approval?.within ?? streamed.isWithin}
-      isEditable={approval?.editable ?? streamed.isEditable}
-      delivery={delivery}
+      hasChanged={hasChanged}
+      agent={agent}
+      now={now}
       focusAfter={focusAfter}
-      onAnswer={given =>
-        void answer(approval?.digest === undefined ? given : { ...given, digest: approval.digest })
+      aside={openBadge}
+      help={<ReadingHelp approval={shown} />}
+      onAnswer={given => onAnswer(approvalId, given)}
+      read={() => approvalStore.read(approvalId)}
+      onChanged={current =>
+        current !== undefined && setRecord({ approval: current, hasChanged: true })
       }
+      onDecided={decision => approval !== undefined && setRecord({ approval, decision })}
     />
   );
 }

@@ -1,21 +1,20 @@
-import type { FieldError, QuestionAnswer, UserQuestion } from '@adk-stream/client';
-import { useContext, useEffect, useState } from 'react';
+import type { Answered, QuestionAnswer, UserQuestion } from '@adk-stream/client';
+import { QuestionCard, useApprovalRecord } from '@adk-stream/client/react/parts';
+import { useContext, useEffect } from 'react';
 import { announceOnce } from '../app/announcer.tsx';
 import { Boundary } from '../app/Boundary.tsx';
 import { useWords } from '../language/language.ts';
+import { approvalStore } from '../server/approvals.ts';
 import { InfoContext } from '../server/info.ts';
-import { askerOf } from './asker.ts';
-import { QuestionCard } from './QuestionCard.tsx';
+import { openBadge } from './CardParts.tsx';
+import { ClockContext } from './clock.ts';
 import { escaped } from './spoofing.ts';
 import { UnshownApproval } from './UnshownApproval.tsx';
-import { useApprovalRecord } from './useApprovalRecord.ts';
-import { useDelivery } from './useDelivery.ts';
-import { ClockContext } from './useTimeLeft.ts';
 
 interface Props {
   asked: UserQuestion & { approvalId: string };
   askedAt: number | undefined;
-  onAnswer: (approvalId: string, answer: QuestionAnswer) => Promise<string | undefined>;
+  onAnswer: (approvalId: string, answer: QuestionAnswer) => Promise<Answered>;
   focusAfter: string;
 }
 
@@ -40,20 +39,14 @@ export function OpenQuestion(props: Props) {
 function ShownQuestion({ asked, askedAt, onAnswer, focusAfter }: Props) {
   const words = useWords();
   const { agent } = useContext(InfoContext);
+  const now = useContext(ClockContext);
   // What is played again has happened, and asks nobody.
-  const isLive = useContext(ClockContext) === undefined;
+  const isLive = now === undefined;
   const { approvalId } = asked;
-  const [{ approval, decision, hasChanged }, setRecord] = useApprovalRecord(approvalId, isLive);
-  const [errors, setErrors] = useState<readonly FieldError[]>([]);
-
-  const { delivery, answer } = useDelivery<QuestionAnswer>({
+  const [{ approval, decision, hasChanged = false }, setRecord] = useApprovalRecord(
     approvalId,
-    onAnswer: given => onAnswer(approvalId, given),
-    onInvalid: setErrors,
-    onChanged: current =>
-      current !== undefined && setRecord({ approval: current, hasChanged: true }),
-    onDecided: decision => approval !== undefined && setRecord({ approval, decision }),
-  });
+    isLive ? approvalStore.read : undefined,
+  );
 
   useEffect(() => {
     if (approval !== undefined && decision === undefined) {
@@ -64,23 +57,23 @@ function ShownQuestion({ asked, askedAt, onAnswer, focusAfter }: Props) {
     }
   }, [approval, approvalId, decision, words]);
 
-  const digest = approval?.digest;
   return (
     <QuestionCard
       // An answer that was begun to something else is not carried over.
-      key={hasChanged === true ? digest : 'first'}
-      question={approval?.question ?? asked.question}
-      schema={approval?.schema ?? asked.schema}
+      key={hasChanged ? approval?.digest : 'first'}
+      approval={approval ?? { ...asked, askedAt }}
       isShown={approval !== undefined && decision === undefined}
-      shown={JSON.stringify([approval?.question, approval?.schema, digest])}
-      hasChanged={hasChanged === true}
-      asker={askerOf(approval?.path ?? asked.path ?? [], agent)}
-      askedAt={approval?.askedAt ?? askedAt}
-      expiresAt={approval?.expiresAt ?? asked.expiresAt}
-      errors={errors}
-      delivery={delivery}
+      hasChanged={hasChanged}
+      agent={agent}
+      now={now}
       focusAfter={focusAfter}
-      onAnswer={given => void answer(digest === undefined ? given : { ...given, digest })}
+      aside={openBadge}
+      onAnswer={given => onAnswer(approvalId, given)}
+      read={() => approvalStore.read(approvalId)}
+      onChanged={current =>
+        current !== undefined && setRecord({ approval: current, hasChanged: true })
+      }
+      onDecided={decision => approval !== undefined && setRecord({ approval, decision })}
     />
   );
 }

@@ -1,4 +1,9 @@
-import { type ApprovalAnswer, type QuestionAnswer, questionOf } from '@adk-stream/client';
+import {
+  type Answered,
+  type ApprovalAnswer,
+  type QuestionAnswer,
+  questionOf,
+} from '@adk-stream/client';
 import {
   BookOpenText,
   CloudSun,
@@ -24,7 +29,7 @@ import { timeOf } from '../language/time.ts';
 import { pathOf } from './asker.ts';
 import { type BadgeKind, DecisionBadge } from './DecisionBadge.tsx';
 import { exactOf } from './exactValue.ts';
-import { wordFor } from './FieldName.tsx';
+import { wordFor } from './fieldWords.ts';
 import { intent } from './intent.ts';
 import { OpenApproval } from './OpenApproval.tsx';
 import { OpenQuestion } from './OpenQuestion.tsx';
@@ -35,10 +40,7 @@ import { type CallContext, toolState, type Word } from './toolState.ts';
 
 interface Props extends CallContext {
   part: ToolPart;
-  onAnswer: (
-    approvalId: string,
-    answer: ApprovalAnswer | QuestionAnswer,
-  ) => Promise<string | undefined>;
+  onAnswer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
 }
 
 const icons = new Map<string, LucideIcon>([

@@ -1,3 +1,4 @@
+import type { Answered } from '@adk-stream/client';
 import { TriangleAlert, X } from 'lucide-react';
 import { useState } from 'react';
 import { useWords } from '../language/language.ts';
@@ -7,7 +8,7 @@ import { escaped } from './spoofing.ts';
 
 interface Props {
   tool: string;
-  onDeny: () => Promise<string | undefined>;
+  onDeny: () => Promise<Answered>;
 }
 
 /** In place of a question that can't be shown: nobody can say yes to it, and everybody no. */
@@ -16,8 +17,10 @@ export function UnshownApproval({ tool, onDeny }: Props) {
   const [note, setNote] = useState<string>();
   const deny = () => {
     setNote(words.approval.sending);
-    onDeny().then(setNote, (error: unknown) =>
-      setNote(problemWords(problemOf(error), words.problem)),
+    onDeny().then(
+      ({ isOurs, decision }) =>
+        setNote(isOurs ? undefined : words.approval.elsewhere(decision.decidedBy ?? '?')),
+      (error: unknown) => setNote(problemWords(problemOf(error), words.problem)),
     );
   };
   return (

@@ -2,6 +2,7 @@
 
 import { durableChats, withErrors } from '@adk-stream/client';
 import { useDurableChat } from '@adk-stream/client/react';
+import { ConsentButton } from '@adk-stream/client/react/parts';
 import { DefaultChatTransport, getToolName, isToolUIPart } from 'ai';
 import { useState } from 'react';
 
@@ -43,18 +44,23 @@ export function Chat({ id }: { id: string }) {
               const { id, descriptor } = part.approval;
               const { question } = descriptor as { question: string };
               return (
-                <fieldset key={index}>
-                  <legend>{question}</legend>
-                  <pre>{JSON.stringify(part.input, null, 2)}</pre>
-                  {[true, false].map(approved => (
-                    <button
-                      key={String(approved)}
-                      type="button"
-                      onClick={() => addToolApprovalResponse({ id, approved })}
-                    >
-                      {approved ? 'Approve' : 'Deny'}
-                    </button>
-                  ))}
+                <fieldset key={index} data-consent="card">
+                  <legend data-consent="shown">{question}</legend>
+                  <pre data-consent="shown">{JSON.stringify(part.input, null, 2)}</pre>
+                  <ConsentButton
+                    isReady
+                    shown={id}
+                    onConsent={() => addToolApprovalResponse({ id, approved: true })}
+                    onTooSoon={() => undefined}
+                  >
+                    Approve
+                  </ConsentButton>
+                  <button
+                    type="button"
+                    onClick={() => addToolApprovalResponse({ id, approved: false })}
+                  >
+                    Deny
+                  </button>
                 </fieldset>
               );
             }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerOf, fieldOf, leaves, presets } from '../src/tools/schemaFields.ts';
+import { answerOf, fieldOf, leaves, presets } from '../src/react/schema-fields.ts';
 
 const table = {
   type: 'object',

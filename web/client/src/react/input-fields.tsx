@@ -1,32 +1,31 @@
-import type { ExactJson } from '@adk-stream/client';
-import { useId, useState } from 'react';
-import { ScrollBox } from '../app/ScrollBox.tsx';
-import { useWords } from '../language/language.ts';
-import { END } from './consentPlaces.ts';
-import { emptiness, pretty, sizeOf, textOf } from './exactValue.ts';
-import { FieldName } from './FieldName.tsx';
-import { UntrustedText } from './UntrustedText.tsx';
-
-interface Props {
-  input: ExactJson;
-}
+import { type ReactElement, useId, useState } from 'react';
+import type { ExactJson } from '../exact-json.ts';
+import { emptiness, pretty, sizeOf, textOf } from './exact-value.ts';
+import { useParts } from './parts-context.tsx';
+import { ScrollBox } from './scroll-box.tsx';
+import { FieldName, UntrustedText } from './untrusted-text.tsx';
 
 /** A value that is longer is folded: what it pushes away may matter more. */
 const LONG = { characters: 160, lines: 3 };
 
+export type InputFieldsProps = {
+  /** As `readExactJson` reads it: to the last digit. */
+  input: ExactJson;
+};
+
 /** The input of a call, field by field, as on a form: all of it, the short fields first. */
-export function Fields({ input }: Props) {
-  const words = useWords().approval;
+export function InputFields({ input }: InputFieldsProps): ReactElement {
+  const { part, labels } = useParts();
+  const words = labels.approval;
   if (input.kind === 'object' && input.entries.length === 0) {
-    return <p className="text-sm text-soft">{words.noInput}</p>;
+    return <p {...part('no-input')}>{words.noInput}</p>;
   }
   if (input.kind !== 'object') {
     return (
-      <ScrollBox className="ledger-box" label={words.fields}>
-        <div className="ledger whole">
+      <ScrollBox name="fields" label={words.fields} isConsentedTo>
+        <div {...part('whole-value')}>
           <Value value={input} />
         </div>
-        <span className={END} />
       </ScrollBox>
     );
   }
@@ -37,10 +36,10 @@ export function Fields({ input }: Props) {
     ...fields.filter(({ index }) => isLong[index]),
   ];
   return (
-    <ScrollBox className="ledger-box" label={words.fields}>
-      <dl className="ledger">
+    <ScrollBox name="fields" label={words.fields} isConsentedTo>
+      <dl {...part('field-list')}>
         {sorted.map(({ name, value, index }) => (
-          <div key={index} className={isLong[index] ? 'long' : undefined}>
+          <div key={index} {...(isLong[index] && part('long-field'))}>
             <dt>
               <FieldName name={name} />
             </dt>
@@ -50,7 +49,6 @@ export function Fields({ input }: Props) {
           </div>
         ))}
       </dl>
-      <span className={END} />
     </ScrollBox>
   );
 }
@@ -61,11 +59,11 @@ function isFolded(value: ExactJson): boolean {
 }
 
 /** One value as it will be used: to the last digit, with what it hides. */
-export function Value({ value }: { value: ExactJson }) {
-  const words = useWords().approval;
+function Value({ value }: { value: ExactJson }) {
+  const { part, labels } = useParts();
   const empty = emptiness(value);
   if (empty !== undefined) {
-    return <span className="text-soft">{words.empty(empty)}</span>;
+    return <span {...part('empty-value')}>{labels.approval.empty(empty)}</span>;
   }
   if (isFolded(value)) {
     return <LongValue value={value} />;
@@ -77,13 +75,14 @@ export function Value({ value }: { value: ExactJson }) {
 }
 
 function Json({ value }: { value: ExactJson }) {
+  const { part } = useParts();
   return (
-    <span className="font-mono text-sm whitespace-pre-wrap">
+    <span {...part('json')}>
       {pretty(value)
         .split('\n')
         .map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same value has the same lines
-          <span key={index} className="block">
+          <span key={index} {...part('json-line')}>
             {/^ */.exec(line)?.[0]}
             <UntrustedText text={line.trimStart()} />
           </span>
@@ -94,14 +93,15 @@ function Json({ value }: { value: ExactJson }) {
 
 /** The beginning of a value, and all of it in a box that scrolls, if somebody wants to. */
 function LongValue({ value }: { value: ExactJson }) {
-  const words = useWords().approval;
+  const { part, labels } = useParts();
+  const words = labels.approval;
   const id = useId();
   const [isOpen, setIsOpen] = useState(false);
   const text = textOf(value);
   return (
     <>
       {isOpen ? (
-        <ScrollBox id={id} className="long-value" label={words.whole}>
+        <ScrollBox id={id} name="long-value" label={words.whole}>
           {value.kind === 'string' ? (
             <UntrustedText text={text} hasLines />
           ) : (
@@ -109,13 +109,13 @@ function LongValue({ value }: { value: ExactJson }) {
           )}
         </ScrollBox>
       ) : (
-        <span id={id} className="folded-value">
+        <span id={id} {...part('folded-value')}>
           <UntrustedText text={startOf(text)} />…
         </span>
       )}
       <button
         type="button"
-        className="button small mt-1"
+        {...part('fold')}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setIsOpen(!isOpen)}

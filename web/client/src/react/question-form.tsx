@@ -1,36 +1,42 @@
-import type { FieldError, QuestionAnswer } from '@adk-stream/client';
-import { Send, X } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
-import { ScrollBox } from '../app/ScrollBox.tsx';
-import { useWords } from '../language/language.ts';
-import { ConsentButton } from './ConsentButton.tsx';
-import { END } from './consentPlaces.ts';
-import { SchemaFieldView } from './SchemaFieldView.tsx';
-import { answerOf, fieldOf, leaves, presets } from './schemaFields.ts';
-import type { Delivery } from './useDelivery.ts';
+import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
+import type { QuestionAnswer } from '../approval.ts';
+import type { FieldError } from '../question.ts';
+import { Status } from './approval-form.tsx';
+import { ConsentButton } from './consent-button.ts';
+import type { Delivery } from './delivery.ts';
+import { useParts } from './parts-context.tsx';
+import { RefusalForm } from './refusal-form.tsx';
+import { SchemaFieldView } from './schema-field-view.tsx';
+import { answerOf, fieldOf, leaves, presets } from './schema-fields.ts';
+import { ScrollBox } from './scroll-box.tsx';
 
-interface Props {
+export type QuestionFormProps = {
+  /** The JSON Schema of what is asked for. */
   schema: Record<string, unknown>;
   /** Whether what is asked is shown as the server has it. */
-  isShown: boolean;
+  isShown?: boolean;
   /** Identifies what is shown. */
   shown: string;
   /** What the server says is wrong with the answer that was given last. */
-  errors: readonly FieldError[];
-  delivery: Delivery;
+  errors?: readonly FieldError[];
+  delivery?: Delivery;
   onAnswer: (answer: QuestionAnswer) => void;
-}
+};
 
-/** The data that is asked for, field by field, or a no and why. */
-export function QuestionForm({ schema, isShown, shown, errors, delivery, onAnswer }: Props) {
-  const words = useWords();
+const none: readonly FieldError[] = [];
+const open: Delivery = { state: 'open' };
+
+/** The data that is asked for, field by field, or a no and why. Errors are at their fields. */
+export function QuestionForm(props: QuestionFormProps): ReactElement {
+  const { schema, isShown = true, shown, errors = none, delivery = open, onAnswer } = props;
+  const { part, labels, icons } = useParts();
+  const words = labels.question;
   const form = useRef<HTMLDivElement>(null);
   const declineButton = useRef<HTMLButtonElement>(null);
   const field = useMemo(() => fieldOf(schema), [schema]);
   const [values, setValues] = useState(() => presets(field));
   const [wrong, setWrong] = useState<ReadonlyMap<string, string>>(new Map());
   const [isDeclining, setIsDeclining] = useState(false);
-  const [reason, setReason] = useState('');
   const [isTooSoon, setIsTooSoon] = useState(false);
   const isBusy = delivery.state !== 'open';
   const isReady = isShown && !isBusy;
@@ -58,13 +64,8 @@ export function QuestionForm({ schema, isShown, shown, errors, delivery, onAnswe
     if ('answer' in read) {
       give({ answer: read.answer });
     } else {
-      setWrong(new Map([...read.bad].map(([path, kind]) => [path, words.question.bad[kind]])));
+      setWrong(new Map([...read.bad].map(([path, kind]) => [path, words.bad[kind]])));
     }
-  };
-
-  const decline = () => {
-    const why = reason.trim();
-    give({ declined: true, ...(why !== '' && { reason: why }) });
   };
 
   const back = () => {
@@ -73,25 +74,12 @@ export function QuestionForm({ schema, isShown, shown, errors, delivery, onAnswe
     requestAnimationFrame(() => declineButton.current?.focus());
   };
 
-  const onReasonKey = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) {
-      return;
-    }
-    if (event.key === 'Enter') {
-      event.preventDefault();
-      decline();
-    } else if (event.key === 'Escape') {
-      event.stopPropagation();
-      back();
-    }
-  };
-
   const whole = wrong.get('#');
   return (
-    <div className="form" ref={form}>
+    <div {...part('form')} ref={form}>
       {/* biome-ignore lint/a11y/useSemanticElements: a form would take Enter in a field for an answer */}
-      <div role="group" aria-label={words.question.fields} className="editor flex flex-col gap-3">
-        <ScrollBox className="edit-fields" label={words.question.fields}>
+      <div role="group" aria-label={words.fields} {...part('editor')}>
+        <ScrollBox name="edited-fields" label={words.fields} isConsentedTo>
           <SchemaFieldView
             field={field}
             values={values}
@@ -101,66 +89,46 @@ export function QuestionForm({ schema, isShown, shown, errors, delivery, onAnswe
               setWrong(before => new Map([...before].filter(([at]) => at !== path)));
             }}
           />
-          <span className={END} />
         </ScrollBox>
       </div>
       {whole !== undefined && (
-        <p role="alert" className="text-sm text-alert wrap-anywhere">
+        <p role="alert" {...part('error')}>
           {whole}
         </p>
       )}
       {isDeclining ? (
-        <div className="flex flex-wrap gap-2">
-          <input
-            className="field min-w-0 flex-1 basis-52"
-            aria-label={words.question.reason}
-            placeholder={words.question.reason}
-            value={reason}
-            maxLength={500}
-            autoComplete="off"
-            // biome-ignore lint/a11y/noAutofocus: a no may have a reason
-            autoFocus
-            onChange={event => setReason(event.target.value)}
-            onKeyDown={onReasonKey}
-          />
-          <button type="button" className="button danger" aria-disabled={isBusy} onClick={decline}>
-            {words.question.declineNow}
-          </button>
-          <button type="button" className="button" onClick={back}>
-            {words.approval.back}
-          </button>
-        </div>
+        <RefusalForm
+          labels={{ reason: words.reason, now: words.declineNow, back: labels.approval.back }}
+          isBusy={isBusy}
+          onRefuse={reason => give({ declined: true, ...reason })}
+          onBack={back}
+        />
       ) : (
-        <div className="flex flex-wrap items-center gap-2">
+        <div {...part('actions')}>
           <ConsentButton
+            {...part('approve')}
             isReady={isReady}
             shown={shown}
             onConsent={send}
             onTooSoon={() => setIsTooSoon(isReady)}
           >
-            <Send aria-hidden="true" />
-            {words.question.send}
+            {icons.send}
+            {words.send}
           </ConsentButton>
           <button
             type="button"
-            className="button"
+            {...part('deny')}
             data-deny
             ref={declineButton}
             aria-disabled={isBusy}
             onClick={() => !isBusy && setIsDeclining(true)}
           >
-            <X aria-hidden="true" />
-            {words.question.decline}
+            {icons.decline}
+            {words.decline}
           </button>
         </div>
       )}
-      <p
-        className="text-sm text-soft empty:hidden"
-        role="status"
-        data-too-soon={isTooSoon && delivery.note === undefined}
-      >
-        {delivery.note ?? (isTooSoon ? words.approval.tooSoon : '')}
-      </p>
+      <Status delivery={delivery} isTooSoon={isTooSoon} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** An input that a person changes: what they leave alone stays as it was, to the last digit. */
-import { type ExactJson, readExactJson } from '@adk-stream/client';
+import { type ExactJson, readExactJson } from '../exact-json.ts';
 
 type Fields = Extract<ExactJson, { kind: 'object' }>;
 

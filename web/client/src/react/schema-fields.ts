@@ -1,5 +1,5 @@
 /** A form made from a JSON Schema: its fields, and the answer that their values make. */
-import { isRecord } from './output.ts';
+import { isRecord } from '../chunk.ts';
 
 export type SchemaField = {
   /** Where its value is in the answer, as a JSON pointer; empty for the answer itself. */

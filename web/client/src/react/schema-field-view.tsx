@@ -1,19 +1,19 @@
-import { useId } from 'react';
-import { useWords } from '../language/language.ts';
-import { FieldName } from './FieldName.tsx';
-import type { FieldValues, SchemaField } from './schemaFields.ts';
-import { UntrustedText } from './UntrustedText.tsx';
+import { type ReactNode, useId } from 'react';
+import { useParts } from './parts-context.tsx';
+import type { FieldValues, SchemaField } from './schema-fields.ts';
+import { FieldName, UntrustedText } from './untrusted-text.tsx';
 
-interface Props {
+type Props = {
   field: SchemaField;
   values: FieldValues;
   /** What is wrong, by path. */
   wrong: ReadonlyMap<string, string>;
   onChange: (path: string, value: string | boolean) => void;
-}
+};
 
 /** One field of a form that is made from a schema, or a group of them. */
-export function SchemaFieldView(props: Props) {
+export function SchemaFieldView(props: Props): ReactNode {
+  const { part } = useParts();
   const { field } = props;
   if (field.kind !== 'group') {
     return <Leaf {...props} field={field} />;
@@ -24,12 +24,12 @@ export function SchemaFieldView(props: Props) {
   return field.path === '' ? (
     fields
   ) : (
-    <fieldset className="grid gap-3 border-l-2 border-line pl-3">
-      <legend className="pb-1 text-sm font-medium">
+    <fieldset {...part('group')}>
+      <legend {...part('legend')}>
         <FieldName name={field.title} />
       </legend>
       {field.description !== undefined && (
-        <p className="text-sm text-soft">
+        <p {...part('about')}>
           <UntrustedText text={field.description} />
         </p>
       )}
@@ -47,7 +47,8 @@ function Leaf({
   wrong,
   onChange,
 }: Props & { field: Exclude<SchemaField, { kind: 'group' }> }) {
-  const words = useWords();
+  const { part, labels } = useParts();
+  const words = labels.question;
   const id = useId();
   const { path, title, description, isRequired } = field;
   const error = wrong.get(path);
@@ -65,30 +66,30 @@ function Leaf({
   };
   const typed = {
     ...shared,
-    className: 'field w-full',
+    ...part('control'),
     value: text,
     autoComplete: 'off',
     onChange: (event: { target: { value: string } }) => onChange(path, event.target.value),
   };
 
   return (
-    <div className="grid gap-1 sm:grid-cols-[7rem_1fr] sm:items-start">
-      <label htmlFor={id} className="text-sm text-soft sm:pt-2">
-        <FieldName name={title === '' ? words.question.answer : title} />
-        {!isRequired && field.kind !== 'boolean' && ` (${words.question.optional})`}
+    <div {...part('schema-field')}>
+      <label htmlFor={id} {...part('schema-label')}>
+        <FieldName name={title === '' ? words.answer : title} />
+        {!isRequired && field.kind !== 'boolean' && ` (${words.optional})`}
       </label>
-      <div className="min-w-0">
+      <div {...part('control-box')}>
         {field.kind === 'boolean' ? (
           <input
             {...shared}
             type="checkbox"
-            className="my-2.5 size-5 accent-current"
+            {...part('checkbox')}
             checked={value === true}
             onChange={event => onChange(path, event.target.checked)}
           />
         ) : field.kind === 'choice' ? (
           <select {...typed}>
-            <option value="">{words.question.choose}</option>
+            <option value="">{words.choose}</option>
             {field.options.map(({ label }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the options stay what they are
               <option key={index} value={index}>
@@ -104,13 +105,13 @@ function Leaf({
           <input {...typed} inputMode={field.kind === 'integer' ? 'numeric' : 'decimal'} />
         )}
         {description !== undefined && (
-          <p id={`${id}-about`} className="text-sm text-soft">
+          <p id={`${id}-about`} {...part('about')}>
             <UntrustedText text={description} />
           </p>
         )}
-        {field.kind === 'json' && <p className="text-sm text-soft">{words.question.asJson}</p>}
+        {field.kind === 'json' && <p {...part('about')}>{words.asJson}</p>}
         {error !== undefined && (
-          <p id={`${id}-wrong`} role="alert" className="text-sm text-alert wrap-anywhere">
+          <p id={`${id}-wrong`} role="alert" {...part('error')}>
             {error}
           </p>
         )}

@@ -1,26 +1,26 @@
-import type { ExactJson } from '@adk-stream/client';
-import { type KeyboardEvent, useId, useState } from 'react';
-import { ScrollBox } from '../app/ScrollBox.tsx';
-import { useWords } from '../language/language.ts';
-import { ConsentButton } from './ConsentButton.tsx';
-import { END } from './consentPlaces.ts';
-import { editedInput, textForEditing } from './editing.ts';
-import { FieldName } from './FieldName.tsx';
-import { piecesOf } from './spoofing.ts';
-import { UntrustedText } from './UntrustedText.tsx';
+import { type KeyboardEvent, type ReactElement, useId, useState } from 'react';
+import type { ExactJson } from '../exact-json.ts';
+import { untrustedPieces } from '../untrusted-text.ts';
+import { ConsentButton } from './consent-button.ts';
+import { editedInput, textForEditing } from './input-editing.ts';
+import { useParts } from './parts-context.tsx';
+import { ScrollBox } from './scroll-box.tsx';
+import { FieldName, UntrustedText } from './untrusted-text.tsx';
 
-interface Props {
+type Props = {
   input: Extract<ExactJson, { kind: 'object' }>;
   isReady: boolean;
   shown: string;
   onApprove: (inputText: string) => void;
   onTooSoon: () => void;
   onBack: () => void;
-}
+};
 
 /** The call's input, to be changed field by field before it is approved. */
-export function InputEditor({ input, isReady, shown, onApprove, onTooSoon, onBack }: Props) {
-  const words = useWords();
+export function InputEditor(props: Props): ReactElement {
+  const { input, isReady, shown, onApprove, onTooSoon, onBack } = props;
+  const { part, labels } = useParts();
+  const words = labels.approval;
   const id = useId();
   const [texts, setTexts] = useState(() => input.entries.map(([, value]) => textForEditing(value)));
   const [bad, setBad] = useState<number>();
@@ -43,25 +43,20 @@ export function InputEditor({ input, isReady, shown, onApprove, onTooSoon, onBac
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: a form would take Enter in a field for a yes
-    <div
-      role="group"
-      aria-label={words.approval.edit}
-      className="editor flex flex-col gap-3"
-      onKeyDown={onKeyDown}
-    >
-      <ScrollBox className="edit-fields" label={words.approval.fields}>
+    <div role="group" aria-label={words.edit} {...part('editor')} onKeyDown={onKeyDown}>
+      <ScrollBox name="edited-fields" label={words.fields} isConsentedTo>
         {input.entries.map(([name, value], index) => {
           const text = texts[index] ?? '';
           const field = {
+            ...part('control'),
             id: `${id}-${index}`,
-            className: 'field w-full',
             value: text,
             dir: 'auto',
             autoComplete: 'off',
             'aria-invalid': bad === index,
             onChange: (event: { target: { value: string } }) => {
               setBad(undefined);
-              setTexts(texts.with(index, event.target.value));
+              setTexts(texts.map((it, at) => (at === index ? event.target.value : it)));
             },
           };
           // By what was there: a field that changes its kind while somebody types loses the focus.
@@ -69,11 +64,11 @@ export function InputEditor({ input, isReady, shown, onApprove, onTooSoon, onBac
           const isLong = before.length > 60 || before.includes('\n');
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: the fields stay what they are
-            <div key={index} className="grid gap-1 sm:grid-cols-[7rem_1fr] sm:items-center">
-              <label htmlFor={field.id} className="text-sm text-soft">
+            <div key={index} {...part('edited-field')}>
+              <label htmlFor={field.id} {...part('edited-label')}>
                 <FieldName name={name} />
               </label>
-              <div className="min-w-0">
+              <div {...part('control-box')}>
                 {isLong ? (
                   <textarea {...field} rows={3} />
                 ) : (
@@ -84,33 +79,33 @@ export function InputEditor({ input, isReady, shown, onApprove, onTooSoon, onBac
                     autoFocus={index === 0}
                   />
                 )}
-                {piecesOf(text).some(({ kind }) => kind !== 'plain') && (
-                  <ScrollBox className="long-value text-sm" label={words.approval.whole}>
+                {untrustedPieces(text).some(({ kind }) => kind !== 'plain') && (
+                  <ScrollBox name="preview" label={words.whole}>
                     <UntrustedText text={text} />
                   </ScrollBox>
                 )}
                 {bad === index && (
-                  <p role="alert" className="text-sm text-alert">
-                    {words.approval.badField[value.kind]}
+                  <p role="alert" {...part('error')}>
+                    {words.badField[value.kind]}
                   </p>
                 )}
               </div>
             </div>
           );
         })}
-        <span className={END} />
       </ScrollBox>
-      <div className="flex flex-wrap gap-2">
+      <div {...part('reason')}>
         <ConsentButton
+          {...part('approve')}
           isReady={isReady}
           shown={`${shown} edited`}
           onConsent={approve}
           onTooSoon={onTooSoon}
         >
-          {words.approval.approveEdited}
+          {words.approveEdited}
         </ConsentButton>
-        <button type="button" className="button" onClick={onBack}>
-          {words.approval.back}
+        <button type="button" {...part('button')} onClick={onBack}>
+          {words.back}
         </button>
       </div>
     </div>
