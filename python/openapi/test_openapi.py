@@ -30,6 +30,7 @@ def url():
     unlimited = [
         "max-requests-per-second",
         "max-requests-in-flight",
+        "max-event-streams",
         "max-body-bytes-per-second",
         "max-open-chats",
         "max-open-approvals",

@@ -74,6 +74,30 @@ impl Bodies {
         B: AsRef<[u8]> + Send + 'static,
         T: Send + 'static,
     {
+        let parse = |bytes: &[u8]| {
+            let mut values = ValueCount::default();
+            if bytes.len() >= LARGE {
+                values.add(bytes);
+            }
+            match values.is_too_many() {
+                true => Err(Problem::too_many_values(VALUES)),
+                false => Ok(parse(bytes)),
+            }
+        };
+        let (parsed, turn) = self.parse_counted(bytes, parse).await?;
+        Ok((parsed?, turn))
+    }
+
+    /// The same, where the values were counted.
+    async fn parse_counted<B, T>(
+        &self,
+        bytes: B,
+        parse: impl FnOnce(&[u8]) -> T + Send + 'static,
+    ) -> Result<(T, Option<OwnedSemaphorePermit>), Problem>
+    where
+        B: AsRef<[u8]> + Send + 'static,
+        T: Send + 'static,
+    {
         if bytes.as_ref().len() < LARGE {
             return Ok((parse(bytes.as_ref()), None));
         }
@@ -81,12 +105,9 @@ impl Bodies {
         let Ok(Ok(turn)) = tokio::time::timeout(WAIT, turn).await else {
             return Err(Problem::no_room());
         };
-        let parsed = tokio::task::spawn_blocking(move || match values(bytes.as_ref()) > VALUES {
-            true => Err(Problem::too_many_values(VALUES)),
-            false => Ok(parse(bytes.as_ref())),
-        });
+        let parsed = tokio::task::spawn_blocking(move || parse(bytes.as_ref()));
         // It fails where it has panicked, or the server ends.
-        let parsed = parsed.await.unwrap_or_else(|_| Err(Problem::no_room()))?;
+        let parsed = parsed.await.map_err(|_| Problem::no_room())?;
         Ok((parsed, Some(turn)))
     }
 }
@@ -119,20 +140,32 @@ struct Steps {
     _room: OwnedSemaphorePermit,
 }
 
-/// About how many values there are in a text of JSON: each but the first comes after a comma or a
-/// bracket that is not inside of a string.
-fn values(bytes: &[u8]) -> usize {
-    let (mut count, mut in_string, mut is_escaped) = (1, false, false);
-    for byte in bytes {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => count += 1,
-            _ => {}
+/// About how many values there are in a text of JSON, as it comes: each but the first comes after a comma or
+/// a bracket that is not inside of a string.
+#[derive(Default)]
+struct ValueCount {
+    separators: usize,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl ValueCount {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.in_string => self.is_escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b',' | b'[' | b'{' if !self.in_string => self.separators += 1,
+                _ => {}
+            }
         }
     }
-    count
+
+    /// Whether there are more than a body may hold. A body that is not large has fewer bytes than that.
+    fn is_too_many(&self) -> bool {
+        self.separators >= VALUES
+    }
 }
 
 /// A body that was read.
@@ -183,6 +216,8 @@ pub(crate) async fn read(
     // All that it may need at once: bodies that hold a part each would wait for each other.
     let whole = announced.map_or(limit, |bytes| bytes.min(limit));
     let mut steps = None;
+    // What would not be parsed is not waited for, nor held in memory.
+    let mut values = (whole >= LARGE).then(ValueCount::default);
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|error| match TooSlow::is_cause_of(&error) {
             true => Problem::body_timeout(),
@@ -196,6 +231,12 @@ pub(crate) async fn read(
                 bytes.reserve_exact(announced.map_or(0, |_| whole.saturating_sub(bytes.len())));
             }
             bytes.extend_from_slice(&chunk);
+            if let Some(values) = &mut values {
+                values.add(&chunk);
+                if values.is_too_many() {
+                    return Err(Problem::too_many_values(VALUES));
+                }
+            }
         } else if seen > limit + DRAIN {
             break;
         } else {
@@ -242,7 +283,7 @@ impl Received {
             steps,
             bodies,
         } = self;
-        let (parsed, large) = bodies.parse(bytes, parse).await?;
+        let (parsed, large) = bodies.parse_counted(bytes, parse).await?;
         let room = Room {
             _steps: steps,
             _large: large,
@@ -327,7 +368,10 @@ mod tests {
             (r#"["\",,,",1]"#, 3),
             ("", 1),
         ] {
-            assert_eq!(values(text.as_bytes()), count, "{text}");
+            let mut values = ValueCount::default();
+            // Wherever it is cut.
+            text.as_bytes().iter().for_each(|byte| values.add(&[*byte]));
+            assert_eq!(values.separators + 1, count, "{text}");
         }
     }
 }

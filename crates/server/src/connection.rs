@@ -218,7 +218,10 @@ async fn respond(
     request.extensions_mut().insert(Metered(state.clone()));
     let request = request.map(|body| match body.is_end_stream() {
         true => Body::empty(),
-        false => Body::new(RequestBody::new(body, server.limits.body_timeout)),
+        false => {
+            let timeout = server.limits.body_timeout;
+            Body::new(RequestBody::new(body, timeout, state.clone()))
+        }
     });
     let mut response = router.call(request).await?;
     let line = AccessLine::of(&mut response);

@@ -45,6 +45,8 @@ impl TooSlow {
 /// The body of a request. It fails when nothing comes for a time, or less than a certain rate.
 pub(super) struct RequestBody<B = Incoming> {
     body: B,
+    connection: Arc<Connection>,
+    has_ended: bool,
     timeout: Duration,
     /// Once something was waited for.
     wait: Option<Pin<Box<Wait>>>,
@@ -59,12 +61,22 @@ struct Wait {
 }
 
 impl<B> RequestBody<B> {
-    pub(super) fn new(body: B, timeout: Duration) -> Self {
+    pub(super) fn new(body: B, timeout: Duration, connection: Arc<Connection>) -> Self {
         Self {
             body,
+            connection,
+            has_ended: false,
             timeout,
             wait: None,
             received: 0,
+        }
+    }
+}
+
+impl<B> Drop for RequestBody<B> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.connection.refuse_body();
         }
     }
 }
@@ -100,6 +112,7 @@ where
             let data = frame.as_ref().and_then(|frame| frame.as_ref().ok());
             let length = data.and_then(Frame::data_ref).map_or(0, Bytes::len);
             this.received += length as u64;
+            this.has_ended = frame.is_none() || this.body.is_end_stream();
             if let Some(wait) = &mut this.wait {
                 wait.progress = Instant::now();
             }
@@ -222,7 +235,8 @@ mod tests {
             let piece = Bytes::from_static(receiver.recv().await?);
             Some((Ok::<_, std::convert::Infallible>(piece), receiver))
         });
-        let body = RequestBody::new(axum::body::Body::from_stream(pieces), TIMEOUT);
+        let connection = Arc::new(Connection::new(Instant::now()));
+        let body = RequestBody::new(axum::body::Body::from_stream(pieces), TIMEOUT, connection);
         let mut stream = axum::body::Body::new(body).into_data_stream();
         let reader = tokio::spawn(async move {
             let mut length = 0;

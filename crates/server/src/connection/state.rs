@@ -46,6 +46,8 @@ pub(super) struct Connection {
     unread: AtomicUsize,
     /// Since when there are such bytes.
     unread_since: AtomicU64,
+    /// Whether its last request had a body that was not read to its end.
+    refused_body: AtomicBool,
     pub(super) evicted: AtomicBool,
     task: OnceLock<AbortHandle>,
     meter: OnceLock<Meter>,
@@ -76,6 +78,7 @@ impl Connection {
             stalled: AtomicU64::new(NEVER),
             unread: AtomicUsize::new(0),
             unread_since: AtomicU64::new(0),
+            refused_body: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
             task: OnceLock::new(),
             meter: OnceLock::new(),
@@ -106,7 +109,18 @@ impl Connection {
 
     /// A whole head has come: its request is served from here on.
     pub(super) fn begin_request(&self) {
+        self.refused_body.store(false, Ordering::Relaxed);
         self.enter(Phase::Serving);
+    }
+
+    /// The body of the request was given up before its end.
+    pub(super) fn refuse_body(&self) {
+        self.refused_body.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its client may still be sending a body that nobody reads.
+    pub(super) fn has_refused_body(&self) -> bool {
+        self.refused_body.load(Ordering::Relaxed)
     }
 
     /// The whole response was handed over to be written.

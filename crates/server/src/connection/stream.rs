@@ -2,11 +2,85 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
 
 use super::table::Slot;
+
+/// How long a client may go on to send a body that was refused, after the refusal was written. If the
+/// connection were closed at once, the system would reset it, and the client, or a proxy before it, might lose
+/// the refusal.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// How many connections end in this way at once: what they send is work, and an attacker may send it on
+/// purpose. Others are closed at once.
+const LINGERING: usize = 64;
+
+/// How many bytes are taken of each before it has to wait, and for how long; longer where others end in the
+/// same way, so that all together send no more than a few could.
+const PIECE: usize = 64 * 1024;
+const PAUSE: Duration = Duration::from_millis(10);
+const UNSLOWED: usize = 4;
+
+/// How many connections end in this way.
+static ENDING: AtomicUsize = AtomicUsize::new(0);
+
+/// The end of a connection whose client is still sending.
+struct Linger {
+    end: Pin<Box<Sleep>>,
+    pause: Pin<Box<Sleep>>,
+}
+
+impl Linger {
+    /// Nothing if too many others do the same.
+    fn begin() -> Option<Self> {
+        if ENDING.fetch_add(1, Ordering::Relaxed) >= LINGERING {
+            ENDING.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Self {
+            end: Box::pin(tokio::time::sleep(LINGER)),
+            pause: Box::pin(tokio::time::sleep(Duration::ZERO)),
+        })
+    }
+
+    /// Takes what still comes, piece by piece, and drops it; ready when the client has closed, or has had its
+    /// time.
+    fn poll<S: AsyncRead + Unpin>(
+        &mut self,
+        stream: &mut S,
+        context: &mut Context<'_>,
+    ) -> Poll<()> {
+        if self.end.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        let mut space = [0; 8 * 1024];
+        loop {
+            ready!(self.pause.as_mut().poll(context));
+            let mut taken = 0;
+            while taken < PIECE {
+                let mut buffer = ReadBuf::new(&mut space);
+                match ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer)) {
+                    Ok(()) if !buffer.filled().is_empty() => taken += buffer.filled().len(),
+                    _ => return Poll::Ready(()),
+                }
+            }
+            let times = ENDING.load(Ordering::Relaxed).div_ceil(UNSLOWED).max(1);
+            let pause = PAUSE * u32::try_from(times).unwrap_or(u32::MAX);
+            self.pause.as_mut().reset(Instant::now() + pause);
+        }
+    }
+}
+
+impl Drop for Linger {
+    fn drop(&mut self) {
+        ENDING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// A TCP stream, or TLS over one, that notes when bytes come, and when none are taken. Its place among the connections
 /// is free once it is dropped, also where it has become a WebSocket.
@@ -14,6 +88,7 @@ pub(super) struct Stream<S> {
     inner: S,
     slot: Slot,
     is_stalled: bool,
+    linger: Option<Linger>,
 }
 
 impl<S> Stream<S> {
@@ -22,6 +97,7 @@ impl<S> Stream<S> {
             inner,
             slot,
             is_stalled: false,
+            linger: None,
         }
     }
 
@@ -51,7 +127,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -84,6 +160,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(context)
+        let this = &mut *self;
+        if this.linger.is_none() {
+            ready!(Pin::new(&mut this.inner).poll_shutdown(context))?;
+            if this.slot.connection().has_refused_body() {
+                this.linger = Linger::begin();
+            }
+        }
+        match &mut this.linger {
+            Some(linger) => linger.poll(&mut this.inner, context).map(Ok),
+            None => Poll::Ready(Ok(())),
+        }
     }
 }

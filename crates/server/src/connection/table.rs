@@ -30,6 +30,9 @@ const LARGE: usize = 64 * 1024;
 /// One connection in this many is closed at once, so that a flood does not search them all each time.
 const EVICTED_PART: usize = 32;
 
+/// How long no other search is made where one has found nothing to close.
+const BARREN: Duration = Duration::from_millis(20);
+
 /// The connections that are open.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -45,6 +48,9 @@ struct Open {
     next: u64,
     connections: HashMap<u64, (IpAddr, Arc<Connection>)>,
     addresses: HashMap<IpAddr, usize>,
+    /// Where nothing could be closed, and until when that is taken for granted: a client that is refused comes
+    /// again, and each time all connections would be searched.
+    barren: Option<(Option<IpAddr>, Instant)>,
 }
 
 impl Open {
@@ -61,6 +67,13 @@ impl Open {
 
     /// Closes up to `count` connections, of one address or of any, and returns how many.
     fn evict(&mut self, count: usize, of: Option<IpAddr>) -> usize {
+        let now = Instant::now();
+        if self
+            .barren
+            .is_some_and(|(scope, until)| scope == of && now < until)
+        {
+            return 0;
+        }
         let connections = self.connections.iter();
         let mut ranked: Vec<_> = connections
             .filter(|(_, (address, _))| of.is_none_or(|of| of == *address))
@@ -75,6 +88,7 @@ impl Open {
                 connection.evict();
             }
         }
+        self.barren = ranked.is_empty().then_some((of, now + BARREN));
         ranked.len()
     }
 }

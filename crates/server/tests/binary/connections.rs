@@ -162,6 +162,41 @@ fn connections_that_are_at_work_are_not_closed_for_new_ones() {
     windows[0].read_exact(&mut more).unwrap();
 }
 
+/// A client that is still sending when its request is refused, as a proxy does, reads why: a connection that is
+/// closed over bytes that nobody has read is reset, and the response with it.
+#[test]
+fn body_that_is_refused_at_once_is_taken_so_that_the_refusal_is_read() {
+    const LENGTH: usize = 4 * 1024 * 1024;
+    let server = with(&[]).variable("ADK_STREAM_KEYS", "ann=a-secret-of-anns");
+    let server = server.running();
+    let json = "content-type: application/json";
+    let key = "x-api-key: a-secret-of-anns";
+    for (path, headers, status) in [
+        ("/api/chat", [json, "x-api-key: nobodys-secret-key"], 401),
+        ("/api/chat", [key, "content-type: text/plain"], 415),
+        ("/api/chat", [key, "origin: https://evil.example"], 403),
+        ("/api/chat?profile=none", [key, json], 400),
+        ("/api/nowhere", [key, json], 404),
+    ] {
+        let mut stream = connect(&server);
+        let headers = headers.join("\r\n");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\ncontent-length: {LENGTH}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let piece = vec![b' '; 64 * 1024];
+        for _ in 0..LENGTH / piece.len() {
+            stream.write_all(&piece).expect("it is taken");
+        }
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("no reset");
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{path}: {answer}"
+        );
+    }
+}
+
 #[test]
 fn head_that_does_not_come_in_time_is_not_waited_for() {
     let server = with(&["--header-timeout", "0.3"]).running();
