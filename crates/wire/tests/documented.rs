@@ -12,8 +12,11 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use testkit::arbitrary;
 
-/// How many chunks and frames are made: of each kind many, so that each field is there and is not.
-const SAMPLES: usize = 6000;
+/// How many chunks are made: of each kind many, so that each field is there and is not.
+const CHUNKS: usize = 6000;
+
+/// How many frames: there are fewer kinds, and some hold whole histories.
+const FRAMES: usize = 300;
 
 /// The fields of each kind; those that may be missing end with `?`.
 type Kinds = BTreeMap<String, BTreeSet<String>>;
@@ -82,15 +85,15 @@ fn seen(made: impl Iterator<Item = Value>) -> Kinds {
     kinds.collect()
 }
 
-fn made<S: Strategy>(strategy: &S) -> Vec<S::Value> {
+fn made<S: Strategy>(strategy: &S, samples: usize) -> Vec<S::Value> {
     let mut runner = TestRunner::deterministic();
-    let samples = (0..SAMPLES).map(|_| strategy.new_tree(&mut runner).unwrap().current());
+    let samples = (0..samples).map(|_| strategy.new_tree(&mut runner).unwrap().current());
     samples.collect()
 }
 
 #[test]
 fn chunks_are_listed_with_the_fields_of_each_profile() {
-    let chunks = made(&arbitrary::chunk());
+    let chunks = made(&arbitrary::chunk(), CHUNKS);
     let value = |chunk| serde_json::to_value(&chunk).unwrap();
     let of = |profile: Profile| {
         let narrowed = chunks
@@ -125,9 +128,9 @@ fn chunks_are_listed_with_the_fields_of_each_profile() {
 #[test]
 fn frames_are_listed_with_their_fields() {
     let value = |frame: String| serde_json::from_str::<Value>(&frame).unwrap();
-    let client = made(&arbitrary::client_frame()).into_iter();
+    let client = made(&arbitrary::client_frame(), FRAMES).into_iter();
     let client = client.map(|frame| value(serde_json::to_string(&frame).unwrap()));
-    let server = made(&arbitrary::server_frame()).into_iter();
+    let server = made(&arbitrary::server_frame(), FRAMES).into_iter();
     // The writer alone knows of a gap, and no frame that is built whole has one.
     let gap = frame::unforeseen_chunk_text("r", 7, &Chunk::StartStep);
     let server = server

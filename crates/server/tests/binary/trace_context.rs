@@ -189,7 +189,7 @@ fn mcp(request: &Request) -> Option<String> {
             "serverInfo": {"name": "fake", "version": "1"}}),
         ),
         "tools/list" => {
-            let schema = json!({"type": "object"});
+            let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}});
             reply(json!({"tools": [{"name": "meta", "inputSchema": schema}]}))
         }
         "tools/call" => {
