@@ -5,15 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use adk_stream_wire::{Chunk, Profile, frame};
+use adk_stream_wire::frame::{self, ClientFrame};
+use adk_stream_wire::{Chunk, Profile, Trigger};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use testkit::arbitrary;
 
-/// How many chunks and frames are made: of each kind many, so that each field is there and is not.
-const SAMPLES: usize = 6000;
+/// How many chunks are made: of each kind many, so that each field is there and is not.
+const CHUNKS: usize = 6000;
+
+/// How many frames: there are fewer kinds, and some hold whole histories.
+const FRAMES: usize = 300;
 
 /// The fields of each kind; those that may be missing end with `?`.
 type Kinds = BTreeMap<String, BTreeSet<String>>;
@@ -32,7 +36,7 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     table.map(cells).collect()
 }
 
-/// What stands in backquotes.
+/// What is in backquotes.
 fn quoted(cell: &str) -> Vec<String> {
     let words = cell.split('`').skip(1).step_by(2);
     words.map(str::to_owned).collect()
@@ -82,15 +86,15 @@ fn seen(made: impl Iterator<Item = Value>) -> Kinds {
     kinds.collect()
 }
 
-fn made<S: Strategy>(strategy: &S) -> Vec<S::Value> {
+fn made<S: Strategy>(strategy: &S, samples: usize) -> Vec<S::Value> {
     let mut runner = TestRunner::deterministic();
-    let samples = (0..SAMPLES).map(|_| strategy.new_tree(&mut runner).unwrap().current());
+    let samples = (0..samples).map(|_| strategy.new_tree(&mut runner).unwrap().current());
     samples.collect()
 }
 
 #[test]
 fn chunks_are_listed_with_the_fields_of_each_profile() {
-    let chunks = made(&arbitrary::chunk());
+    let chunks = made(&arbitrary::chunk(), CHUNKS);
     let value = |chunk| serde_json::to_value(&chunk).unwrap();
     let of = |profile: Profile| {
         let narrowed = chunks
@@ -122,12 +126,56 @@ fn chunks_are_listed_with_the_fields_of_each_profile() {
     assert_eq!(v7, of(Profile::V7));
 }
 
+/// Each frame of a client with all of its fields, and with those alone that it needs.
+fn client_frames() -> Vec<ClientFrame> {
+    let text = || Some("x".to_owned());
+    let shown = frame::ShownApproval {
+        approval_id: "a".to_owned(),
+        tool_call_id: "c".to_owned(),
+        approved: None,
+    };
+    let frames = [true, false].map(|is_full| {
+        let (request_id, id) = ("r".to_owned(), "c".to_owned());
+        let send = frame::Send {
+            request_id: request_id.clone(),
+            resumable: is_full,
+            id: id.clone(),
+            trigger: Trigger::SubmitMessage,
+            message_id: text().filter(|_| is_full),
+            messages: Vec::new(),
+            headers: Map::new(),
+            body: Map::new(),
+            metadata: is_full.then(|| Value::from(1)),
+        };
+        let resume = frame::Resume {
+            request_id: request_id.clone(),
+            resumable: is_full,
+            id: id.clone(),
+            last_sequence: is_full.then_some(1),
+            message_id: text().filter(|_| is_full),
+            step_sequence: is_full.then_some(1),
+            step_hash: is_full.then_some(1),
+            approvals: is_full.then(|| shown.clone()).into_iter().collect(),
+            headers: Map::new(),
+            body: Map::new(),
+            metadata: is_full.then(|| Value::from(1)),
+        };
+        let abort = ClientFrame::Abort {
+            request_id,
+            stop: is_full,
+            id: Some(id).filter(|_| is_full),
+        };
+        [ClientFrame::Send(send), ClientFrame::Resume(resume), abort]
+    });
+    frames.into_iter().flatten().collect()
+}
+
 #[test]
 fn frames_are_listed_with_their_fields() {
     let value = |frame: String| serde_json::from_str::<Value>(&frame).unwrap();
-    let client = made(&arbitrary::client_frame()).into_iter();
+    let client = client_frames().into_iter();
     let client = client.map(|frame| value(serde_json::to_string(&frame).unwrap()));
-    let server = made(&arbitrary::server_frame()).into_iter();
+    let server = made(&arbitrary::server_frame(), FRAMES).into_iter();
     // The writer alone knows of a gap, and no frame that is built whole has one.
     let gap = frame::unforeseen_chunk_text("r", 7, &Chunk::StartStep);
     let server = server

@@ -8,9 +8,10 @@
 //! - `socket`: a plain WebSocket client.
 //! - `start`, `routes`, `api`, `chats`, `events`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
 //!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`,
-//!   `file_tools`, `file_crash`, `examples`, `log`, `metrics`, `traces`, `doctor`, `compression`, `tls`, `healthcheck`:
+//!   `file_tools`, `file_crash`, `examples`, `log`, `turn_log`, `metrics`, `dashboard`, `traces`, `trace_context`, `doctor`, `compression`, `tls`, `healthcheck`:
 //!   the behaviour.
 //! - `collector`: a collector of OpenTelemetry's.
+//! - `prometheus`: Debian's Prometheus.
 //! - `file_agent`: a model and a shop for agents of a file.
 
 // Clippy knows a test by its attribute, and takes what tests share for product code.
@@ -24,6 +25,7 @@ mod compression;
 mod connections;
 mod consent;
 mod crash;
+mod dashboard;
 mod disk;
 mod doctor;
 mod emulated;
@@ -48,6 +50,7 @@ mod official;
 mod openapi_url;
 mod page_tools;
 mod process;
+mod prometheus;
 mod questions;
 mod quotas;
 mod replicas;
@@ -58,4 +61,6 @@ mod shutdown;
 mod socket;
 mod start;
 mod tls;
+mod trace_context;
 mod traces;
+mod turn_log;

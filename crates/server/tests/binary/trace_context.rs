@@ -1,4 +1,4 @@
-//! W3C Trace Context: which place in a trace every model, agent and tool is told, and what becomes of the
+//! W3C Trace Context: which place in a trace every model, agent and tool gets, and what becomes of the
 //! state of other systems that a caller sends with it.
 
 use std::sync::{Arc, Mutex};
@@ -83,7 +83,7 @@ fn expect_step(start: Start, collector: &Collector, places: &Mutex<Vec<Place>>, 
 }
 
 #[test]
-fn models_are_told_the_span_of_the_step() {
+fn models_get_the_span_of_the_step() {
     let finish = json!({"choices": [{"index": 0, "delta": {"content": "Hi."}, "finish_reason": "stop"}], "model": "m-1-2026"});
     let (places, url) = streaming("/v1/chat/completions", vec![finish], nothing);
     let collector = Collector::start();
@@ -114,7 +114,7 @@ fn models_are_told_the_span_of_the_step() {
 }
 
 #[test]
-fn agent_servers_are_told_the_span_of_the_step() {
+fn agent_servers_get_the_span_of_the_step() {
     let events = vec![
         json!({"type": "start"}),
         json!({"type": "start-step"}),
@@ -158,7 +158,7 @@ fn agent_servers_are_told_the_span_of_the_step() {
 }
 
 #[test]
-fn adk_server_is_told_the_span_of_the_step() {
+fn adk_server_gets_the_span_of_the_step() {
     let content = json!({"role": "model", "parts": [{"text": "Hi."}]});
     let event = json!({"id": "e", "invocationId": "i", "author": "root", "content": content, "timestamp": 1.0});
     let (places, url) = streaming("/run_sse", vec![event], |request| match request.path() {
@@ -189,7 +189,7 @@ fn mcp(request: &Request) -> Option<String> {
             "serverInfo": {"name": "fake", "version": "1"}}),
         ),
         "tools/list" => {
-            let schema = json!({"type": "object"});
+            let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}});
             reply(json!({"tools": [{"name": "meta", "inputSchema": schema}]}))
         }
         "tools/call" => {
@@ -243,7 +243,7 @@ fn meta_of(table: &str) -> (Value, Seen) {
 }
 
 #[test]
-fn mcp_server_over_http_is_told_the_span_of_the_call_in_headers_and_in_the_message() {
+fn mcp_server_over_http_gets_the_span_of_the_call_in_headers_and_in_the_message() {
     let address = serve_http(mcp);
     let (output, call) = meta_of(&format!("url = 'http://{address}/mcp'"));
     let (parent, state) = at(&call);
@@ -254,7 +254,7 @@ fn mcp_server_over_http_is_told_the_span_of_the_call_in_headers_and_in_the_messa
 }
 
 #[test]
-fn mcp_server_on_this_machine_is_told_the_span_of_the_call_in_the_message() {
+fn mcp_server_on_this_machine_gets_the_span_of_the_call_in_the_message() {
     let server = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/tests/mcp/server.py");
     let (output, call) = meta_of(&format!("command = ['python3', '{server}']"));
     let (parent, state) = at(&call);
