@@ -56,11 +56,14 @@ pub enum Bug {
     /// Never looks whether others wrote to the journal of a chat that it has the lease of. Rare: it
     /// takes thousands of seeds.
     BlindOwner,
+    /// Takes a turn for running once a question of an agent is answered, though the agent waits for the
+    /// answers to others.
+    AnsweredRuns,
 }
 
 impl Bug {
     /// All of them, with their names on the command line.
-    pub const ALL: [(&'static str, Self); 9] = [
+    pub const ALL: [(&'static str, Self); 10] = [
         ("effect-before-journal", Self::EffectBeforeJournal),
         ("answer-before-journal", Self::AnswerBeforeJournal),
         ("run-again", Self::RunAgain),
@@ -70,6 +73,7 @@ impl Bug {
         ("endless-retry", Self::EndlessRetry),
         ("current-turn", Self::CurrentTurn),
         ("blind-owner", Self::BlindOwner),
+        ("answered-runs", Self::AnsweredRuns),
     ];
 }
 
@@ -125,6 +129,8 @@ pub struct Tally {
     pub withdrawn: u64,
     /// Branches that were selected, or were there already.
     pub selections: u64,
+    /// Calls that the agent ran by itself, and asked about.
+    pub own_questions: u64,
 }
 
 impl Tally {
@@ -149,6 +155,7 @@ impl Tally {
         self.injected += other.injected;
         self.withdrawn += other.withdrawn;
         self.selections += other.selections;
+        self.own_questions += other.own_questions;
     }
 }
 

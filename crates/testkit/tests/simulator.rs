@@ -119,6 +119,11 @@ fn a_window_on_another_turn_than_the_one_that_is_answered_is_found() {
     assert!(found(Bug::CurrentTurn).is_some());
 }
 
+#[test]
+fn a_turn_that_is_taken_for_running_while_its_agent_waits_is_found() {
+    assert!(found(Bug::AnsweredRuns).is_some());
+}
+
 /// Another server has to take the chat, write to it and give it back, while its owner is away and comes
 /// back: that is rare.
 #[test]

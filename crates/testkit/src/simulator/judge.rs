@@ -210,6 +210,8 @@ impl World {
         self.judge_readers(&mut faults);
         let unknown = books.calls.values().filter(|account| account.is_unknown());
         self.tally.unknown = unknown.count() as u64;
+        let own = |account: &&Account| account.tool == Some(Tool::Remote);
+        self.tally.own_questions = books.calls.values().filter(own).count() as u64;
         for (message, waited) in &books.queued {
             self.tally.queued += u64::from(books.messages.contains_key(message));
             self.tally.injected += u64::from(waited.injected);
@@ -316,7 +318,7 @@ impl World {
                 continue;
             };
             let deed = match account.tool {
-                Some(Tool::Pay | Tool::Remind) => ACT,
+                Some(Tool::Pay | Tool::Remind | Tool::Remote) => ACT,
                 Some(Tool::Book | Tool::Transfer) => "pay",
                 _ => continue,
             };
@@ -327,6 +329,9 @@ impl World {
             };
             let is_approved = gates.all(|(.., decisions)| is_yes(decisions));
             match approved {
+                // The agent gets the answers once all are there: a turn that is stopped before has run
+                // nothing, and says so.
+                true if account.tool == Some(Tool::Remote) => {}
                 true if is_approved && times == 0 && !account.is_unknown() => {
                     faults.push(format!("{call} was approved, and did not happen"));
                 }

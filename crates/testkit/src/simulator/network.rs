@@ -125,7 +125,7 @@ impl World {
                 Response::Decided(vec![(gate.clone(), approved)])
             }
             // Somebody else was first: the journal says what was decided.
-            (Reply::Done, Order::Answer { gate, .. }) => {
+            (Reply::Taken(_), Order::Answer { gate, .. }) => {
                 let decision = self
                     .truth()
                     .gate(gate)

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use engine::Dialect;
-use engine::command::{CommandKind, Resuming};
+use engine::command::{CommandKind, Resuming, SendCommand};
 use serde_json::{Value, json};
-use turn::answer::Answer;
 use turn::gate::Decision;
 use turn::queue::Placement;
 use turn::{CallId, GateId, Status};
@@ -67,21 +66,24 @@ pub(super) enum Order {
 impl Order {
     /// The order as a command for the chat.
     pub(super) fn command(&self) -> CommandKind {
-        let send = |messages: Vec<Message>, profile: Profile, while_running| CommandKind::Send {
+        let send = |messages: &[Message], profile: &Profile| SendCommand {
             trigger: Trigger::SubmitMessage,
             message_id: None,
-            messages,
-            dialect: Dialect::Sdk(profile),
+            messages: messages.to_vec(),
+            dialect: Dialect::Sdk(*profile),
             page_tools: Value::Null,
             request: None,
-            while_running,
+            while_running: None,
         };
         match self {
             Self::Say {
                 message,
                 profile,
                 while_running,
-            } => send(vec![(**message).clone()], *profile, *while_running),
+            } => CommandKind::Send(SendCommand {
+                while_running: *while_running,
+                ..send(std::slice::from_ref(message), profile)
+            }),
             Self::Select { message_id } => CommandKind::SelectBranch {
                 message_id: message_id.clone(),
             },
@@ -90,31 +92,30 @@ impl Order {
                 profile,
                 while_running,
                 ..
-            } => send(messages.clone(), *profile, *while_running),
+            } => CommandKind::Send(SendCommand {
+                while_running: *while_running,
+                ..send(messages, profile)
+            }),
             Self::Cut {
                 trigger,
                 message_id,
                 messages,
                 profile,
-            } => CommandKind::Send {
+            } => CommandKind::Send(SendCommand {
                 trigger: *trigger,
                 message_id: message_id.clone(),
-                messages: messages.clone(),
-                dialect: Dialect::Sdk(*profile),
-                page_tools: Value::Null,
-                request: None,
-                while_running: None,
-            },
+                ..send(messages, profile)
+            }),
             Self::Answer { gate, approved } => {
                 let (reason, input) = (None, None);
-                CommandKind::Answer(Answer {
+                CommandKind::Answer {
                     gate: gate.clone(),
                     decision: match approved {
                         true => Decision::Approved { reason, input },
                         false => Decision::Denied { reason },
                     },
                     digest: None,
-                })
+                }
             }
             Self::Output { call } => CommandKind::Output {
                 call: call.clone(),

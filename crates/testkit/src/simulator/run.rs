@@ -4,8 +4,8 @@ use engine::Ask;
 use engine::driver::{Input, ToolDoes, ToolRun};
 use serde_json::json;
 use turn::CallId;
-use turn::agent::{AgentEvent, CompactEvent, HistoryItem, StepRequest};
-use turn::call::Outcome;
+use turn::agent::{AgentEvent, Asking, CompactEvent, HistoryItem, StepRequest};
+use turn::call::{Outcome, Place};
 use turn::event::Finish;
 use turn::gate::Decision;
 use turn::turn::{Recorded, RecordedGate};
@@ -13,8 +13,35 @@ use turn::turn::{Recorded, RecordedGate};
 use super::Bug;
 use super::schedule::Happening;
 use super::server::Waiting;
-use super::tool::{ACT, Deed, Tool};
+use super::tool::{ACT, Deed, REMOTE, Tool};
 use super::world::World;
+
+/// The tool of calls that the agent runs by itself without asking.
+const LOOK_UP: &str = "look-up";
+
+/// What the agent says of a call of its own that it has not asked about.
+fn asks_or_settles(provider_id: String, tool: &str) -> AgentEvent {
+    if tool == LOOK_UP {
+        return settled(provider_id, "found");
+    }
+    let asking = Asking {
+        question: "May I?".to_owned(),
+        token: Some(json!(provider_id)),
+        ..Asking::default()
+    };
+    AgentEvent::Asks {
+        provider_id,
+        asking,
+    }
+}
+
+fn settled(provider_id: String, output: &str) -> AgentEvent {
+    let output = json!(output);
+    AgentEvent::Settled {
+        provider_id,
+        outcome: Outcome::Output { output },
+    }
+}
 
 /// One run of a tool.
 pub(super) struct Run {
@@ -31,10 +58,22 @@ pub(super) struct Run {
 impl World {
     /// The model is asked for a step: it says something, and wants a few tools.
     pub(super) fn call_model(&mut self, server: usize, run: u64, request: &StepRequest) {
+        let mut events = Vec::new();
+        if !self.go_on_with_own(server, request, &mut events) {
+            events.push(AgentEvent::Ended(Finish::Stop).into());
+            return self.stream(server, run, events);
+        }
         let said = request.history.iter().rev();
         let steps = said
             .take_while(|past| matches!(past, HistoryItem::Step { .. }))
             .count();
+        // Elsewhere, schedules with such calls find turns that get stuck: an answer that comes while the
+        // agent is asked again about other calls does not reach it.
+        let has_own_calls = self.bug == Some(Bug::AnsweredRuns);
+        if has_own_calls && steps < 3 && self.chance.one_in(6) {
+            self.own_step(&mut events);
+            return self.stream(server, run, events);
+        }
         let calls: Vec<&'static str> = match steps {
             0..3 if !self.chance.one_in(if steps == 0 { 8 } else { 2 }) => {
                 let count = *self.chance.pick(&[1, 1, 2, 3]);
@@ -43,7 +82,6 @@ impl World {
             _ => Vec::new(),
         };
         self.trace(|_| format!("server {server} asks the model, which wants {calls:?}"));
-        self.servers[server].model = Some(run);
         let is_cut = !self.is_healed && self.chance.one_in(40);
         let words = CompactEvent::Text("Well.".to_owned());
         let calls = calls.into_iter().map(|name| {
@@ -55,8 +93,71 @@ impl World {
             })
         });
         let end = (!is_cut).then(|| AgentEvent::Ended(Finish::Stop).into());
-        let said: Vec<CompactEvent> = [words].into_iter().chain(calls).chain(end).collect();
-        // All at once, or word by word.
+        events.extend([words].into_iter().chain(calls).chain(end));
+        self.stream(server, run, events);
+    }
+
+    /// A step of calls that the agent runs by itself, and what it says of them after it.
+    fn own_step(&mut self, events: &mut Vec<CompactEvent>) {
+        let (mut after, step) = (Vec::new(), self.steps);
+        let count = *self.chance.pick(&[1, 2, 2, 3]);
+        for n in 0..count {
+            let provider_id = format!("own-{step}-{n}");
+            let (input, provider_metadata) = (json!({}), None);
+            let tool = match self.chance.one_in(4) {
+                true => LOOK_UP.to_owned(),
+                false => REMOTE.to_owned(),
+            };
+            after.push(asks_or_settles(provider_id.clone(), &tool));
+            events.push(CompactEvent::from(AgentEvent::OwnCall {
+                provider_id,
+                tool,
+                input,
+                provider_metadata,
+                place: Place::Agent,
+                asks: None,
+            }));
+        }
+        events.push(AgentEvent::Ended(Finish::Stop).into());
+        events.extend(after.into_iter().map(CompactEvent::from));
+    }
+
+    /// The agent says of calls of its own what has become of them since, and whether it may speak: it
+    /// waits for no answer.
+    fn go_on_with_own(
+        &mut self,
+        server: usize,
+        request: &StepRequest,
+        events: &mut Vec<CompactEvent>,
+    ) -> bool {
+        let mut may_speak = true;
+        for own in request.own.iter().filter(|own| own.outcome.is_none()) {
+            let id = own.call.provider_id.clone().unwrap_or_default();
+            let event = match &own.asked {
+                Some(asked) => match &asked.decision {
+                    Some(Decision::Approved { .. }) => {
+                        // It knows what it has done, also when another server asks again.
+                        if self.ledger.times(&own.call.id, ACT) == 0 {
+                            self.execute(server, &own.call.id, ACT);
+                        }
+                        settled(id, "paid")
+                    }
+                    _ => {
+                        may_speak = false;
+                        continue;
+                    }
+                },
+                None => asks_or_settles(id, &own.call.tool),
+            };
+            may_speak &= matches!(event, AgentEvent::Settled { .. });
+            events.push(event.into());
+        }
+        may_speak
+    }
+
+    /// The model says something, all at once, or word by word.
+    fn stream(&mut self, server: usize, run: u64, said: Vec<CompactEvent>) {
+        self.servers[server].model = Some(run);
         let parts: Vec<Vec<CompactEvent>> = match self.chance.one_in(2) {
             true => vec![said],
             false => said.into_iter().map(|said| vec![said]).collect(),

@@ -1,7 +1,7 @@
 //! The store of one chat: its journal and its lease, and what goes wrong on the way to it.
 
 use store::{Appended, Holder, Lease, NewEntry, StoreError};
-use turn::{At, Chat, Entry};
+use turn::{At, Chat, Entry, Event, OpenTurn};
 use view::ShownChat;
 
 use engine::driver::{CONFLICTS, Input, Operation, Stored};
@@ -19,6 +19,8 @@ pub(super) struct Store {
     pub(super) entries: Vec<Entry>,
     /// When each of them was stored.
     stored: Vec<u64>,
+    /// The turn that is open, as it was handed over with the last entry.
+    open: Option<OpenTurn>,
     lease: Option<Lease>,
     /// The lease that was there before.
     lease_before: Option<Lease>,
@@ -41,18 +43,20 @@ pub(super) struct Way {
 
 impl Store {
     /// Appends behind the last entry that the caller has seen; nothing, if that is not the last.
-    fn append(&mut self, now: u64, expected: u64, entry: NewEntry) -> Appended {
+    fn append(&mut self, now: u64, expected: u64, mut entry: NewEntry) -> Appended {
         let seq = self.entries.len() as u64;
         if seq != expected {
             return Appended::Conflict { seq };
         }
         let seq = seq + 1;
+        let open = entry.open.take();
         let entry = Entry {
             seq,
             at: entry.at,
             actor: entry.actor,
             events: entry.events,
         };
+        self.open = open;
         self.truth.append(&entry);
         self.entries.push(entry);
         self.stored.push(now);
@@ -91,7 +95,18 @@ impl Store {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        self.truth.open_turn().is_some_and(|open| open.is_running)
+        self.open.as_ref().is_some_and(|open| open.is_running)
+    }
+
+    /// Whether an entry closes a question of an agent about a call that it runs by itself.
+    fn answers_agent(&self, events: &[Event]) -> bool {
+        events.iter().any(|event| match event {
+            Event::GateClosed { gate, .. } => {
+                let gate = self.truth.gate(gate);
+                gate.is_some_and(|(_, gate, _)| gate.token.is_some())
+            }
+            _ => false,
+        })
     }
 
     /// The entries as they were some time ago, or as an old primary has them.
@@ -209,12 +224,28 @@ impl World {
                 self.trace(|_| format!("server {server} reads {} entries", entries.len()));
                 Stored::Entries(entries)
             }
-            Operation::Append { expected, entry } => {
+            Operation::Append {
+                expected,
+                mut entry,
+            } => {
                 let kind = turn::index::kind(&entry.events);
-                let is_claim =
-                    |event: &turn::Event| matches!(event, turn::Event::TurnClaimed { .. });
+                let is_claim = |event: &Event| matches!(event, Event::TurnClaimed { .. });
                 let claims = entry.events.iter().any(is_claim);
-                let mut appended = self.store_of(server).append(now, expected, entry);
+                let store = self.store_of(server);
+                if bug == Some(Bug::AnsweredRuns)
+                    && store.answers_agent(&entry.events)
+                    && let Some(open) = &mut entry.open
+                {
+                    open.is_running = true;
+                }
+                let mut appended = store.append(now, expected, entry);
+                let (handed, folded) = (store.open.clone(), store.truth.open_turn());
+                // With two primaries, a server may write behind entries that it has never read.
+                if handed != folded && self.fork.is_none() {
+                    self.fault(format!(
+                        "the store is handed {handed:?}, and the journal says {folded:?}"
+                    ));
+                }
                 self.trace(|_| match appended {
                     Appended::Ok { seq } => format!("server {server} appends {seq}: {kind}"),
                     Appended::Conflict { .. } => {

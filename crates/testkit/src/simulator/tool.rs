@@ -29,7 +29,12 @@ pub(super) enum Tool {
     Play,
     /// Runs in a page, after an approval.
     Locate,
+    /// Moves money at the agent, which runs it by itself, and asks first.
+    Remote,
 }
+
+/// The name of [`Tool::Remote`], which is none of the tools that servers have.
+pub(super) const REMOTE: &str = "remote";
 
 /// What a tool does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +66,9 @@ impl Tool {
     ];
 
     pub(super) fn named(name: &str) -> Option<Self> {
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, tool)| *tool)
+        let own = [(REMOTE, Self::Remote)];
+        let mut all = Self::ALL.iter().chain(&own);
+        all.find(|(known, _)| *known == name).map(|(_, tool)| *tool)
     }
 
     /// One that the agent calls, with its name.
@@ -76,7 +82,7 @@ impl Tool {
 
     pub(super) fn deeds(self) -> &'static [Deed] {
         match self {
-            Self::Pay | Self::Charge | Self::Note => &[Deed::Act],
+            Self::Pay | Self::Charge | Self::Note | Self::Remote => &[Deed::Act],
             Self::Book => &[Deed::Once("reserve"), Deed::Ask, Deed::Once("pay")],
             Self::Transfer => &[Deed::Ask, Deed::Once("pay")],
             Self::Guide => &[Deed::Once("look"), Deed::Page, Deed::Once("show")],
