@@ -366,6 +366,39 @@ fn messages(body: &Value) -> Vec<wire::Message> {
     }
 }
 
+/// As CopilotKit sends them: each answer also as the result of the call that it is about.
+#[test]
+fn answer_that_is_also_sent_as_a_result_is_an_answer_alone() {
+    let mut chat = Chat::default();
+    chat.say("pay");
+    chat.call("pay", Place::Server, ask());
+    chat.end_step();
+    let user = json!({"role": "user", "id": "u1", "content": "pay"});
+    let call = json!({"id": "call_t1_0", "type": "function", "function": {"name": "pay", "arguments": "{}"}});
+    let assistant = json!({"role": "assistant", "id": "t1", "toolCalls": [call]});
+    let take = |resume: Value, content: &str| {
+        let result =
+            json!({"role": "tool", "id": "x", "toolCallId": "call_t1_0", "content": content});
+        let body = json!({"threadId": "c", "runId": "r", "messages": [user, assistant, result], "resume": [resume]});
+        let sent = messages(&body);
+        chat.chat
+            .take_run(Trigger::SubmitMessage, None, &sent, At(9_000))
+    };
+    let yes =
+        json!({"interruptId": "gate_t1_0", "status": "resolved", "payload": {"approved": true}});
+    let Ok(Intake::Continue { answers, .. }) = take(yes.clone(), r#"{"approved": true}"#) else {
+        panic!("it goes on with the turn")
+    };
+    assert_eq!(answers, [("gate_t1_0".into(), APPROVED)]);
+    let no = json!({"interruptId": "gate_t1_0", "status": "cancelled"});
+    assert!(matches!(
+        take(no, r#"{"status": "cancelled"}"#),
+        Ok(Intake::Continue { answers, .. }) if answers.len() == 1
+    ));
+    // Another result is still one that nobody may give.
+    assert!(take(yes, r#"{"paid": true}"#).is_err());
+}
+
 #[test]
 fn answers_count_wherever_the_history_ends() {
     let mut chat = Chat::default();

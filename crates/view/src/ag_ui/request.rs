@@ -1,6 +1,6 @@
 //! What a client's request says, as the messages and answers that every client's are read as.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use wire::ag_ui::{
     Content, Message, Part as ContentPart, ResumeEntry, ResumeStatus, RunRequest, ToolCall,
 };
@@ -31,7 +31,7 @@ impl ClientRun {
         if request.messages.is_empty() && request.resume.is_empty() {
             return Ok(Self::Connect);
         }
-        let mut messages = history(&request.messages);
+        let mut messages = history(without_answers(request));
         let answers = request.resume.iter().enumerate();
         let answers = answers.map(|(index, entry)| answer(index, entry));
         let answers: Vec<Part> = answers.collect::<Result<_, _>>()?;
@@ -55,6 +55,31 @@ impl ClientRun {
             messages,
         })
     }
+}
+
+/// The messages of a request without results that only repeat its answers: CopilotKit adds one for each
+/// call that it was asked about, and nobody has run the call.
+fn without_answers(request: &RunRequest) -> &[Message] {
+    let mut messages = &request.messages[..];
+    while let [before @ .., Message::Tool { content, .. }] = messages {
+        let given: Option<Value> = match content {
+            Content::Text(text) => serde_json::from_str(text).ok(),
+            Content::Parts(_) => None,
+        };
+        let is_answer = given.is_some_and(|given| {
+            let mut answers = request.resume.iter();
+            answers.any(|entry| match (entry.status, &entry.payload) {
+                (ResumeStatus::Cancelled, _) => given == json!({"status": "cancelled"}),
+                (ResumeStatus::Resolved, Some(payload)) => given == *payload,
+                (ResumeStatus::Resolved, None) => given == json!({"status": "resolved"}),
+            })
+        });
+        if !is_answer {
+            break;
+        }
+        messages = before;
+    }
+    messages
 }
 
 /// The id of the message that all messages of one turn are parts of.
