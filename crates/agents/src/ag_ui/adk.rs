@@ -23,7 +23,7 @@ pub(super) fn may_ask_about(settled: &[OpenCall]) -> bool {
     settled.iter().any(|call| call.id.starts_with(ID_PREFIX))
 }
 
-/// The interrupt that a call stands for.
+/// The interrupt that a call represents.
 pub(super) fn interrupt(call: &OpenCall) -> Option<Interrupt> {
     if call.tool != REQUEST_CONFIRMATION || call.is_offered {
         return None;

@@ -8,7 +8,7 @@
 //! - `socket`: a plain WebSocket client.
 //! - `start`, `routes`, `api`, `chats`, `events`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
 //!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`,
-//!   `file_tools`, `file_crash`, `examples`, `log`, `metrics`, `traces`, `doctor`, `compression`, `tls`, `healthcheck`:
+//!   `file_tools`, `file_crash`, `inner_agent`, `examples`, `log`, `metrics`, `traces`, `doctor`, `compression`, `tls`, `healthcheck`:
 //!   the behaviour.
 //! - `collector`: a collector of OpenTelemetry's.
 //! - `file_agent`: a model and a shop for agents of a file.
@@ -38,6 +38,7 @@ mod golden;
 mod guard;
 mod healthcheck;
 mod history;
+mod inner_agent;
 mod legacy;
 mod log;
 mod metrics;
