@@ -3,8 +3,8 @@
 //!
 //! How many chunks a window has depends on when it was opened and on who reads it, so a number means
 //! something only for the window that was counted. This server keeps what it sent of such windows, and what
-//! is left of them, in bounded memory. Whoever asks for a window that it does not have is told so, and reads
-//! the chat anew.
+//! is left of them, in bounded memory. A client of another window gets the error `run_lost`, and reads
+//! the chat again.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -102,7 +102,7 @@ impl WorkflowRuns {
         run.response(0)
     }
 
-    /// The response of a window behind so many of its chunks, if it is here: an error, if it is and does
+    /// The response of a window behind this many of its chunks, if it is here: an error, if it is and does
     /// not have them any more.
     pub(crate) async fn resume(
         &self,
@@ -116,7 +116,7 @@ impl WorkflowRuns {
             runs.find(|run| run.id == id && run.principal == *principal)
                 .cloned()?
         };
-        // Its former reader may wait for more: it ends, and lets go of what is kept.
+        // Its former reader may wait for more: it ends, and releases what is kept.
         found.reader.send_modify(|reader| *reader += 1);
         let is_kept = {
             let sent = found.sent.lock().await;

@@ -45,7 +45,7 @@ function open(api: Api, id: string, cutAfter?: number) {
   return { page, asked };
 }
 
-/** The response, until so many events have come. */
+/** The response, until this many events have come. */
 function cutOff(response: Response, events: number): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) {
