@@ -100,6 +100,7 @@ export default defineConfig({
         },
       },
       { test: { ...inCell('sse'), name: 'ag-ui', include: ['tests/ag-ui/*.test.ts'] } },
+      { test: { ...inCell('sse'), name: 'workflow', include: ['tests/workflow/*.test.ts'] } },
       {
         test: {
           ...inCell('sse'),

@@ -26,6 +26,7 @@
 //!
 //! - [`driver`]: what is done with a chat, as a pure state machine: inputs in, actions out.
 //! - `actor`: the task of a chat, which carries the actions out; `windows`: what its clients see.
+//! - `agent_tool`: an agent that another one uses as a tool.
 //! - `engine`: what a server does with chats; `builder`: how an engine is made; `clock`: what time it is.
 //! - [`command`]: the one way in, here or forwarded from another server.
 //! - `approval_index`: from approvals to the chats here that wait for them; `deadlines`: when their time is up.
@@ -40,6 +41,7 @@
 //! - `error`: why something can't be done.
 
 mod actor;
+mod agent_tool;
 mod approval_index;
 mod builder;
 mod chat_id;
@@ -61,6 +63,7 @@ mod resting;
 mod stream;
 mod windows;
 
+pub use agent_tool::InnerAgent;
 pub use agents::AudioInput;
 pub use builder::EngineBuilder;
 pub use engine::{Answered, Approval, Engine, Question, Request, SendOptions, ViewerGuard};

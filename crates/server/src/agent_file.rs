@@ -9,7 +9,7 @@
 //! - [`spec`]: what may be in the file; [`at`]: where it is written; `source`: the file, and problems in it.
 //! - `reference`: `@FILE`, `env:` and `file:`.
 //! - `model`, `route`, `http_tool`, `client_tool`, `openapi_tool`, `mcp_server`: each kind of table, made real.
-//! - `page_tools`: the tools that a page may declare.
+//! - `inner_agent`: agents that one uses as tools; `page_tools`: the tools that a page may declare.
 //! - `agent`: one agent; `description`: what its model gets, for people; `schema`: the schema of the file.
 
 mod agent;
@@ -17,6 +17,7 @@ pub(crate) mod at;
 mod client_tool;
 pub(crate) mod description;
 mod http_tool;
+mod inner_agent;
 mod mcp_server;
 mod model;
 mod openapi_tool;

@@ -24,7 +24,7 @@ use wire::{ChatRequest, DecodeError, Limits, OutputReply, Profile};
 use crate::ag_ui;
 use crate::approvals;
 use crate::asks;
-use crate::body::{Bodies, read};
+use crate::body::{Bodies, Labelled, read, read_chat};
 use crate::caller::{Caller, admit};
 use crate::chats;
 use crate::cluster;
@@ -52,6 +52,7 @@ use crate::shared_key::SharedKey;
 use crate::ticket::Secret;
 use crate::trace_sampler::TraceSampler;
 use crate::while_running;
+use crate::workflow_run::{self, WorkflowRuns};
 
 /// What the API serves.
 #[derive(Clone)]
@@ -76,6 +77,8 @@ pub struct Api {
     pub reads: Reads,
     /// What streams of events are fed with.
     pub events: EventHub,
+    /// Windows of clients that count the chunks which they have got.
+    pub workflow_runs: WorkflowRuns,
     /// How sockets are kept.
     pub sockets: SocketLimits,
     /// What an `abort` frame does to the turn.
@@ -115,6 +118,7 @@ impl Api {
             bodies: Bodies::default(),
             frames: Frames::default(),
             reads: Reads::default(),
+            workflow_runs: WorkflowRuns::default(),
             sockets: SocketLimits::default(),
             on_abort: OnAbort::default(),
             origins: Arc::default(),
@@ -268,9 +272,12 @@ pub(crate) async fn send(
     Caller(principal): Caller,
     request: Request,
 ) -> Result<Response, Problem> {
-    let parse = |bytes: &[u8], limits: &Limits| {
-        let request = ChatRequest::from_slice(bytes, limits)?;
-        Ok((request, NamedBy::Client))
+    let caller = principal.clone();
+    // `WorkflowChatTransport` sends neither a type nor the chat's id.
+    let may_name_none = Labelled::of(request.headers()) == Labelled::Text;
+    let parse = move |bytes: &[u8], limits: &Limits| match may_name_none {
+        true => parse_unnamed(&caller, bytes, limits),
+        false => Ok((ChatRequest::from_slice(bytes, limits)?, NamedBy::Client)),
     };
     send_parsed(api, principal, request, parse).await
 }
@@ -304,16 +311,26 @@ pub(crate) async fn send_of_legacy_page(
     Caller(principal): Caller,
     request: Request,
 ) -> Result<Response, Problem> {
+    if Labelled::of(request.headers()) != Labelled::Json {
+        return Err(Problem::unsupported_media_type());
+    }
     let caller = principal.clone();
-    let parse = move |bytes: &[u8], limits: &Limits| {
-        let mut named_by = NamedBy::Client;
-        let request = ChatRequest::from_slice_or(bytes, limits, |messages| {
-            named_by = NamedBy::Server;
-            legacy_chat::of_page(&caller, messages)
-        })?;
-        Ok((request, named_by))
-    };
+    let parse = move |bytes: &[u8], limits: &Limits| parse_unnamed(&caller, bytes, limits);
     send_parsed(api, principal, request, parse).await
+}
+
+/// A request that need not name its chat.
+fn parse_unnamed(
+    caller: &Principal,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(ChatRequest, NamedBy), DecodeError> {
+    let mut named_by = NamedBy::Client;
+    let request = ChatRequest::from_slice_or(bytes, limits, |messages| {
+        named_by = NamedBy::Server;
+        legacy_chat::of_page(caller, messages)
+    })?;
+    Ok((request, named_by))
 }
 
 async fn send_parsed(
@@ -324,7 +341,8 @@ async fn send_parsed(
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let RequestedProfile(profile) = RequestedProfile::of(&parts.headers, &parts.uri)?;
-    let body = read(&api, Some(&principal), &parts.headers, body).await?;
+    let is_workflow = Labelled::of(&parts.headers) == Labelled::Text;
+    let body = read_chat(&api, Some(&principal), &parts.headers, body).await?;
     let limits = api.limits;
     let parsed = body.parse(move |bytes| Ok(parse(bytes, &limits)?)).await?;
     let ((request, named_by), _room) = parsed;
@@ -354,7 +372,10 @@ async fn send_parsed(
     // The agent's first output is then written at once, with the start of the window.
     tokio::task::yield_now().await;
     let open = api.metrics.window("sse");
-    Ok(event_stream::response(window, open))
+    Ok(match is_workflow {
+        true => api.workflow_runs.begin(&principal, window, open),
+        false => event_stream::response(window, open),
+    })
 }
 
 /// Resumes a chat: the whole current message from its start, then live.
@@ -365,6 +386,7 @@ async fn send_parsed(
         (status = 200, description = "A window on the last turn.", content_type = "text/event-stream", body = String),
         (status = 204, description = "The last turn is over, or the chat is unknown."),
         (status = 400, description = "bad_request"),
+        (status = 409, description = "run_lost"),
     )
 ))]
 pub(crate) async fn resume(
@@ -376,6 +398,14 @@ pub(crate) async fn resume(
 ) -> Result<Response, Problem> {
     let RequestedProfile(profile) = RequestedProfile::of(&headers, &uri)?;
     let after = paging::after(&uri)?;
+    let start = paging::start_index(&uri)?;
+    if let Some(start) = start {
+        match api.workflow_runs.resume(&id, &principal, start).await {
+            Some(resumed) => return resumed,
+            None if start > 0 => return Err(Problem::run_lost()),
+            None => {}
+        }
+    }
     let chat = ChatId::from(id);
     note_chat(&chat);
     let window = api
@@ -385,8 +415,13 @@ pub(crate) async fn resume(
     Ok(match window {
         Some(window) => {
             note_window(&window);
-            event_stream::response(window, api.metrics.window("sse"))
+            let open = api.metrics.window("sse");
+            match start {
+                Some(_) => api.workflow_runs.begin_as(chat, &principal, window, open),
+                None => event_stream::response(window, open),
+            }
         }
+        None if start.is_some() => workflow_run::nothing(),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }

@@ -107,6 +107,7 @@ pub(crate) async fn ask(State(api): State<Api>, request: Request) -> Result<Resp
         Whom::Question { question, schema } => Ask::Data {
             question,
             schema,
+            path: Vec::new(),
             timeout,
         },
         Whom::ClientCall { tool, input } => Ask::Page {

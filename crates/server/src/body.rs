@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ORIGIN, USER_AGENT};
+use axum::http::{HeaderMap, HeaderValue};
 use futures_util::StreamExt;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use turn::Principal;
@@ -190,18 +190,67 @@ pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Received, Problem> {
-    let limit = api.limits.bytes;
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    let kind = kind
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default();
-    if !kind.trim().eq_ignore_ascii_case("application/json") {
-        return Err(Problem::unsupported_media_type());
+    match Labelled::of(headers) {
+        Labelled::Json => receive(api, principal, headers, body).await,
+        Labelled::Text | Labelled::Other => Err(Problem::unsupported_media_type()),
     }
+}
+
+/// The same for a chat's request, whose type may be missing, or the one that browsers and Node give a
+/// text: `WorkflowChatTransport` sets none. A form of another site can send that too; the guard has refused
+/// it by its origin, and a browser that says nothing of where a request comes from is refused here.
+pub(crate) async fn read_chat(
+    api: &Api,
+    principal: Option<&Principal>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Received, Problem> {
+    match Labelled::of(headers) {
+        Labelled::Text if !is_silent_browser(headers) => {
+            receive(api, principal, headers, body).await
+        }
+        _ => read(api, principal, headers, body).await,
+    }
+}
+
+/// What a request says that its body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Labelled {
+    Json,
+    /// A text, or nothing.
+    Text,
+    Other,
+}
+
+impl Labelled {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let Some(kind) = headers.get(CONTENT_TYPE) else {
+            return Self::Text;
+        };
+        let kind = kind.to_str().unwrap_or("?");
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        match kind {
+            _ if kind.eq_ignore_ascii_case("application/json") => Self::Json,
+            _ if kind.eq_ignore_ascii_case("text/plain") => Self::Text,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Whether a browser sends a request and does not say which site has it do so, as those before 2020 did.
+fn is_silent_browser(headers: &HeaderMap) -> bool {
+    let agent = headers.get(USER_AGENT).map(HeaderValue::as_bytes);
+    let is_browser = agent.is_some_and(|agent| agent.starts_with(b"Mozilla/"));
+    is_browser && !headers.contains_key(ORIGIN) && !headers.contains_key("sec-fetch-site")
+}
+
+async fn receive(
+    api: &Api,
+    principal: Option<&Principal>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Received, Problem> {
+    let limit = api.limits.bytes;
     let admit = |bytes: usize| match principal {
         Some(principal) => api.quotas.admit_bytes(principal, bytes),
         None => Ok(()),

@@ -1,6 +1,6 @@
 //! `adk-stream check`: what is wrong with the configuration, and what the model will get.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -157,7 +157,7 @@ fn check(command: &Check, environment: &Environment, findings: &mut Findings) ->
         source,
     })?;
     runtime.block_on(async {
-        for agent in &agents {
+        for agent in with_used(&agents) {
             findings.report.push_str(&agent.description());
             if !command.offline {
                 try_agent(agent, findings).await;
@@ -166,6 +166,19 @@ fn check(command: &Check, environment: &Environment, findings: &mut Findings) ->
     });
     runtime.shutdown_background();
     Ok(())
+}
+
+/// Agents and those that they use as tools, each once.
+pub(crate) fn with_used<'a>(agents: impl IntoIterator<Item = &'a FileAgent>) -> Vec<&'a FileAgent> {
+    let mut all: Vec<&FileAgent> = Vec::new();
+    let mut left: VecDeque<&FileAgent> = agents.into_iter().collect();
+    while let Some(agent) = left.pop_front() {
+        if all.iter().all(|known| known.name != agent.name) {
+            all.push(agent);
+            left.extend(agent.agents.iter().map(|used| &used.agent));
+        }
+    }
+    all
 }
 
 /// Tries everything that an agent connects to.
@@ -203,11 +216,9 @@ pub(crate) async fn try_agent(agent: &FileAgent, findings: &mut Findings) {
         }
     }
     // A pattern for tools of the file has been checked already.
-    let fixed: Vec<String> = agent
-        .tools
-        .iter()
-        .map(|built| built.tool.name().to_owned())
-        .collect();
+    let own = agent.tools.iter().map(|built| built.tool.name());
+    let used = agent.agents.iter().map(|used| used.agent.name.as_str());
+    let fixed: Vec<String> = own.chain(used).map(str::to_owned).collect();
     let fits = |pattern: &Pattern| names.iter().chain(&fixed).any(|name| pattern.matches(name));
     for pattern in agent.selection.iter().filter(|pattern| !fits(pattern)) {
         findings.warnings.push(format!(

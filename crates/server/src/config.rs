@@ -15,8 +15,9 @@ mod upstream;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
-use agents::{Adk, AdkLive, AgUi, AiSdk, Anthropic, Gemini, GeminiLive, OpenAi};
+use agents::{Adk, AdkLive, AgUi, Agent, AiSdk, Anthropic, Gemini, GeminiLive, OpenAi};
 
 pub(crate) use self::cluster::Cluster;
 use self::keys::Switch;
@@ -129,6 +130,20 @@ pub(crate) enum Remote {
 }
 
 impl Remote {
+    /// Who answers.
+    pub(crate) fn agent(&self) -> Arc<dyn Agent> {
+        match self {
+            Self::Gemini(gemini) => Arc::new(gemini.clone()),
+            Self::GeminiLive(live) => Arc::new(live.clone()),
+            Self::Adk(adk) => Arc::new(adk.clone()),
+            Self::AdkLive(live) => Arc::new(live.clone()),
+            Self::AiSdk(route) => Arc::new(route.clone()),
+            Self::AgUi(agent) => Arc::new(agent.clone()),
+            Self::OpenAi(model) => Arc::new(model.clone()),
+            Self::Anthropic(model) => Arc::new(model.clone()),
+        }
+    }
+
     /// Whether it has tools of its own, and can't be offered others.
     pub(crate) fn has_tools(&self) -> bool {
         matches!(self, Self::Adk(_) | Self::AdkLive(_) | Self::AiSdk(_))

@@ -22,8 +22,9 @@ use crate::problem::Problem;
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PATCH, DELETE");
 
 /// What a page may read besides the headers that every page may.
-const EXPOSED: HeaderValue =
-    HeaderValue::from_static("retry-after, x-request-id, x-vercel-ai-ui-message-stream");
+const EXPOSED: HeaderValue = HeaderValue::from_static(
+    "retry-after, x-request-id, x-vercel-ai-ui-message-stream, x-workflow-run-id",
+);
 
 /// How long a browser keeps the answer to a preflight: an hour.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("3600");

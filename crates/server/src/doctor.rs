@@ -308,7 +308,9 @@ async fn peers(config: &Config, servers: Vec<String>, report: &mut Report) {
 async fn agent(config: &Config, report: &mut Report) {
     if let Some(agent) = &config.file_agent {
         let mut findings = Findings::default();
-        check::try_agent(agent, &mut findings).await;
+        for agent in check::with_used([agent]) {
+            check::try_agent(agent, &mut findings).await;
+        }
         for problem in &findings.problems {
             let advice = "see `adk-stream check`";
             report.problem(&format!("agent {}", agent.name), problem, Some(advice));

@@ -211,6 +211,7 @@ mod tls;
 mod token_prices;
 mod trace_sampler;
 mod while_running;
+mod workflow_run;
 
 pub use {agents, engine, store, tools, turn, view, wire};
 
@@ -243,4 +244,4 @@ pub use trace_sampler::TraceSampler;
 
 // Fields of `Api` that nobody sets: a struct can be updated only where all its fields can be named.
 #[doc(hidden)]
-pub use {body::Bodies, live::Frames, reads::Reads};
+pub use {body::Bodies, live::Frames, reads::Reads, workflow_run::WorkflowRuns};

@@ -64,6 +64,19 @@ pub(crate) fn after(uri: &Uri) -> Result<Option<u64>, Problem> {
     seq.map(Some).ok_or_else(problem)
 }
 
+/// How many chunks of a window a client has that counts them: `?startIndex=N`. One that counts from the end
+/// gets the whole.
+pub(crate) fn start_index(uri: &Uri) -> Result<Option<usize>, Problem> {
+    let Some(index) = parameter(uri, "startIndex") else {
+        return Ok(None);
+    };
+    let index: Option<i64> = index.parse().ok();
+    let index = index.filter(|index| index.unsigned_abs() <= LARGEST);
+    let problem = || Problem::bad_request("startIndex: expected a number of chunks");
+    let index = index.ok_or_else(problem)?;
+    Ok(Some(usize::try_from(index).unwrap_or(0)))
+}
+
 /// Where a page of approvals begins: `?cursor=CURSOR`.
 pub(crate) fn cursor(uri: &Uri) -> Result<Option<GatePlace>, Problem> {
     let Some(cursor) = parameter(uri, "cursor") else {

@@ -71,6 +71,12 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
+    /// What was sent of a window is not known here any more.
+    pub(crate) fn run_lost() -> Self {
+        let message = "this server does not have what it sent of this run; load the chat again";
+        Self::new(StatusCode::CONFLICT, "run_lost", message)
+    }
+
     /// The body is larger than allowed.
     pub(crate) fn too_large(limit: usize) -> Self {
         let message = format!("the body is larger than {limit} bytes, or was cut off");

@@ -248,14 +248,7 @@ async fn assemble(
         warn!("{warning}");
     }
     let agent: Arc<dyn Agent> = match &config.remote {
-        Some(Remote::Gemini(gemini)) => Arc::new(gemini.clone()),
-        Some(Remote::GeminiLive(live)) => Arc::new(live.clone()),
-        Some(Remote::Adk(adk)) => Arc::new(adk.clone()),
-        Some(Remote::AdkLive(live)) => Arc::new(live.clone()),
-        Some(Remote::AiSdk(route)) => Arc::new(route.clone()),
-        Some(Remote::AgUi(agent)) => Arc::new(agent.clone()),
-        Some(Remote::OpenAi(model)) => Arc::new(model.clone()),
-        Some(Remote::Anthropic(model)) => Arc::new(model.clone()),
+        Some(remote) => remote.agent(),
         None => demo::agent(config)?,
     };
     // A live model that waits for a call says nothing else meanwhile.

@@ -1,5 +1,7 @@
 //! What a tool can do while it runs.
 
+mod inner;
+
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,6 +17,7 @@ use turn::reason::TIMED_OUT;
 use turn::turn::{Recorded, RecordedGate};
 use turn::{CallId, ChatId, GateId, Principal, TraceContext};
 
+use self::inner::Inner;
 use crate::answer;
 use crate::fence::Fence;
 use crate::tool::ToolError;
@@ -41,6 +44,8 @@ pub struct Context {
     recorded: Arc<Recorded>,
     /// The gates of an earlier run that this one has asked for again.
     used: Arc<Mutex<Vec<GateId>>>,
+    /// The call that an agent makes inside of this one, where this is its context.
+    inner: Option<Arc<Inner>>,
 }
 
 impl fmt::Debug for Context {
@@ -82,7 +87,8 @@ impl fmt::Display for Refused {
 }
 
 impl Refused {
-    pub(crate) fn outcome(self) -> Outcome {
+    /// What becomes of a call to which it was said.
+    pub fn outcome(self) -> Outcome {
         match self {
             Self::Denied { reason } => Outcome::Denied { reason },
             other => Outcome::Error {
@@ -118,6 +124,7 @@ impl Context {
             work,
             recorded: Arc::new(recorded),
             used: Arc::default(),
+            inner: None,
         }
     }
 
@@ -148,7 +155,7 @@ impl Context {
 
     /// The call: a key under which the tool can make itself idempotent.
     pub fn call(&self) -> &CallId {
-        &self.call
+        self.inner.as_ref().map_or(&self.call, |inner| &inner.id)
     }
 
     /// Under which claim of the chat this runs: a token with which what the tool changes can refuse a run
@@ -173,14 +180,12 @@ impl Context {
         question: impl Into<String>,
         timeout: impl Into<Option<Duration>>,
     ) -> Result<(), Refused> {
-        let ask = Ask::Approval {
-            question: question.into(),
-            timeout: timeout.into(),
+        let (question, timeout) = (question.into(), timeout.into());
+        let Some(inner) = &self.inner else {
+            let ask = Ask::Approval { question, timeout };
+            return approved(self.decision(ask).await?);
         };
-        match self.decision(ask).await? {
-            Decision::Approved { .. } => Ok(()),
-            other => Err(refused(other)),
-        }
+        self.approve_within_inner(inner, question, timeout).await
     }
 
     /// Asks a person for data that fits a JSON Schema, and waits for it. An answer that does not fit is
@@ -204,9 +209,10 @@ impl Context {
         let ask = Ask::Data {
             question,
             schema,
+            path: self.path().to_vec(),
             timeout: timeout.into(),
         };
-        match self.decision(ask).await? {
+        match self.ask_somebody(ask).await? {
             Decision::Output { output } => Ok(output),
             other => Err(refused(other)),
         }
@@ -239,7 +245,7 @@ impl Context {
             input,
             timeout: None,
         };
-        match self.decision(ask).await? {
+        match self.ask_somebody(ask).await? {
             Decision::Output { output } => serde_json::from_value(output).map_err(|error| {
                 ToolError::new(format!("The page's output is not as expected: {error}"))
             }),
@@ -254,12 +260,7 @@ impl Context {
         O: Serialize + DeserializeOwned,
         Fut: Future<Output = Result<O, ToolError>>,
     {
-        let recorded = self
-            .recorded
-            .records
-            .iter()
-            .find(|(known, _)| known == name);
-        if let Some((_, value)) = recorded {
+        if let Some(value) = self.record(name) {
             return read(value.clone());
         }
         let output = step.await?;
@@ -269,7 +270,7 @@ impl Context {
         let record = Work::Record {
             run: self.run,
             call: self.call.clone(),
-            name: name.to_owned(),
+            name: self.record_name(name),
             value,
             done,
         };
@@ -280,10 +281,24 @@ impl Context {
     }
 
     /// Whether an earlier run has recorded a step of this name.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn is_recorded(&self, name: &str) -> bool {
+    pub fn is_recorded(&self, name: &str) -> bool {
+        self.record(name).is_some()
+    }
+
+    fn record(&self, name: &str) -> Option<&Value> {
+        let name = self.record_name(name);
         let mut records = self.recorded.records.iter();
-        records.any(|(known, _)| known == name)
+        records
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Calls inside of one another record under names of their own.
+    fn record_name(&self, name: &str) -> String {
+        match &self.inner {
+            Some(inner) => format!("{}: {name}", inner.call.key),
+            None => name.to_owned(),
+        }
     }
 
     /// Shows how far the work has come: an output that is not final.
@@ -307,10 +322,13 @@ impl Context {
         let same = gates.find(|gate| ask.is_asked_by(gate) && !used.contains(&gate.id));
         match same {
             Some(gate) => used.push(gate.id.clone()),
-            None if used.len() < self.recorded.gates.len() => tracing::warn!(
-                chat = %self.chat, call = %self.call,
-                "a tool that runs again asks something else than before; what was answered does not count"
-            ),
+            // Of calls inside whose results are recorded nothing is asked again.
+            None if used.len() < self.recorded.gates.len() && self.inner.is_none() => {
+                tracing::warn!(
+                    chat = %self.chat, call = %self.call,
+                    "a tool that runs again asks something else than before; what was answered does not count"
+                )
+            }
             None => {}
         }
         same
@@ -335,6 +353,13 @@ impl Context {
         };
         self.work.send(ask).await.map_err(|_| Refused::Cancelled)?;
         decided.await.map_err(|_| Refused::Cancelled)
+    }
+}
+
+fn approved(decision: Decision) -> Result<(), Refused> {
+    match decision {
+        Decision::Approved { .. } => Ok(()),
+        other => Err(refused(other)),
     }
 }
 

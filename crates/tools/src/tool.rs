@@ -261,6 +261,11 @@ impl AnyTool {
         &self.description
     }
 
+    /// Where it runs.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
     /// The JSON Schema of its input.
     pub fn input_schema(&self) -> &Value {
         &self.input_schema

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use turn::call::Outcome;
+use turn::call::{InnerCall, Outcome};
 use turn::gate::Decision;
 use turn::turn::{AskedOf, RecordedGate};
 use turn::{CallId, GateId};
@@ -58,6 +58,13 @@ pub enum ToolDoes {
     Progress {
         /// An output that is not final.
         output: Value,
+    },
+    /// A call that an agent makes inside of it, and that somebody was asked about, is over.
+    Settle {
+        /// Which of the calls inside.
+        key: String,
+        /// What became of it.
+        outcome: Outcome,
     },
     /// It is done.
     Return {
@@ -136,6 +143,13 @@ impl Ask {
                     schema: by,
                 }),
             ) => question == before && schema == by,
+            (
+                Self::Inner { call, question, .. },
+                Some(AskedOf::Inner {
+                    key,
+                    question: before,
+                }),
+            ) => call.key == *key && question == before,
             _ => false,
         }
     }
@@ -158,6 +172,18 @@ pub enum Ask {
         question: String,
         /// What an answer has to be.
         schema: Value,
+        /// The agents from the first to the one that asks, where one inside of the call does.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        path: Vec<String>,
+        /// How long to wait.
+        timeout: Option<Duration>,
+    },
+    /// A person: whether an agent that runs as a tool may make a call.
+    Inner {
+        /// The call.
+        call: Box<InnerCall>,
+        /// What is asked.
+        question: String,
         /// How long to wait.
         timeout: Option<Duration>,
     },

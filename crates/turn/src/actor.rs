@@ -99,6 +99,8 @@ impl Chat {
             | Input::ToolAsks { call, .. }
             | Input::ToolQuestion { call, .. }
             | Input::ToolCalls { call, .. }
+            | Input::InnerAsks { call, .. }
+            | Input::InnerSettles { call, .. }
             | Input::ToolRecords { call, .. }
             | Input::ToolProgress { call, .. }
             | Input::ToolDone { call, .. } => tool(call),

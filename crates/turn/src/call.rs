@@ -86,6 +86,20 @@ pub fn has_rounded_number(value: &Value) -> bool {
     }
 }
 
+/// A call that an agent makes inside of a call: an agent that another one uses as a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InnerCall {
+    /// Which of the calls inside it is. A run that is repeated gives the same.
+    pub key: String,
+    /// The tool.
+    pub tool: String,
+    /// The input.
+    pub input: Value,
+    /// The agents from the first to the one that makes it.
+    pub path: Vec<String>,
+}
+
 /// Where a call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,7 +8,7 @@ mod step;
 
 use serde_json::{Value, json};
 
-use crate::call::{Call, Outcome, Place, UnknownReason};
+use crate::call::{Call, InnerCall, Outcome, Place, UnknownReason};
 use crate::chat::Chat;
 use crate::event::{Cause, End, Event};
 use crate::failure::FailureCode;
@@ -134,14 +134,38 @@ impl Chat {
                 call,
                 question,
                 schema,
+                path,
                 timeout,
             } => {
                 let expires = timeout.map(|timeout| now + timeout);
                 if let Some(turn) = self.at_work(&call) {
-                    let nested = question_call(turn, call, &question, &schema);
+                    let mut nested = question_call(turn, call, &question, &schema);
+                    if !path.is_empty() {
+                        nested.provider_metadata = Some(json!({OURS: {PATH: path}}));
+                    }
                     let kind = GateKind::Question { question, schema };
                     let gate = gate(turn, nested.id.clone(), kind, expires);
                     self.open_nested(&mut output, nested, gate);
+                }
+            }
+            Input::InnerAsks {
+                call,
+                inner,
+                question,
+                timeout,
+            } => {
+                let expires = timeout.map(|timeout| now + timeout);
+                if let Some(turn) = self.at_work(&call) {
+                    let nested = inner_call(turn, call, *inner);
+                    let kind = GateKind::ToolApproval { question };
+                    let gate = gate(turn, nested.id.clone(), kind, expires);
+                    self.open_nested(&mut output, nested, gate);
+                }
+            }
+            Input::InnerSettles { call, key, outcome } => {
+                let turn = self.at_work(&call);
+                if let Some(inner) = turn.and_then(|turn| turn.inner_call(&call, &key)) {
+                    self.settle_call(&mut output, inner, outcome);
                 }
             }
             Input::ToolRecords { call, name, value } => {
@@ -172,6 +196,7 @@ impl Chat {
             Input::ToolDone { call, outcome } => {
                 if self.at_work(&call).is_some() {
                     self.cancel_questions(&mut output, &call);
+                    self.settle_inner_calls(&mut output, &call);
                     self.settle_call(&mut output, call, outcome);
                     self.advance(&mut output);
                 }
@@ -264,6 +289,16 @@ impl Chat {
                 outcome,
             };
             self.decide(output, [event]);
+        }
+    }
+
+    /// Settles what an agent inside of a call was let do, and said nothing of since.
+    fn settle_inner_calls(&mut self, output: &mut Output, call: &CallId) {
+        let Some(turn) = self.current() else { return };
+        let left: Vec<CallId> = turn.open_inner_calls(call).cloned().collect();
+        for inner in left {
+            let reason = UnknownReason::NoResult;
+            self.settle_call(output, inner, Outcome::Unknown { reason });
         }
     }
 
@@ -376,9 +411,14 @@ impl Chat {
         self.decide(output, [closed]);
         match gate.kind {
             GateKind::ToolApproval { .. } => {
+                // A call of an agent inside that may not run is over. One that may is for the agent to
+                // run, which says what came of it.
+                if parent.is_some() && decision.approved() != Some(true) {
+                    self.settle_call(output, gate.call.clone(), outcome(decision.clone()));
+                }
                 output.effects.push(Effect::WakeTool {
                     gate: gate.id,
-                    call: gate.call,
+                    call: parent.unwrap_or(gate.call),
                     decision,
                 });
             }
@@ -508,6 +548,16 @@ fn nested(turn: &Turn, parent: CallId, tool: String, input: Value) -> Call {
         place: Place::Client,
         parent: Some(parent),
         provider_metadata: None,
+    }
+}
+
+/// The turn's next call, which an agent makes in the middle of another.
+fn inner_call(turn: &Turn, parent: CallId, inner: InnerCall) -> Call {
+    Call {
+        provider_id: Some(inner.key),
+        place: Place::Server,
+        provider_metadata: Some(json!({OURS: {PATH: inner.path}})),
+        ..nested(turn, parent, inner.tool, inner.input)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::agent::AgentEvent;
-use crate::call::Outcome;
+use crate::call::{InnerCall, Outcome};
 use crate::event::Event;
 use crate::gate::Decision;
 use crate::id::{CallId, GateId, Principal, TurnId};
@@ -97,8 +97,30 @@ pub enum Input {
         question: String,
         /// What an answer has to be.
         schema: Value,
+        /// The agents from the first to the one that asks, where an agent inside of the call does.
+        path: Vec<String>,
         /// How long to wait.
         timeout: Option<Duration>,
+    },
+    /// An agent that runs as a tool asks for an approval of a call that it makes.
+    InnerAsks {
+        /// The call in which the agent runs.
+        call: CallId,
+        /// The call that it makes.
+        inner: Box<InnerCall>,
+        /// What is asked.
+        question: String,
+        /// How long to wait.
+        timeout: Option<Duration>,
+    },
+    /// A call that was asked about with [`Input::InnerAsks`] is over.
+    InnerSettles {
+        /// The call in which the agent runs.
+        call: CallId,
+        /// Which of the calls inside.
+        key: String,
+        /// What became of it.
+        outcome: Outcome,
     },
     /// A tool asks a page to run something in the middle of its work.
     ToolCalls {

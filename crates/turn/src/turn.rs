@@ -317,6 +317,30 @@ impl Turn {
         })
     }
 
+    /// Whether an agent made a call that runs as a tool.
+    fn is_inner(&self, id: &CallId) -> bool {
+        self.call_state(id).is_some_and(CallState::is_inner)
+    }
+
+    /// The calls inside of a call that an agent makes there, and that are not over.
+    pub(crate) fn open_inner_calls(&self, parent: &CallId) -> impl Iterator<Item = &CallId> {
+        let calls = self.calls.iter().filter(move |state| {
+            let is_inside = state.call.parent.as_ref() == Some(parent);
+            is_inside && state.is_inner() && !state.is_settled()
+        });
+        calls.map(|state| &state.call.id)
+    }
+
+    /// The call of a key that an agent made inside of a call, until it is over.
+    pub(crate) fn inner_call(&self, parent: &CallId, key: &str) -> Option<CallId> {
+        let mut calls = self.open_inner_calls(parent);
+        let is_meant = |id: &&CallId| {
+            let made = self.call(id).and_then(|call| call.provider_id.as_deref());
+            made == Some(key)
+        };
+        calls.find(is_meant).cloned()
+    }
+
     /// Whether a server that is gone may have asked the agent for the running step before.
     pub fn is_asked_again(&self) -> bool {
         self.is_asked_again

@@ -368,14 +368,14 @@ export const cells = {
     agent: 'ai-sdk',
     cannot: { ...aiSdk, ...socket },
     without: notAtAiSdk,
-    shortRun: [],
+    shortRun: [...modelBasics, 'payments'],
   },
   'ai-sdk-6': {
     transport: 'sse',
     agent: 'ai-sdk-6',
     cannot: aiSdk,
     without: notAtAiSdk,
-    shortRun: [],
+    shortRun: [...modelBasics, 'payments'],
   },
   'ai-sdk-6-socket': {
     transport: 'socket',
@@ -397,7 +397,7 @@ export const cells = {
     agent: 'ag-ui',
     cannot: { ...agUiAgent, ...socket },
     without: notAtAgUi,
-    shortRun: [],
+    shortRun: [...modelBasics, 'payments'],
   },
   'adk-live': {
     transport: 'socket',

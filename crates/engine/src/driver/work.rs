@@ -124,6 +124,14 @@ impl Driver {
         }
     }
 
+    /// The same, with that limit for a call of an agent that runs as a tool: its policy asks.
+    fn within_time(&self, mut ask: Ask) -> Ask {
+        if let Ask::Inner { timeout, .. } = &mut ask {
+            *timeout = timeout.or(self.settings.approval_timeout);
+        }
+        ask
+    }
+
     fn agents_own(&self, place: Place) -> PolicyDecision {
         PolicyDecision {
             place,
@@ -177,7 +185,7 @@ impl Driver {
                     }
                     (None, None) => {
                         *before = Some(self.last_gate());
-                        let input = asks(call, ask.clone());
+                        let input = asks(call, self.within_time(ask.clone()));
                         return Next::Write { input, by: None };
                     }
                 };
@@ -191,7 +199,12 @@ impl Driver {
                 self.actions.push(Action::Recorded);
                 return Next::done();
             }
-            ToolDoes::Progress { .. } if is_done => return Next::done(),
+            ToolDoes::Progress { .. } | ToolDoes::Settle { .. } if is_done => return Next::done(),
+            ToolDoes::Settle { key, outcome } => turn::Input::InnerSettles {
+                call,
+                key: std::mem::take(key),
+                outcome: outcome.clone(),
+            },
             ToolDoes::Record { name, value } => turn::Input::ToolRecords {
                 call,
                 name: std::mem::take(name),
@@ -277,11 +290,23 @@ pub(super) fn asks(call: CallId, ask: Ask) -> turn::Input {
         Ask::Data {
             question,
             schema,
+            path,
             timeout,
         } => turn::Input::ToolQuestion {
             call,
             question,
             schema,
+            path,
+            timeout,
+        },
+        Ask::Inner {
+            call: inner,
+            question,
+            timeout,
+        } => turn::Input::InnerAsks {
+            call,
+            inner,
+            question,
             timeout,
         },
         Ask::Page {

@@ -11,12 +11,13 @@ use tools::policy::Policy;
 use tools::{AnyTool, PageRules, Tools};
 
 use super::at::At;
+use super::inner_agent::UsedAgent;
 use super::reference::{SchemaRef, SecretRef};
 use super::source::{Place, Problem, nearest};
 use super::spec::AgentSpec;
 use super::{
-    AgentFile, Entry, client_tool, http_tool, mcp_server, model, openapi_tool, page_tools, policy,
-    route,
+    AgentFile, Entry, client_tool, http_tool, inner_agent, mcp_server, model, openapi_tool,
+    page_tools, policy, route,
 };
 use crate::config::Remote;
 use crate::environment::Environment;
@@ -36,6 +37,8 @@ pub(crate) struct FileAgent {
     pub(crate) instruction: Option<String>,
     /// The tools that it may call, but for those of MCP servers.
     pub(crate) tools: Vec<BuiltTool>,
+    /// The agents that it uses as tools.
+    pub(crate) agents: Vec<UsedAgent>,
     /// The MCP servers of which it may call tools.
     pub(crate) servers: Vec<Written<ServerConfig>>,
     /// The names of the tools that it may call.
@@ -67,24 +70,42 @@ pub(crate) struct BuiltTool {
 impl FileAgent {
     /// Its tools, with its MCP servers started. Nothing is waited for.
     pub(crate) fn start_tools(&self) -> Result<(Tools, Vec<Server>), Error> {
+        let mut servers = Vec::new();
+        let tools = self.start_with(&mut servers)?;
+        Ok((tools, servers))
+    }
+
+    /// The same, with servers that others have started already.
+    fn start_with(&self, servers: &mut Vec<Server>) -> Result<Tools, Error> {
         let mut tools = Tools::new();
         for built in &self.tools {
             tools = tools.with(built.tool.clone());
         }
-        let mut servers = Vec::new();
+        for used in &self.agents {
+            let own = used.agent.start_with(servers)?;
+            tools = tools.with(used.tool_of(&self.name, own));
+        }
         for Written { what: config, .. } in &self.servers {
-            let server = Server::start(config.clone()).map_err(|error| Error::Setting {
-                origin: format!("mcp.{}", config.name),
-                problem: error.to_string(),
-            })?;
+            let known = servers.iter().find(|server| server.name() == config.name);
+            let server = match known.cloned() {
+                Some(server) => server,
+                None => {
+                    let started =
+                        Server::start(config.clone()).map_err(|error| Error::Setting {
+                            origin: format!("mcp.{}", config.name),
+                            problem: error.to_string(),
+                        })?;
+                    servers.push(started.clone());
+                    started
+                }
+            };
             tools = tools.with_source(server.source());
-            tokio::spawn(warn_of_unused(server.clone(), self.selection.clone()));
-            servers.push(server);
+            tokio::spawn(warn_of_unused(server, self.selection.clone()));
         }
         if let Some(rules) = &self.page_rules {
             tools = tools.with_page_rules(rules.clone());
         }
-        Ok((tools.only(self.selection.iter().cloned()), servers))
+        Ok(tools.only(self.selection.iter().cloned()))
     }
 }
 
@@ -133,7 +154,7 @@ pub(super) fn build(
         problems: Vec::new(),
         hosts: Vec::new(),
     };
-    let agent = builder.agent(name, entry);
+    let agent = builder.agent(name, entry, &[]);
     match agent {
         Some(agent) if builder.problems.is_empty() => Ok(agent),
         _ => Err(builder.problems),
@@ -141,8 +162,16 @@ pub(super) fn build(
 }
 
 impl<'a> Builder<'a> {
-    fn agent(&mut self, name: &str, entry: &'a Entry<AgentSpec>) -> Option<FileAgent> {
+    /// An agent. `above` are those that use it.
+    pub(super) fn agent(
+        &mut self,
+        name: &str,
+        entry: &'a Entry<AgentSpec>,
+        above: &[&str],
+    ) -> Option<FileAgent> {
         let spec = &entry.spec;
+        // Before anything of its own is collected.
+        let agents = inner_agent::build(self, name, entry, above);
         let instruction = match &spec.instruction {
             Some(text) => self.text(entry.source, text),
             None => None,
@@ -174,6 +203,8 @@ impl<'a> Builder<'a> {
             }
         }
         let page_rules = page_tools::build(self, entry, &selection);
+        let selection = selection.iter().cloned();
+        let selection = selection.chain(inner_agent::patterns(&agents)).collect();
         let (model, remote, probe) = answering?;
         Some(FileAgent {
             name: name.to_owned(),
@@ -185,8 +216,9 @@ impl<'a> Builder<'a> {
                 .into_iter()
                 .filter(|tool| tool.policy != Policy::Deny)
                 .collect(),
+            agents,
             servers,
-            selection: selection.clone(),
+            selection,
             page_rules,
             hosts: std::mem::take(&mut self.hosts),
             network: self.network.clone(),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use tools::Tools;
 use tools::policy::Policy;
 
 use super::agent::FileAgent;
@@ -32,6 +33,15 @@ impl FileAgent {
                 &built.place,
                 built.tool.description(),
                 built.tool.input_schema(),
+            ));
+        }
+        for used in &self.agents {
+            text.push_str(&tool(
+                &used.agent.name,
+                "allow; its own tools ask",
+                "agent of this file",
+                &used.description,
+                used.tool_of(&self.name, Tools::new()).input_schema(),
             ));
         }
         if let Some(rules) = &self.page_rules {

@@ -29,6 +29,12 @@ pub(crate) struct AgentSpec {
     /// The tools that it may call, by name or with * for any characters, as in crm.*; none unless named.
     #[serde(default)]
     pub(crate) tools: Vec<At<String>>,
+    /// Other agents of this file that it may use as tools, each by its name. What they do is asked about by
+    /// the policies of their own tools.
+    #[serde(default)]
+    pub(crate) agents: Vec<At<String>>,
+    /// What it does, for agents that use it as a tool.
+    pub(crate) description: Option<String>,
     /// The tools that a page may declare in its request, by name or with * for any characters: a list, or
     /// a table with names, allow, ask and deny. None unless named.
     pub(crate) page_tools: Option<PageToolsSpec>,

@@ -428,3 +428,93 @@ fn bytes_of_an_mcp_server_are_kept_where_the_file_says_so() {
     let inline = format!("{toml}media = 'inline'\n");
     assert_eq!(media(&inline), tools::mcp::Media::Inline);
 }
+
+#[test]
+fn agents_that_one_uses_are_checked() {
+    let agent = |name: &str, rest: &str| {
+        format!("[agents.{name}]\nmodel = \"gemini:gemini-flash-latest\"\n{rest}\n")
+    };
+    let used = "description = \"Helps.\"";
+    let uses = |name: &str| format!("{used}\nagents = [\"{name}\"]");
+    let files = [
+        ("a.toml", agent("a", "agents = [\"clerk\"]")),
+        ("b.toml", agent("clerk", used)),
+    ];
+    let [(a, first), (b, clerk)] = &files;
+    let built = load(&[(a, first), (b, clerk)]).unwrap();
+    assert_eq!(built.agents[0].agent.name, "clerk");
+    let tool = "tool clerk (allow; its own tools ask; agent of this file)\n    Helps.";
+    assert!(
+        built.description().contains(tool),
+        "{}",
+        built.description()
+    );
+
+    let route = "[agents.a.ai-sdk]\nurl = \"http://127.0.0.1:1/api/chat\"\n";
+    let page = "[client.pick]\ndescription = \"Picks.\"\ninput = { type = \"object\" }\n";
+    for (toml, wrong) in [
+        (
+            agent("a", "agents = [\"clark\"]") + &agent("clerk", used),
+            "a.toml:3:11: no agent is called `clark`; did you mean `clerk`?",
+        ),
+        (
+            agent("a", &uses("b")) + &agent("b", &uses("a")),
+            "a.toml:7:11: an agent can't use itself: a → b → a",
+        ),
+        (
+            agent("a", &uses("b"))
+                + &agent("b", &uses("c"))
+                + &agent("c", &uses("d"))
+                + &agent("d", &uses("e"))
+                + &agent("e", used),
+            "more than 4 agents inside of one another: a → b → c → d → e",
+        ),
+        (
+            agent("a", "agents = [\"clerk\"]") + &agent("clerk", ""),
+            "a.toml:3:11: [agents.clerk] has no description for who uses it as a tool",
+        ),
+        (
+            format!("[agents.a]\nagents = [\"clerk\"]\n{route}") + &agent("clerk", used),
+            "a.toml:2:11: an agent behind adk-stream can't use agents of this file",
+        ),
+        (
+            agent("a", "agents = [\"pick\"]") + &agent("pick", used) + page,
+            "a.toml:3:11: `pick` is the name of a tool too",
+        ),
+        (
+            agent("a", "agents = [\"clerk\"]")
+                + &agent("clerk", &format!("{used}\ntools = [\"pick\"]"))
+                + page,
+            "`clerk` has the page's tool `pick`, which is asked about",
+        ),
+        (
+            agent("a", "agents = [\"clerk\"]")
+                + &agent("clerk", used).replace("gemini:gemini-flash-latest", "gemini-live:x"),
+            "only an agent with a model that is not live can be a tool",
+        ),
+    ] {
+        let problems = load(&[("a.toml", &toml)]).unwrap_err();
+        let is_said = problems.iter().any(|problem| problem.contains(wrong));
+        assert!(is_said, "{wrong}: {problems:?}");
+    }
+}
+
+#[test]
+fn documented_example_of_an_agent_as_a_tool_is_one() {
+    let example = include_str!("inner_agent.toml");
+    // The first agent of a file is the one that is loaded, by name.
+    let files = [
+        (
+            "a.toml",
+            example.replace("agents.support", "agents.a_support"),
+        ),
+        ("refund.json", SCHEMA.to_owned()),
+    ];
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
+    let agent = load(&files).unwrap();
+    let clerk = &agent.agents[0].agent;
+    assert_eq!((clerk.name.as_str(), clerk.tools.len()), ("clerk", 1));
+}

@@ -52,6 +52,9 @@ pub(crate) struct ResumeQuery {
     /// The `seq` of the loaded chat: a turn that has ended since is streamed too.
     #[param(maximum = 9_007_199_254_740_991_u64)]
     after: Option<u64>,
+    /// How many chunks a client has that counts them, as `WorkflowChatTransport` does.
+    #[param(rename = "startIndex", maximum = 9_007_199_254_740_991_i64, minimum = -9_007_199_254_740_991_i64)]
+    start_index: Option<i64>,
     /// For which releases of the AI SDK the stream is written.
     #[param(inline)]
     profile: Option<Profile>,

@@ -58,14 +58,68 @@ fn bad_requests_get_what_is_wrong_and_where() {
 #[test]
 fn body_that_is_not_json_by_its_own_account_is_refused() {
     let server = serve();
-    let answer = server.send(
-        "POST",
-        "/api/chat",
-        &[("content-type", "text/plain")],
-        HELLO,
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let text = ("content-type", "text/plain");
+    // A browser that says nothing of the site which has it send the request.
+    let silent = ("user-agent", "Mozilla/5.0");
+    for (path, headers) in [
+        ("/api/chat", &[form][..]),
+        ("/api/chat", &[text, silent]),
+        ("/api/chat", &[silent]),
+        ("/stream", &[text]),
+        ("/api/ag-ui", &[text]),
+        ("/api/approvals/gate_1", &[text]),
+    ] {
+        let answer = server.send("POST", path, headers, HELLO);
+        assert_eq!(answer.status, 415, "{path} {headers:?}");
+        assert_eq!(answer.json()["error"]["code"], "unsupported_media_type");
+    }
+    // A form of another site can send a text without asking first.
+    for site in ["https://other.example", "null"] {
+        let headers = [text, ("origin", site), silent];
+        let answer = server.send("POST", "/api/chat", &headers, HELLO);
+        assert_eq!(answer.status, 403, "{site}");
+        assert_eq!(answer.json()["error"]["code"], "foreign_origin");
+    }
+    let headers = [text, ("sec-fetch-site", "cross-site"), silent];
+    assert_eq!(
+        server.send("POST", "/api/chat", &headers, HELLO).status,
+        403
     );
-    assert_eq!(answer.status, 415);
-    assert_eq!(answer.json()["error"]["code"], "unsupported_media_type");
+}
+
+/// As `WorkflowChatTransport` sends it: from a browser, and from a program.
+#[test]
+fn chat_takes_a_body_without_a_type_and_names_its_run() {
+    let server = serve();
+    let label = ("content-type", "text/plain;charset=UTF-8");
+    let agent = ("user-agent", "Mozilla/5.0");
+    for headers in [
+        &[label, ("origin", "http://localhost"), agent][..],
+        &[label, ("sec-fetch-site", "same-origin"), agent],
+        &[label],
+        &[],
+    ] {
+        let answer = server.send("POST", "/api/chat", headers, HELLO);
+        assert_eq!(answer.status, 200, "{headers:?}: {}", answer.text());
+        let run = answer.header("x-workflow-run-id").unwrap();
+        let sent = data(answer.text());
+        // What it has of the window, again: nothing, some of it, all of it but the end.
+        for start in [0, 2, sent.len() - 1] {
+            let path = format!("/api/chat/{run}/stream?startIndex={start}");
+            let rest = server.get(&path);
+            assert_eq!(rest.status, 200, "{path}");
+            assert_eq!(data(rest.text()), sent[start..], "{path}");
+        }
+    }
+}
+
+/// The events of a stream.
+fn data(text: &str) -> Vec<&str> {
+    let lines = text.lines();
+    lines
+        .filter_map(|line| line.strip_prefix("data: "))
+        .collect()
 }
 
 #[test]

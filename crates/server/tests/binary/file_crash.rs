@@ -102,14 +102,19 @@ fn killed_between_request_and_answer_nothing_happens_twice_and_nothing_is_guesse
     println!("{kills} kills: {kills} keyed once each, {unknown} plain unknown");
 }
 
-/// Says something, and does not mind that the server dies.
+/// Has a tool called, and does not mind that the server dies.
 fn ask(address: std::net::SocketAddr, kind: &str, number: usize) {
-    use std::io::{Read, Write};
     let order = format!("{kind}-{number}");
     let text = format!("{kind} {}", serde_json::json!({"order": order}));
+    say_to(address, &order, &text);
+}
+
+/// Says something in a chat, and does not mind that the server dies.
+pub(crate) fn say_to(address: std::net::SocketAddr, chat: &str, text: &str) {
+    use std::io::{Read, Write};
     let message =
         serde_json::json!({"id": "u1", "role": "user", "parts": [{"type": "text", "text": text}]});
-    let body = serde_json::json!({"id": order, "trigger": "submit-message", "messages": [message]});
+    let body = serde_json::json!({"id": chat, "trigger": "submit-message", "messages": [message]});
     let headers = [("content-type", "application/json")];
     let request = crate::request::text("POST", "/api/chat", &headers, &body.to_string());
     let mut stream = std::net::TcpStream::connect(address).unwrap();

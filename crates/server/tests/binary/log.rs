@@ -40,7 +40,7 @@ fn refused_request_is_found_by_the_id_that_its_client_got() {
         (server.post("/api/chat", &[], &long), "unauthorized"),
         (server.post("/api/chat", &[ALICE], "{"), "bad_request"),
         (
-            server.send("POST", "/api/chat", &[ALICE], "hello"),
+            server.send("POST", "/stream", &[ALICE], "hello"),
             "unsupported_media_type",
         ),
         (

@@ -8,7 +8,7 @@
 //! - `socket`: a plain WebSocket client.
 //! - `start`, `routes`, `api`, `chats`, `events`, `consent`, `history`, `official`, `legacy`, `gemini`, `emulate`, `replicas`,
 //!   `shutdown`, `connections`, `guard`, `quotas`, `frames`, `attack`, `crash`, `disk`, `golden`,
-//!   `file_tools`, `file_crash`, `examples`, `log`, `turn_log`, `metrics`, `dashboard`, `traces`, `trace_context`, `doctor`, `compression`, `tls`, `healthcheck`:
+//!   `file_tools`, `file_crash`, `inner_agent`, `examples`, `log`, `turn_log`, `metrics`, `dashboard`, `traces`, `trace_context`, `doctor`, `compression`, `tls`, `healthcheck`:
 //!   the behaviour.
 //! - `collector`: a collector of OpenTelemetry's.
 //! - `prometheus`: Debian's Prometheus.
@@ -42,6 +42,7 @@ mod guard;
 mod guide;
 mod healthcheck;
 mod history;
+mod inner_agent;
 mod legacy;
 mod log;
 mod metrics;

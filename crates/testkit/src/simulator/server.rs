@@ -351,7 +351,9 @@ impl World {
     pub(super) fn bring_work(&mut self, server: usize, run: u64, call: CallId, does: ToolDoes) {
         let waiting = match does {
             ToolDoes::Ask { .. } | ToolDoes::Record { .. } => Waiting::Run(run),
-            ToolDoes::Progress { .. } | ToolDoes::Return { .. } => Waiting::Nobody,
+            ToolDoes::Progress { .. } | ToolDoes::Settle { .. } | ToolDoes::Return { .. } => {
+                Waiting::Nobody
+            }
         };
         self.bring(server, Input::Tool { run, call, does }, waiting);
     }

@@ -116,8 +116,9 @@ impl Turn {
             gate: gate.clone(),
             decision: None,
         });
-        // A tool that asks goes on waiting, and yet it runs.
-        if !matches!(gate.kind, GateKind::ToolApproval { .. }) {
+        // A tool that asks goes on waiting, and yet it runs; but not what an agent inside of it asks about.
+        let is_tools = matches!(gate.kind, GateKind::ToolApproval { .. });
+        if !is_tools || self.is_inner(&gate.call) {
             self.enter(&gate.call, Phase::Held(gate.id.clone()));
         }
         // An agent that asks for data about a call does not run it meanwhile.
@@ -148,7 +149,8 @@ impl Turn {
             self.enter(&call, Phase::Approved);
         }
         // What else becomes of its call is said by the events that follow.
-        if matches!(gate.kind, GateKind::Approval { .. }) && decision.approved() == Some(true) {
+        let is_held = matches!(gate.kind, GateKind::Approval { .. }) || self.is_inner(&call);
+        if is_held && decision.approved() == Some(true) {
             self.enter(&call, Phase::Approved);
         }
         if let Decision::Approved {

@@ -57,6 +57,11 @@ impl CallState {
         self.call.place == Place::Agent
     }
 
+    /// Whether an agent made it that runs as a tool.
+    pub(super) fn is_inner(&self) -> bool {
+        self.call.parent.is_some() && self.call.place == Place::Server
+    }
+
     /// Whether it may be doing something, or waits in the middle of it.
     pub(crate) fn is_under_way(&self) -> bool {
         match self.phase {

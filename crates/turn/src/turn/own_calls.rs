@@ -11,7 +11,8 @@ impl Turn {
     /// The calls of the agent's own that it may run, and does not know so yet.
     pub(crate) fn approved_calls(&self) -> impl Iterator<Item = &CallId> {
         let calls = self.calls.iter();
-        let approved = calls.filter(|state| state.phase == Phase::Approved);
+        let is_approved = |state: &&CallState| state.phase == Phase::Approved && !state.is_inner();
+        let approved = calls.filter(is_approved);
         approved.map(|state| &state.call.id)
     }
 

@@ -34,6 +34,13 @@ pub enum AskedOf {
         /// The question.
         question: String,
     },
+    /// Of a person, about a call that an agent makes inside.
+    Inner {
+        /// Which of the calls inside.
+        key: String,
+        /// The question.
+        question: String,
+    },
     /// Of a person, for data.
     Data {
         /// The question.
@@ -57,7 +64,11 @@ impl Turn {
         let records = self.call_state(id).map(|state| state.records.clone());
         let asked = self.gates.iter().filter(|state| match state.gate.kind {
             GateKind::Approval { .. } => false,
-            GateKind::ToolApproval { .. } => state.gate.call == *id,
+            GateKind::ToolApproval { .. } => {
+                let call = self.call(&state.gate.call);
+                let is_inside = call.is_some_and(|call| call.parent.as_ref() == Some(id));
+                state.gate.call == *id || is_inside
+            }
             // The agent asked, and not a tool of its.
             GateKind::Question { .. } if state.gate.token.is_some() => false,
             GateKind::ClientCall | GateKind::Question { .. } => {
@@ -77,8 +88,12 @@ impl Turn {
                     schema: schema.clone(),
                 }),
                 GateKind::Approval { question } | GateKind::ToolApproval { question } => {
-                    Some(AskedOf::Person {
-                        question: question.clone(),
+                    let question = question.clone();
+                    let call = self.call(&state.gate.call);
+                    let inside = call.filter(|call| call.parent.is_some());
+                    Some(match inside.and_then(|call| call.provider_id.clone()) {
+                        Some(key) => AskedOf::Inner { key, question },
+                        None => AskedOf::Person { question },
                     })
                 }
             },

@@ -29,9 +29,15 @@ impl Transcript {
         }
         let is_nested = state.call.parent.is_some();
         let is_page = gate.is_page_call();
-        if is_page && (is_nested || self.is_agent_waiting(state.step)) || !self.is_at_hand(state) {
+        // What is asked inside of a call has a step of its own: in the call's, clients wait for the call.
+        if is_nested || is_page && self.is_agent_waiting(state.step) || !self.is_at_hand(state) {
             return;
         }
+        self.ask_at_call(gate);
+    }
+
+    /// Shows a gate at its call.
+    fn ask_at_call(&mut self, gate: &Gate) {
         self.show(&gate.call);
         match gate.kind.approval() {
             None => self.announce(&gate.call),
@@ -84,9 +90,21 @@ impl Transcript {
             let questions: Vec<Gate> = questions.map(|state| state.gate.clone()).collect();
             self.enter_step();
             for question in questions {
-                self.ask_by_proxy(&question);
+                match self.is_inner_and_hidden(&question.call) {
+                    true => {
+                        self.announce(&question.call);
+                        self.ask_at_call(&question);
+                    }
+                    false => self.ask_by_proxy(&question),
+                }
             }
         }
+    }
+
+    /// Whether an agent made a call that runs as a tool, and clients were not shown it yet.
+    fn is_inner_and_hidden(&self, id: &CallId) -> bool {
+        let state = self.shown(id);
+        state.is_some_and(|state| state.is_hidden && state.call.parent.is_some())
     }
 
     /// Whether the agent waits for somebody to say whether it may run a call of a step. As long as it

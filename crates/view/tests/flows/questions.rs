@@ -26,6 +26,7 @@ fn asked() -> Driver {
         call: driver.call_id(0),
         question: "For how many?".to_owned(),
         schema: schema(),
+        path: Vec::new(),
         timeout: None,
     });
     assert_eq!(driver.status(), Status::Parked);

@@ -5,25 +5,34 @@ import { Replicas, races } from '../../src/server/replica-races.ts';
 import { toolParts } from '../../src/tool-part.ts';
 
 let route: AiSdkRoute;
-let replicas: Replicas;
 
 beforeAll(async () => {
   route = await AiSdkRoute.start();
-  replicas = await Replicas.start({ agent: 'ai-sdk', aiSdk: route.place });
 });
 
 afterAll(async () => {
-  await replicas?.stop();
   await route?.stop();
 });
 
-test('of two contrary answers one reaches the route', { timeout: 600_000 }, async () => {
-  await replicas.race(route.place.ledger);
+test.each(['ai-sdk', 'ai-sdk-6'] as const)(
+  'of two contrary answers one reaches the route of %s',
+  { timeout: 600_000 },
+  async agent => {
+    const before = route.requests.length;
+    const replicas = await Replicas.start({ agent, aiSdk: route.place });
+    try {
+      await replicas.race(route.place.ledger);
+    } finally {
+      await replicas.stop();
+    }
 
-  const answered = route.requests.flatMap(({ messages }) =>
-    messages.flatMap(toolParts).filter(part => part.state === 'approval-responded'),
-  );
-  expect(answered, 'each question is answered at the route').toHaveLength(races);
-  const calls = new Set(answered.map(part => part.toolCallId));
-  expect(calls.size, 'and once').toBe(races);
-});
+    const answered = route.requests
+      .slice(before)
+      .flatMap(({ messages }) =>
+        messages.flatMap(toolParts).filter(part => part.state === 'approval-responded'),
+      );
+    expect(answered, 'each question is answered at the route').toHaveLength(races);
+    const calls = new Set(answered.map(part => part.toolCallId));
+    expect(calls.size, 'and once').toBe(races);
+  },
+);

@@ -9,13 +9,13 @@ import { expectLastWord, expectPaid, expectSound, expectValid, outline } from '.
 const served = serve();
 
 /** Another tab of the same person on the chat, whose messages wait. */
-async function waitingTab(tab: Tab): Promise<Tab> {
+async function waitingTab(tab: Tab, whileRunning = 'queue'): Promise<Tab> {
   const chat = await tab.api.chat(tab.id);
   return served.open(tab.major, {
     api: tab.api,
     id: tab.id,
     messages: chat?.messages ?? [],
-    body: { whileRunning: 'queue' },
+    body: { whileRunning },
   });
 }
 
@@ -68,3 +68,31 @@ test.each(majors)('a stop withdraws it, and its page says so, on version %s', as
   expect(outline(chat?.messages ?? [])).toEqual([['process_payment: output-error']]);
   await expectPaid(tab, []);
 });
+
+test.each(majors)(
+  'injected, it is answered in the turn that was open, on version %s',
+  async major => {
+    const tab = served.open(major);
+    await tab.say('Send $20 to Sam');
+    const second = await waitingTab(tab, 'inject');
+    await queue(second, 'What is the weather in Oslo?');
+    expect(await tab.api.approvals()).toHaveLength(1);
+
+    await tab.approve(tab.call('process_payment'));
+    await expectSound(tab, { posts: 2 });
+    expectLastWord(tab, /Oslo/);
+    await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
+    const chat = await tab.api.chat(tab.id);
+    expect(chat).toMatchObject({ status: 'finished' });
+    expect(chat).not.toHaveProperty('queued');
+    // One turn: its message holds the words that were injected, where the agent got them.
+    expect(outline(chat?.messages ?? [])).toEqual([
+      ['process_payment: output-available', 'get_weather: output-available'],
+    ]);
+    const given = tab.messages.at(-1)?.parts.filter(part => part.type === 'data-user-message');
+    expect(given).toMatchObject([
+      { data: { parts: [{ type: 'text', text: 'What is the weather in Oslo?' }] } },
+    ]);
+    await expectValid(chat?.messages ?? []);
+  },
+);
