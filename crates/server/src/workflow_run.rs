@@ -23,7 +23,7 @@ use turn::Principal;
 use wire::chunk::Finish;
 use wire::{Chunk, sse};
 
-use crate::metrics::Held;
+use crate::metrics::GaugeGuard;
 use crate::problem::Problem;
 use crate::random_id::random_id;
 
@@ -31,7 +31,7 @@ use crate::random_id::random_id;
 const RUN_ID: HeaderName = HeaderName::from_static("x-workflow-run-id");
 
 /// How many windows are kept.
-const MAX_RUNS: usize = 256;
+const MAX_RUNS: usize = 128;
 
 /// How many bytes are kept of one.
 const MAX_BYTES: usize = 512 * 1024;
@@ -58,7 +58,7 @@ struct Sent {
     chunks: Vec<Arc<Chunk>>,
     bytes: usize,
     /// The rest; nothing, once it is closed.
-    window: Option<(WindowStream, Held)>,
+    window: Option<(WindowStream, GaugeGuard)>,
 }
 
 impl WorkflowRuns {
@@ -67,9 +67,9 @@ impl WorkflowRuns {
         &self,
         principal: &Principal,
         window: WindowStream,
-        held: Held,
+        open: GaugeGuard,
     ) -> Response {
-        self.begin_as(random_id("run_"), principal, window, held)
+        self.begin_as(random_id("run_"), principal, window, open)
     }
 
     /// The same under a name that the client has already.
@@ -78,7 +78,7 @@ impl WorkflowRuns {
         id: impl Display,
         principal: &Principal,
         window: WindowStream,
-        held: Held,
+        open: GaugeGuard,
     ) -> Response {
         let id = id.to_string();
         let run = Arc::new(Run {
@@ -88,7 +88,7 @@ impl WorkflowRuns {
                 base: 0,
                 chunks: Vec::new(),
                 bytes: 0,
-                window: Some((window, held)),
+                window: Some((window, open)),
             }),
             reader: watch::channel(0).0,
         });

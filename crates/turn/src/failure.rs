@@ -32,7 +32,6 @@ pub(crate) fn read_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<St
 mod tests {
     use serde_json::json;
 
-    use super::*;
     use crate::event::End;
 
     #[test]

@@ -381,8 +381,13 @@ fn answer_that_is_also_sent_as_a_result_is_an_answer_alone() {
             json!({"role": "tool", "id": "x", "toolCallId": "call_t1_0", "content": content});
         let body = json!({"threadId": "c", "runId": "r", "messages": [user, assistant, result], "resume": [resume]});
         let sent = messages(&body);
-        chat.chat
-            .take_run(Trigger::SubmitMessage, None, &sent, At(9_000))
+        chat.chat.take_run(
+            &"ann".into(),
+            Trigger::SubmitMessage,
+            None,
+            &sent,
+            At(9_000),
+        )
     };
     let yes =
         json!({"interruptId": "gate_t1_0", "status": "resolved", "payload": {"approved": true}});

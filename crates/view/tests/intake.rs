@@ -650,8 +650,8 @@ fn nothing_opens_a_turn_that_is_not_said_to_open_one() {
             ] {
                 for trigger in triggers {
                     let taken = [
-                        chat.take(trigger, id, messages, At(9_000)),
-                        chat.take_run(trigger, id, messages, At(9_000)),
+                        chat.take(&"ann".into(), trigger, id, messages, At(9_000)),
+                        chat.take_run(&"ann".into(), trigger, id, messages, At(9_000)),
                     ];
                     if taken
                         .iter()

@@ -256,7 +256,7 @@ fn changes(server: &Server) -> Vec<(String, String)> {
     let document = server.get("/openapi.json").json();
     let mut changes = vec![("POST".to_owned(), "/internal/command".to_owned())];
     for (path, operations) in document["paths"].as_object().unwrap() {
-        let path = path.replace('{', "").replace('}', "");
+        let path = path.replace(['{', '}'], "");
         let methods = operations.as_object().unwrap().keys();
         let methods =
             methods.filter(|method| ["post", "put", "patch", "delete"].contains(&method.as_str()));

@@ -229,7 +229,7 @@ fn meta_of(table: &str) -> (Value, Seen) {
             let part = settled(&server, &chat);
             assert!(Instant::now() < deadline, "{part}");
             let is_starting = part.to_string().contains("still starting");
-            (!is_starting).then(|| (chat, part))
+            (!is_starting).then_some((chat, part))
         })
         .unwrap();
     let (chat, part) = part;

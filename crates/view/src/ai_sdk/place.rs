@@ -104,7 +104,7 @@ impl Transcript {
     /// Whether an agent made a call that runs as a tool, and clients were not shown it yet.
     fn is_inner_and_hidden(&self, id: &CallId) -> bool {
         let state = self.shown(id);
-        state.is_some_and(|state| state.is_hidden && state.call.parent.is_some())
+        state.is_some_and(|state| state.shown == Extent::Nothing && state.call.parent.is_some())
     }
 
     /// Whether the agent waits for somebody to say whether it may run a call of a step. As long as it
