@@ -15,9 +15,10 @@ class Words(unittest.TestCase):
         with tempfile.TemporaryDirectory() as temporary:
             root = Path(temporary)
             (root / "scripts").mkdir()
+            (root / ".config").mkdir()
             (root / "crates").mkdir()
             shutil.copy(SCRIPT, root / "scripts")
-            (root / "scripts/allowed-words").write_text(allowed)
+            (root / ".config/allowed-words").write_text(allowed)
             (root / "crates/a.rs").write_text(text + "\n")
             subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
             subprocess.run(["git", "add", "crates"], cwd=root, check=True)

@@ -50,7 +50,7 @@ impl Clock {
         instant.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400))
     }
 
-    /// Asks the store what time it is, and says whether what was believed was wrong.
+    /// Asks the store what time it is, and says whether what was assumed was wrong.
     pub(crate) async fn compare(&self, journal: &dyn Journal) -> Result<bool, StoreError> {
         let before = self.began.elapsed();
         let time = journal.time().await?;
@@ -60,19 +60,19 @@ impl Clock {
         Ok(is_corrected)
     }
 
-    /// The store's time is of some moment between two: what is believed stands if it fits one of them,
+    /// The store's time is of some moment between two: what is assumed stays if it fits one of them,
     /// so that a store that is slow to answer, or a process that was frozen meanwhile, moves nothing.
     fn correct(&self, time: At, before: Duration, after: Duration) -> bool {
         let (earliest, latest) = (before_by(time, after), before_by(time, before));
-        let believed = self.origin.load(Ordering::Relaxed);
+        let assumed = self.origin.load(Ordering::Relaxed);
         // A millisecond is what rounding costs.
-        if (earliest.saturating_sub(1)..=latest + 1).contains(&believed) {
+        if (earliest.saturating_sub(1)..=latest + 1).contains(&assumed) {
             return false;
         }
         let origin = earliest.midpoint(latest);
         self.origin.store(origin, Ordering::Relaxed);
-        if origin.abs_diff(believed) > NOTABLE {
-            let moved_ms = difference(origin, believed);
+        if origin.abs_diff(assumed) > NOTABLE {
+            let moved_ms = difference(origin, assumed);
             tracing::warn!(moved_ms, "the time is corrected by the store's clock");
         }
         true
@@ -201,7 +201,7 @@ mod tests {
         let clock = Clock::new(Duration::ZERO);
         assert!(clock.correct(At(5_000), Duration::ZERO, Duration::ZERO));
         tokio::time::advance(20 * SECOND).await;
-        // Said when it was asked, and heard of 20 seconds later; or the other way round.
+        // Read when it was asked, and received 20 seconds later; or the other way round.
         for time in [5_000, 25_000] {
             assert!(!clock.correct(At(time), Duration::ZERO, 20 * SECOND));
         }

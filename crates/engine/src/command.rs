@@ -171,7 +171,7 @@ impl CommandKind {
                 is_message && sent.message_id.is_none() || sent.request.is_some()
             }
             // They would hit the turn or the chat that came after the one that was meant, and what was
-            // said would be heard twice.
+            // said would reach the agent twice.
             Self::Stop | Self::Forget | Self::PushAudio { .. } => false,
         }
     }

@@ -61,7 +61,7 @@ impl Deadlines {
         come
     }
 
-    /// It is another time than was believed.
+    /// It is another time than was assumed.
     pub(crate) fn clock_was_set(&self) {
         self.changed.notify_one();
     }

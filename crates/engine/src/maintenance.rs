@@ -38,7 +38,7 @@ impl Engine {
         loop {
             tick.tick().await;
             if self.is_leaving() {
-                // Tools that are still at work are still believed in.
+                // Tools that are still at work keep their lease.
                 if let Some(replica) = &replica
                     && let Err(error) = self.renew(replica).await
                 {

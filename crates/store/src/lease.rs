@@ -1,4 +1,4 @@
-//! Leases: which server runs a chat's turn, where to find it, and until when it is believed to live.
+//! Leases: which server runs a chat's turn, where to find it, and until when it counts as alive.
 //!
 //! A lease is a hint and never the fence. It names the address of the owner of a running turn, and
 //! when it has expired. Who may write is decided by the journal alone: a turn is claimed
@@ -67,7 +67,7 @@ pub struct Lease {
     pub epoch: u64,
     /// Who holds it, and where.
     pub holder: Holder,
-    /// When not to believe in it any more, by the store's clock.
+    /// When it no longer counts, by the store's clock.
     pub expires: At,
 }
 

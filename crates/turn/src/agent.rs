@@ -118,7 +118,7 @@ pub enum AgentEvent {
         data: Value,
     },
     /// Something for clients that watch just now, of a name: `data-NAME`, transient. It is neither kept
-    /// nor told again: sound, and that it is to stop.
+    /// nor sent again: sound, and that it is to stop.
     Signal {
         /// The name.
         name: String,

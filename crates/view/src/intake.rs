@@ -345,14 +345,14 @@ impl ShownChat {
         let index = index.or_else(|| path.iter().rposition(answers_last));
         let Some(index) = index else {
             // A page whose message never arrived tries again in this way.
-            if let Some(unheard) = messages.last().filter(|last| last.role == Role::User)
-                && message_id.is_none_or(|id| unheard.id.as_deref() == Some(id))
+            if let Some(unanswered) = messages.last().filter(|last| last.role == Role::User)
+                && message_id.is_none_or(|id| unanswered.id.as_deref() == Some(id))
             {
                 let before = &messages[..messages.len() - 1];
-                return match self.say(principal, before, unheard, None, now) {
+                return match self.say(principal, before, unanswered, None, now) {
                     // Somebody wants it answered after all.
                     Err(refusal) if refusal.code == RefusalCode::MessageWithdrawn => {
-                        let said = named(unheard, before.len());
+                        let said = named(unanswered, before.len());
                         self.say_named(principal, before, said, None, now)
                     }
                     said => said,

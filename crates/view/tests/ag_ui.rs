@@ -139,7 +139,7 @@ const APPROVED: Decision = Decision::Approved {
 
 /// Events in a few words: the type, and the id or text that tells them apart.
 fn brief(events: &[Value]) -> Vec<String> {
-    let told = |event: &Value| {
+    let received = |event: &Value| {
         let field = |key: &str| event[key].as_str();
         let kind = field("type").unwrap_or_default();
         let detail = field("delta")
@@ -154,7 +154,7 @@ fn brief(events: &[Value]) -> Vec<String> {
             detail => format!("{kind} {detail}"),
         }
     };
-    events.iter().map(told).collect()
+    events.iter().map(received).collect()
 }
 
 #[test]

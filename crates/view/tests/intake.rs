@@ -359,12 +359,12 @@ fn same_message_again_is_the_same_turn_and_another_opens_one() {
         "{taken:?}"
     );
     // A message that never arrived is tried again in this way, too.
-    let unheard = message("user", "u3", json!([{"type": "text", "text": "hello?"}]));
+    let unanswered = message("user", "u3", json!([{"type": "text", "text": "hello?"}]));
     let taken = chat.take(
         &"ann".into(),
         Trigger::RegenerateMessage,
         None,
-        &[unheard],
+        &[unanswered],
         At(1),
     );
     assert!(matches!(taken, Ok(Intake::Open { .. })), "{taken:?}");

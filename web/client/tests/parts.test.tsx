@@ -218,7 +218,7 @@ test('an inbox has a card for each question of every chat, and answers by its ow
   await shows('Nothing waits for you, in any chat.');
 });
 
-test('a connection says its state to people who see it and to those who hear it', async () => {
+test('a connection says its state to people who see it and to screen readers', async () => {
   draw(<ConnectionStatus state="away" />);
   await shows('Server is away');
   expect(page.querySelector('[role=status]')?.getAttribute('data-state')).toBe('away');

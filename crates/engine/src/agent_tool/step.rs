@@ -14,7 +14,7 @@ use super::named_fields;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InnerStep {
-    said: Vec<Said>,
+    said: Vec<StepItem>,
     /// Usage, model version and the like.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     metadata: Option<Value>,
@@ -27,7 +27,7 @@ pub(super) struct InnerStep {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-enum Said {
+enum StepItem {
     Part {
         part: Part,
     },
@@ -76,7 +76,7 @@ impl InnerStep {
                     delta,
                     provider_metadata: more,
                 },
-                Some(Said::Part {
+                Some(StepItem::Part {
                     part:
                         Part::Text {
                             text,
@@ -89,7 +89,7 @@ impl InnerStep {
                     delta,
                     provider_metadata: more,
                 },
-                Some(Said::Part {
+                Some(StepItem::Part {
                     part:
                         Part::Reasoning {
                             text,
@@ -145,7 +145,7 @@ impl InnerStep {
                 },
                 _,
             ) => {
-                self.said.push(Said::Call {
+                self.said.push(StepItem::Call {
                     provider_id,
                     tool,
                     input: named_fields(input),
@@ -160,13 +160,13 @@ impl InnerStep {
             // Nothing that a model without a session and tools of its own says, or for pages alone.
             _ => return,
         };
-        self.said.push(Said::Part { part });
+        self.said.push(StepItem::Part { part });
     }
 
     /// Its words.
     pub(super) fn text(&self) -> String {
         let texts = self.said.iter().filter_map(|said| match said {
-            Said::Part {
+            StepItem::Part {
                 part: Part::Text { text, .. },
             } => Some(text.as_str()),
             _ => None,
@@ -177,13 +177,13 @@ impl InnerStep {
     /// The calls that it made, under ids by their places.
     pub(super) fn calls(&self, context: &Context, n: usize) -> impl Iterator<Item = Call> {
         let made = self.said.iter().filter_map(|said| match said {
-            Said::Call {
+            StepItem::Call {
                 provider_id,
                 tool,
                 input,
                 provider_metadata,
             } => Some((provider_id, tool, input, provider_metadata)),
-            Said::Part { .. } => None,
+            StepItem::Part { .. } => None,
         });
         let outer = context.call().clone();
         made.enumerate()
@@ -203,8 +203,8 @@ impl InnerStep {
         let mut calls: Vec<Call> = self.calls(context, n).collect();
         let mut calls = calls.drain(..);
         let parts = self.said.into_iter().filter_map(|said| match said {
-            Said::Part { part } => Some(part),
-            Said::Call { .. } => calls.next().map(|call| Part::Call {
+            StepItem::Part { part } => Some(part),
+            StepItem::Call { .. } => calls.next().map(|call| Part::Call {
                 call,
                 held: false,
                 open: false,

@@ -376,7 +376,7 @@ impl Driver {
             recorded: turn.recorded(call),
             trace: turn.call_trace(call),
         };
-        // What an earlier run of it still says is not heard, so it had better say nothing.
+        // What an earlier run of it still says is dropped, so it had better say nothing.
         self.end_tool(call);
         due.run = self.running.run_tool(call);
         self.due.push(due);

@@ -271,7 +271,7 @@ impl Driver {
     }
 
     /// What a message waits for, if it does: a turn is open, which it does not rewrite. Speech does not
-    /// wait, since who speaks is heard at once.
+    /// wait, since speech goes to the agent at once.
     fn placement(
         &self,
         sending: &Sending,

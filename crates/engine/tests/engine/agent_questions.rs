@@ -74,14 +74,14 @@ impl Agent for Asker {
                 ]
             }
         };
-        Box::pin(Said(events.into()))
+        Box::pin(ScriptedStream(events.into()))
     }
 }
 
 /// Events; then nothing, for ever.
-struct Said(VecDeque<AgentEvent>);
+struct ScriptedStream(VecDeque<AgentEvent>);
 
-impl futures_core::Stream for Said {
+impl futures_core::Stream for ScriptedStream {
     type Item = AgentEvent;
 
     fn poll_next(

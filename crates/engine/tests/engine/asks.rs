@@ -24,7 +24,7 @@ impl Agent for Busy {
     }
 
     fn step(&self, _: StepRequest) -> AgentStream {
-        Box::pin(Made(vec![
+        Box::pin(ScriptedStream(vec![
             AgentEvent::Ended(Finish::Stop),
             AgentEvent::OwnCall {
                 provider_id: "fc-1".to_owned(),
@@ -39,9 +39,9 @@ impl Agent for Busy {
 }
 
 /// Events, the last first; then nothing, for ever.
-struct Made(Vec<AgentEvent>);
+struct ScriptedStream(Vec<AgentEvent>);
 
-impl futures_core::Stream for Made {
+impl futures_core::Stream for ScriptedStream {
     type Item = AgentEvent;
 
     fn poll_next(

@@ -22,12 +22,12 @@ struct Slow {
 impl Slow {
     async fn new() -> Self {
         let (has_begun, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (begun, told) = (has_begun.clone(), finish.clone());
+        let (begun, received) = (has_begun.clone(), finish.clone());
         let pay = tool("pay", "Pays", move |_: Context, _: Nothing| {
-            let (begun, told) = (begun.clone(), told.clone());
+            let (begun, received) = (begun.clone(), received.clone());
             async move {
                 begun.notify_one();
-                told.notified().await;
+                received.notified().await;
                 Ok(json!("paid"))
             }
         });
@@ -77,14 +77,14 @@ async fn tool_at_work_is_waited_for_and_the_model_is_for_the_next_server() {
     let output = json!("paid");
     assert_eq!(slow.outcomes().await, [Outcome::Output { output }]);
     // A client that watched has seen the output, and is asked to come back.
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     while let Some(chunks) = window.next().await {
-        told.extend(chunks);
+        received.extend(chunks);
     }
     let is_output = |chunk: &Arc<Chunk>| matches!(**chunk, Chunk::ToolOutputAvailable(_));
-    assert!(told.iter().any(is_output), "{told:?}");
-    let Some(Chunk::Error(error)) = told.last().map(|chunk| &**chunk) else {
-        panic!("{told:?}")
+    assert!(received.iter().any(is_output), "{received:?}");
+    let Some(Chunk::Error(error)) = received.last().map(|chunk| &**chunk) else {
+        panic!("{received:?}")
     };
     assert!(error.error_text.starts_with("handed_over: "), "{error:?}");
     let refused = fixture.engine.view(&fixture.ann, &fixture.chat).await;

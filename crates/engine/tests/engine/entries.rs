@@ -104,15 +104,15 @@ fn complaints(chunks: &[Arc<Chunk>]) -> Vec<testkit::checker::Finding> {
 async fn window_follows_the_journal_until_the_turn_parks() {
     let scene = Scene::new(0).await;
     let mut window = scene.resume().await;
-    let mut told = window.next().await.unwrap();
+    let mut received = window.next().await.unwrap();
     assert!(
-        matches!(&*told[0], Chunk::Start(_)) && told.len() == 1,
-        "{told:?}"
+        matches!(&*received[0], Chunk::Start(_)) && received.len() == 1,
+        "{received:?}"
     );
     scene.steps.send_replace(2);
-    told.extend(rest(&mut window).await);
-    assert_eq!(complaints(&told), []);
-    let names: Vec<_> = told
+    received.extend(rest(&mut window).await);
+    assert_eq!(complaints(&received), []);
+    let names: Vec<_> = received
         .iter()
         .map(|chunk| chunk.type_name().into_owned())
         .collect();
@@ -140,18 +140,18 @@ async fn page_is_shown_what_is_known_and_only_to_its_owner() {
 async fn window_that_has_sent_nothing_continues_with_the_owners_stream() {
     let scene = Scene::new(0).await;
     let mut window = scene.resume().await;
-    let mut told = window.next().await.unwrap();
+    let mut received = window.next().await.unwrap();
     scene.cluster.heal("a", scene.a.clone());
     // A's step has not ended, so this is not from the journal.
-    while !told
+    while !received
         .iter()
         .any(|chunk| matches!(&**chunk, Chunk::TextDelta(_)))
     {
-        told.extend(window.next().await.unwrap());
+        received.extend(window.next().await.unwrap());
     }
     scene.steps.send_replace(2);
-    told.extend(rest(&mut window).await);
-    assert_eq!(complaints(&told), []);
+    received.extend(rest(&mut window).await);
+    assert_eq!(complaints(&received), []);
 }
 
 #[tokio::test]
@@ -159,12 +159,12 @@ async fn window_that_has_sent_something_refers_its_client_to_the_owner() {
     let scene = Scene::new(1).await;
     let mut window = scene.resume().await;
     scene.cluster.heal("a", scene.a.clone());
-    let told = rest(&mut window).await;
+    let received = rest(&mut window).await;
     let is_one =
         |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if &*text.delta == "One.");
-    assert!(told.iter().any(is_one), "{told:?}");
-    let Some(Chunk::Error(error)) = told.last().map(|chunk| &**chunk) else {
-        panic!("{told:?}")
+    assert!(received.iter().any(is_one), "{received:?}");
+    let Some(Chunk::Error(error)) = received.last().map(|chunk| &**chunk) else {
+        panic!("{received:?}")
     };
     assert!(error.error_text.starts_with("handed_over: "), "{error:?}");
     let mut window = scene.resume().await;
@@ -184,11 +184,11 @@ async fn turn_that_ended_without_a_window_is_read_from_the_journal() {
     cluster.until_finished(&a).await;
     drop(cluster.cut("a"));
     let resume = |after| b.resume_after(ann, chat, SPEECH, after);
-    let told = rest(&mut resume(Some(seen)).await.unwrap().unwrap()).await;
-    assert_eq!(complaints(&told), []);
+    let received = rest(&mut resume(Some(seen)).await.unwrap().unwrap()).await;
+    assert_eq!(complaints(&received), []);
     let is_paid =
         |chunk: &Arc<Chunk>| matches!(&**chunk, Chunk::TextDelta(text) if &*text.delta == "Paid.");
-    assert!(told.iter().any(is_paid), "{told:?}");
+    assert!(received.iter().any(is_paid), "{received:?}");
     // A client that has seen its end gets nothing, and nobody else does.
     let end = a.view(ann, chat).await.unwrap().seq;
     assert!(resume(Some(end)).await.unwrap().is_none());

@@ -76,8 +76,8 @@ async fn input_that_is_not_as_declared_is_refused_before_anybody_is_asked() {
             .unwrap();
         let parts = view.messages.iter().flat_map(|message| &message.parts);
         let parts: Vec<_> = parts.filter_map(Part::as_tool).collect();
-        let told = parts[0].error_text.as_deref().unwrap();
-        assert!(told.contains(why) && told.len() < 500, "{told}");
+        let received = parts[0].error_text.as_deref().unwrap();
+        assert!(received.contains(why) && received.len() < 500, "{received}");
     }
 }
 
@@ -135,9 +135,9 @@ async fn answer_agrees_with_another_only_if_it_approves_the_same_input() {
             .remove(0);
         let answer = |decision| fixture.engine.answer(&fixture.ann, &open.gate.id, decision);
         assert!(answer(first.clone()).await.unwrap().agrees);
-        let told = answer(second.clone()).await.unwrap();
-        assert_eq!(told.agrees, agrees, "{first:?}, then {second:?}");
-        assert_eq!(told.closed.decision, first);
+        let received = answer(second.clone()).await.unwrap();
+        assert_eq!(received.agrees, agrees, "{first:?}, then {second:?}");
+        assert_eq!(received.closed.decision, first);
     }
 }
 

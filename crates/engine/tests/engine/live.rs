@@ -59,17 +59,19 @@ impl Agent for Live {
 
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
         self.0.open.fetch_add(1, Ordering::SeqCst);
-        Some(Box::new(Talk(self.0.clone())))
+        Some(Box::new(ScriptedConversation(self.0.clone())))
     }
 }
 
-struct Talk(Arc<Stage>);
+struct ScriptedConversation(Arc<Stage>);
 
-impl Conversation for Talk {
+impl Conversation for ScriptedConversation {
     fn step(&mut self, request: StepRequest) -> AgentStream {
         self.0.asked.lock().unwrap().push(request);
         let next = self.0.steps.lock().unwrap().pop_front();
-        Box::pin(Told(next.unwrap_or_else(|| mpsc::unbounded_channel().1)))
+        Box::pin(ScriptedStream(
+            next.unwrap_or_else(|| mpsc::unbounded_channel().1),
+        ))
     }
 
     fn push_audio(&mut self, audio: AudioInput) {
@@ -77,15 +79,15 @@ impl Conversation for Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for ScriptedConversation {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-struct Told(mpsc::UnboundedReceiver<AgentEvent>);
+struct ScriptedStream(mpsc::UnboundedReceiver<AgentEvent>);
 
-impl futures_core::Stream for Told {
+impl futures_core::Stream for ScriptedStream {
     type Item = AgentEvent;
 
     fn poll_next(
@@ -362,7 +364,7 @@ async fn conversation_is_evicted_with_its_chat_unless_somebody_is_there() {
 }
 
 #[tokio::test]
-async fn speech_is_heard_by_the_conversation_and_refused_by_an_agent_without_audio_input() {
+async fn speech_goes_to_the_conversation_and_refused_by_an_agent_without_audio_input() {
     let fixture = fixture().await;
     let _step = fixture.stage.next_step();
     let _window = fixture.say("listen").await;

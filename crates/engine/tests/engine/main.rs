@@ -409,12 +409,12 @@ async fn request_that_brings_nothing_new_to_a_parked_turn_is_reported_and_closed
         .await
         .unwrap();
     let mut window = fixture.resend(view.messages).await;
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     while let Some(chunks) = window.next().await {
-        told.extend(chunks.iter().map(|chunk| serde_json::json!(**chunk)));
+        received.extend(chunks.iter().map(|chunk| serde_json::json!(**chunk)));
     }
-    let last = told.last().unwrap();
-    assert_eq!(last["messageMetadata"]["turn"], "parked", "{told:?}");
+    let last = received.last().unwrap();
+    assert_eq!(last["messageMetadata"]["turn"], "parked", "{received:?}");
 }
 
 #[tokio::test]
@@ -442,13 +442,13 @@ async fn turn_that_ended_between_a_load_and_a_resume_is_sent() {
     };
     assert!(resume(None).await.unwrap().is_none());
     let mut window = resume(Some(seen.seq)).await.unwrap().unwrap();
-    let mut told = String::new();
+    let mut received = String::new();
     while let Some(chunks) = window.next().await {
-        told.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
+        received.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
     }
     assert!(
-        told.contains("Paid.") && told.contains("\"finish\""),
-        "{told}"
+        received.contains("Paid.") && received.contains("\"finish\""),
+        "{received}"
     );
     // A client that has seen it all gets nothing.
     let now = fixture
@@ -494,11 +494,11 @@ async fn answered_with_a_message(approved: bool) -> (usize, Vec<turn::Event>) {
     let thanks = vec![wire::Part::text("Thanks.")];
     messages.push(wire::Message::new("user-2", wire::Role::User, thanks));
     let mut window = fixture.resend(messages).await;
-    let mut told = String::new();
+    let mut received = String::new();
     while let Some(chunks) = window.next().await {
-        told.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
+        received.extend(chunks.iter().map(|chunk| json!(**chunk).to_string()));
     }
-    assert!(told.contains("You are welcome."), "{told}");
+    assert!(received.contains("You are welcome."), "{received}");
     let entries = fixture.journal.read(&fixture.chat, 0).await.unwrap();
     let events = entries.into_iter().flat_map(|entry| entry.events).collect();
     (runs.load(Ordering::SeqCst), events)
@@ -527,13 +527,13 @@ async fn answer_that_travels_with_a_message_comes_first() {
 }
 
 /// What a window tells, as chunks.
-async fn told(mut window: adk_stream_engine::WindowStream) -> (String, Vec<Value>) {
+async fn received(mut window: adk_stream_engine::WindowStream) -> (String, Vec<Value>) {
     let id = window.message_id().to_owned();
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     while let Some(chunks) = window.next().await {
-        told.extend(chunks.iter().map(|chunk| json!(**chunk)));
+        received.extend(chunks.iter().map(|chunk| json!(**chunk)));
     }
-    (id, told)
+    (id, received)
 }
 
 #[tokio::test]
@@ -560,13 +560,13 @@ async fn late_request_for_an_old_turn_gets_that_turn() {
     }
     let answer = wire::Message::decode(answer).unwrap();
     for messages in [old.clone(), vec![old[0].clone(), answer]] {
-        let (id, told) = told(fixture.resend(messages).await).await;
-        assert_eq!(Some(id), old[1].id, "{told:?}");
+        let (id, received) = received(fixture.resend(messages).await).await;
+        assert_eq!(Some(id), old[1].id, "{received:?}");
         let is_denied = |chunk: &Value| {
             let kind = chunk["type"].as_str();
             matches!(kind, Some("tool-output-denied" | "tool-output-error"))
         };
-        assert!(told.iter().any(is_denied), "{told:?}");
+        assert!(received.iter().any(is_denied), "{received:?}");
     }
     assert_eq!(runs.load(Ordering::SeqCst), 0);
     // The new question is still open.
@@ -587,6 +587,6 @@ async fn repeated_message_gets_the_turn_that_it_opened() {
     }
     let view = fixture.engine.view(&fixture.ann, &fixture.chat).await;
     let messages = view.unwrap().messages;
-    let (id, told) = told(fixture.resend(messages[..1].to_vec()).await).await;
-    assert_eq!(Some(id), messages[1].id, "{told:?}");
+    let (id, received) = received(fixture.resend(messages[..1].to_vec()).await).await;
+    assert_eq!(Some(id), messages[1].id, "{received:?}");
 }

@@ -264,7 +264,7 @@ async fn a_parked_turn_of_a_server_that_died_goes_on_where_it_is_answered() {
     cluster.say(&a).await;
     drop(a);
     cluster.kill("a");
-    // It is believed in until its lease is over; the answer waits for that.
+    // It counts as alive until its lease is over; the answer waits for that.
     assert!(cluster.approve(&b).await);
     cluster.until_finished(&b).await;
     assert_eq!(cluster.paid.load(Ordering::SeqCst), 1);

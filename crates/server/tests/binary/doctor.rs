@@ -170,7 +170,7 @@ fn it_names_a_server_that_holds_leases_and_is_not_reached() {
     let gone = nobody();
     let key = "a-key-of-the-cluster";
     let flags = ["--listen", "127.0.0.1:0", "--store", &url];
-    // It has told the others an address at which it is not.
+    // The others were given an address at which it is not.
     let serve = ["serve", "--pace", "50", "--advertise", &gone];
     let server = adk_stream(&[&serve[..], &flags].concat())
         .variable("ADK_STREAM_CLUSTER_KEY", key)

@@ -131,14 +131,14 @@ fn question_inside_names_who_asks_and_its_answer_after_a_kill_reaches_it_once() 
     // One step of the clerk and one of the support: what was said before the kill is not asked for again.
     let bodies = bodies.lock().unwrap();
     assert_eq!(bodies.len() - before, 2, "{bodies:?}");
-    let told = results(&bodies, "You are the clerk.");
-    assert!(told[0].to_string().contains("A-1"), "{told:?}");
+    let received = results(&bodies, "You are the clerk.");
+    assert!(received[0].to_string().contains("A-1"), "{received:?}");
     // Of the clerk's work the support gets the answer alone.
-    let told = results(&bodies, "You are support.");
-    let told = serde_json::to_string(&told).unwrap();
+    let received = results(&bodies, "You are support.");
+    let received = serde_json::to_string(&received).unwrap();
     assert!(
-        told.contains("Done.") && !told.contains("refunded"),
-        "{told}"
+        received.contains("Done.") && !received.contains("refunded"),
+        "{received}"
     );
 }
 
@@ -156,9 +156,9 @@ fn denial_with_a_reason_reaches_the_agent_inside() {
     assert_eq!(part(&message, "refund")["state"], "output-denied");
     // The clerk went on, and so the support's call has its answer.
     assert_eq!(part(&message, "clerk")["output"], "Done.");
-    let told = results(&bodies.lock().unwrap(), "You are the clerk.");
-    let told = serde_json::to_string(&told).unwrap();
-    assert!(told.contains("Not without a receipt"), "{told}");
+    let received = results(&bodies.lock().unwrap(), "You are the clerk.");
+    let received = serde_json::to_string(&received).unwrap();
+    assert!(received.contains("Not without a receipt"), "{received}");
     assert!(shop.ledger().requests.is_empty());
 }
 
@@ -216,9 +216,9 @@ fn killed_while_a_tool_inside_is_at_work_nothing_happens_twice() {
         let ledger = shop.ledger();
         assert_eq!(ledger.effects[order], 1, "{tool}");
         assert_eq!(ledger.requests[order], if is_known { 2 } else { 1 });
-        let told = results(&bodies.lock().unwrap(), "You are the clerk.");
-        let told = serde_json::to_string(&told).unwrap();
-        assert_eq!(told.contains("unknown"), !is_known, "{told}");
+        let received = results(&bodies.lock().unwrap(), "You are the clerk.");
+        let received = serde_json::to_string(&received).unwrap();
+        assert_eq!(received.contains("unknown"), !is_known, "{received}");
     }
 }
 

@@ -194,8 +194,9 @@ fn mcp(request: &Request) -> Option<String> {
         }
         "tools/call" => {
             let (parent, state) = place(request);
-            let told = json!({"meta": params["_meta"], "traceparent": parent, "tracestate": state});
-            reply(json!({"content": [{"type": "text", "text": told.to_string()}]}))
+            let received =
+                json!({"meta": params["_meta"], "traceparent": parent, "tracestate": state});
+            reply(json!({"content": [{"type": "text", "text": received.to_string()}]}))
         }
         _ if message["id"].is_null() => Some(
             "HTTP/1.1 202 Accepted\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned(),
@@ -247,9 +248,9 @@ fn mcp_server_over_http_gets_the_span_of_the_call_in_headers_and_in_the_message(
     let address = serve_http(mcp);
     let (output, call) = meta_of(&format!("url = 'http://{address}/mcp'"));
     let (parent, state) = at(&call);
-    for told in [&output, &output["meta"]] {
-        assert_eq!(told["traceparent"], parent, "{output}");
-        assert_eq!(told["tracestate"], state, "{output}");
+    for received in [&output, &output["meta"]] {
+        assert_eq!(received["traceparent"], parent, "{output}");
+        assert_eq!(received["tracestate"], state, "{output}");
     }
 }
 

@@ -269,23 +269,23 @@ pub async fn changes_of_all_chats_are_followed(stores: Stores) {
     let journal = &*stores.journal;
     let mut feed = journal.changes();
     let chat = ChatId::from("c");
-    let mut heard = async || {
+    let mut notified = async || {
         let change = tokio::time::timeout(Duration::from_secs(30), feed.next()).await;
         change
             .expect("a change in time")
             .expect("the store is open")
     };
     // A store may also say that any chat may have changed, and may say a thing twice.
-    let mut hears = async || while heard().await != ChatChange::Chat("c".into()) {};
+    let mut is_notified = async || while notified().await != ChatChange::Chat("c".into()) {};
     open_chat(journal, &chat, "ann").await;
-    hears().await;
+    is_notified().await;
     let archive = LabelChange {
         is_archived: Some(true),
         ..LabelChange::default()
     };
     let archived = journal.relabel(&"ann".into(), &chat, &archive).await;
     assert!(archived.expect("the store works").is_some());
-    hears().await;
+    is_notified().await;
     assert_eq!(journal.delete_for_good(&chat, At(9)).await, Ok(true));
-    hears().await;
+    is_notified().await;
 }

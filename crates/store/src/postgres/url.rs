@@ -29,7 +29,7 @@ const FEWEST: usize = 3;
 /// The options are libpq's as far as tokio-postgres knows them (`host`, `port`, several of both,
 /// `target_session_attrs`, `connect_timeout`, `keepalives_idle`, `application_name`, …), and:
 ///
-/// - `sslmode`: `disable`; `prefer` (the default) and `require` encrypt and believe any certificate,
+/// - `sslmode`: `disable`; `prefer` (the default) and `require` encrypt and accept any certificate,
 ///   as libpq does; `verify-full` checks the certificate and its name.
 /// - `sslrootcert`: a PEM file of the roots to check against, in place of the system's. With it,
 ///   certificates are checked whenever there is TLS.

@@ -16,7 +16,7 @@ use super::tool::{ACT, Ledger};
 use super::watch::{Watch, Watched};
 use super::{Bug, Story, Tally};
 
-/// How long a server that gives no sign of life is believed in, in milliseconds.
+/// How long a server that gives no sign of life counts as alive, in milliseconds.
 pub(super) const LEASE: u64 = 4_000;
 
 /// How long the world may take to become quiet once it is healed. Clocks may be wrong by a lease, a

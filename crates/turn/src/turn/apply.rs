@@ -83,7 +83,7 @@ impl Turn {
     }
 
     fn apply_step(&mut self, parts: &[Part], finish: Finish, metadata: Option<&Value>) {
-        // What was heard in this process was said as it came.
+        // What was received in this process was said as it came.
         match self.in_progress.take() {
             Some(mut in_progress) if in_progress.is_begun => self.items.extend(in_progress.close()),
             _ => {

@@ -2,7 +2,7 @@
 //!
 //! Chunks have **sequences**: how much of the transcript a client has with them. A delta counts as many
 //! as it has bytes, and every other line counts one; so a sequence means the same in a transcript that was
-//! heard word by word and in one that was read from a journal, where deltas are drawn together. What is in
+//! received word by word and in one that was read from a journal, where deltas are drawn together. What is in
 //! no journal (an output that is not final) counts nothing.
 //!
 //! Only a step that a server began again can say something else at the same sequence. So a client brings

@@ -24,7 +24,7 @@ struct Client {
     /// With which inputs.
     announced_inputs: Vec<Value>,
     /// What was sent about calls and questions, by name.
-    told: Vec<String>,
+    received: Vec<String>,
 }
 
 pub(crate) struct Driver {
@@ -51,7 +51,7 @@ impl Driver {
             window: None,
             announced: Vec::new(),
             announced_inputs: Vec::new(),
-            told: Vec::new(),
+            received: Vec::new(),
         };
         let mut driver = Self {
             chat: ShownChat::default(),
@@ -122,7 +122,10 @@ impl Driver {
 
     /// What each client was sent last about calls and questions.
     pub(crate) fn sent_last(&self) -> Vec<&str> {
-        let last = self.clients.iter().filter_map(|client| client.told.last());
+        let last = self
+            .clients
+            .iter()
+            .filter_map(|client| client.received.last());
         last.map(String::as_str).collect()
     }
 
@@ -215,7 +218,7 @@ impl Driver {
                     client.announced_inputs.push(available.input.clone());
                 }
                 if chunk.type_name().starts_with("tool-") {
-                    client.told.push(chunk.type_name().into_owned());
+                    client.received.push(chunk.type_name().into_owned());
                 }
                 client.checker.feed(&chunk);
             }

@@ -80,7 +80,7 @@ fn denied_call_of_the_agent_is_settled_here_and_sent() {
 }
 
 #[test]
-fn agent_hears_all_answers_at_once() {
+fn agent_gets_all_answers_at_once() {
     let mut driver = Driver::new();
     driver.say("pay both");
     driver.own_call("fc-1", "process_payment", Place::Agent);
@@ -625,7 +625,7 @@ fn store_gets_whether_the_turn_needs_a_person_or_page() {
     driver.agent_asks("fc-1", "Pay 5?");
     driver.agent_asks("fc-2", "Pay 5?");
     assert_eq!(is_running(&driver), Some(false));
-    // The agent hears all answers at once: with one of them it still has nothing to do.
+    // The agent gets all answers at once: with one of them it still has nothing to do.
     driver.decide_elsewhere(0, true);
     assert_eq!(is_running(&driver), Some(false));
     driver.decide_elsewhere(1, true);

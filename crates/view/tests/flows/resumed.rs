@@ -1,5 +1,5 @@
 //! A client that loses its window at any chunk, and resumes it by its position: on the transcript as it
-//! was heard, and as it is read from the journal.
+//! was received, and as it is read from the journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

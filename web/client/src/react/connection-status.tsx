@@ -7,7 +7,7 @@ export type ConnectionStatusProps = {
   state: keyof PartLabels['connection'];
 };
 
-/** A light and its meaning, for people who see it and for those who hear it. `data-state` has the state. */
+/** A light and its meaning, for people who see it and for screen readers. `data-state` has the state. */
 export function ConnectionStatus({ state }: ConnectionStatusProps): ReactElement {
   const { part, labels } = useParts();
   return (

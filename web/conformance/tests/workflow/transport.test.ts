@@ -12,11 +12,16 @@ import { serve } from '../turn/served.ts';
 const served = serve();
 
 /** What was asked for, in order. */
-type Asked = { method: string; path: string; contentType: string | null; runId: string | null };
+type SentRequest = {
+  method: string;
+  path: string;
+  contentType: string | null;
+  runId: string | null;
+};
 
 /** A page with the transport, whose first response is cut after some events, if it is to be. */
 function open(api: Api, id: string, cutAfter?: number) {
-  const asked: Asked[] = [];
+  const asked: SentRequest[] = [];
   let cut = cutAfter;
   const transport = new WorkflowChatTransport({
     fetch: async (input, init = {}) => {
@@ -137,7 +142,7 @@ test('a run that the server does not have is said to be lost', async () => {
   expect(bad.status).toBe(400);
 });
 
-test('a page that has nothing to resume is not told of an error', async () => {
+test('a page that has nothing to resume gets no error', async () => {
   const api = served.meet();
   const { page, asked } = open(api, served.server.newChat());
   page.resume();

@@ -114,13 +114,17 @@ export function Page() {
                       instead={() => <p className="empty-note">{words.unshownPanel}</p>}
                     >
                       {panel === 'journal' && (
-                      <Timeline
-                        at={isReplaying ? entry : undefined}
-                        {...(!isReplaying && { onReplay: replay })}
-                      />
+                        <Timeline
+                          at={isReplaying ? entry : undefined}
+                          {...(!isReplaying && { onReplay: replay })}
+                        />
                       )}
-                      {panel === 'inbox' && <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />}
-                      {panel === 'chats' && <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />}
+                      {panel === 'inbox' && (
+                        <Inbox inbox={inbox} chatId={chat.id} onOpen={onOpen} />
+                      )}
+                      {panel === 'chats' && (
+                        <ChatList key={keys} chatId={chat.id} onOpen={onOpen} />
+                      )}
                     </Boundary>
                   </Panel>
                 )}

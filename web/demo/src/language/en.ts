@@ -326,6 +326,6 @@ export const en = {
 };
 
 /** What the cards ask of every page, and this page says in its own way. */
-type Asked = 'asked' | 'failed';
+type CardLabel = 'asked' | 'failed';
 
-export type Words = Omit<typeof en, 'approval'> & { approval: Omit<typeof en.approval, Asked> };
+export type Words = Omit<typeof en, 'approval'> & { approval: Omit<typeof en.approval, CardLabel> };
