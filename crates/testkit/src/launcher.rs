@@ -66,6 +66,8 @@ pub fn signal(process: u32, name: &str) {
 
 /// A program that is about to be started, in an empty folder. It becomes an `S`.
 pub struct Start<S> {
+    /// The name of its file, by which it reports errors.
+    program: String,
     command: Command,
     folder: TempDir,
     made: PhantomData<S>,
@@ -94,12 +96,15 @@ impl<S: From<Process>> Start<S> {
     /// `PROGRAM ARGUMENTS`.
     pub fn new(program: impl AsRef<OsStr>, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let name = Path::new(program.as_ref()).file_name().unwrap();
+        let name = name.to_string_lossy().into_owned();
         let mut command = command(program);
         command
             .args(arguments)
             .current_dir(folder.path())
             .stderr(Stdio::piped());
         Self {
+            program: name,
             command,
             folder,
             made: PhantomData,
@@ -200,11 +205,10 @@ impl<S: From<Process>> Start<S> {
             .strip_suffix('\n')
             .unwrap_or_else(|| panic!("no line: {stderr:?}"));
         assert!(!line.contains('\n'), "more than one line: {stderr}");
-        let program = Path::new(self.command.get_program()).file_name().unwrap();
         Refusal {
             code: output.status.code(),
             line: line.to_owned(),
-            program: program.to_string_lossy().into_owned(),
+            program: self.program,
         }
     }
 

@@ -459,7 +459,7 @@ fn agents_that_one_uses_are_checked() {
         ),
         (
             agent("a", &uses("b")) + &agent("b", &uses("a")),
-            "a.toml:7:11: an agent can't use itself: a → b → a",
+            "a.toml:8:11: an agent can't use itself: a → b → a",
         ),
         (
             agent("a", &uses("b"))

@@ -173,7 +173,7 @@ fn body_that_is_refused_at_once_is_taken_so_that_the_refusal_is_read() {
     let key = "x-api-key: a-secret-of-anns";
     for (path, headers, status) in [
         ("/api/chat", [json, "x-api-key: nobodys-secret-key"], 401),
-        ("/api/chat", [key, "content-type: text/plain"], 415),
+        ("/api/chat", [key, "content-type: text/html"], 415),
         ("/api/chat", [key, "origin: https://evil.example"], 403),
         ("/api/chat?profile=none", [key, json], 400),
         ("/api/nowhere", [key, json], 404),
