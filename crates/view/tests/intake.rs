@@ -621,7 +621,7 @@ fn nothing_opens_a_turn_that_is_not_said_to_open_one() {
             messages.extend(ids.map(|id| message(role, id, parts.clone())));
             messages.push(Message {
                 id: None,
-                ..message(role, "", parts.clone())
+                ..message(role, "without", parts.clone())
             });
         }
     }
