@@ -83,11 +83,11 @@ run: ready-to-run $(PAGE) ## build and serve the demo, no key, no network (LISTE
 	@exec scripts/serve
 
 # Those that build most use all cores, and run alone; so does the failover, which is judged by how long it
-# takes. The others wait more than they compute: three run at once, the longest first. The types of
+# takes. The others wait more than they compute: two run at once, the longest first. The types of
 # Python are checked beside them, since that leaves a core idle; those of TypeScript are not, since the npm
 # package is built for it, which the others load.
 SUITES := -j1 check-code test-rust test-packages \
-  -j3 test-conformance test-page test-adk-versions test-adk test-client check-others test-deploy test-models test-emulator test-openapi test-mcp test-docs test-agui test-torture \
+  -j2 test-conformance test-page test-adk-versions test-adk test-client check-others test-deploy test-models test-emulator test-openapi test-mcp test-docs test-agui test-torture \
   -j1 test-ha fuzz
 
 .PHONY: test

@@ -47,8 +47,8 @@ const matrix = Object.entries<Cell>(cells)
 export default defineConfig({
   test: {
     reporters: ['default', failures],
-    // The tests with the server wait more than they compute: three minutes of them take one of a processor.
-    maxWorkers: 5,
+    // The tests with the server wait more than they compute.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
@@ -125,8 +125,10 @@ export default defineConfig({
         test: {
           ...inCell('adk'),
           name: 'adk-outages',
-          // Beside the others: it has an ADK of its own, and waits most of its minute.
           include: ['tests/adk/outages.test.ts'],
+          // An ADK takes long to start where much else runs.
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -134,7 +136,7 @@ export default defineConfig({
           name: 'journals',
           // It judges what all the others have left.
           include: ['tests/journals.test.ts'],
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],
