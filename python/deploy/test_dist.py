@@ -110,7 +110,7 @@ def test_release_is_linked_with_musl_where_it_can_be(
     if wanted:
         environment["TARGET"] = name(wanted)
     done = subprocess.run(
-        [shutil.which("bash"), ROOT / "scripts/dist", "--target"],
+        [str(shutil.which("bash")), ROOT / "scripts/dist", "--target"],
         capture_output=True,
         text=True,
         check=False,

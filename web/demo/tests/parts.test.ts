@@ -145,6 +145,11 @@ test('both languages have a word for everything', () => {
     typeof value === 'object' && value !== null
       ? Object.entries(value).flatMap(([name, inner]) => names(inner, `${path}.${name}`))
       : [path];
-  const own = (words: object) => names({ ...words, fields: {} });
+  // Two labels of the cards, which this page says in its own way, are no words of the page.
+  const others = ['.approval.asked', '.approval.failed'];
+  const own = (words: object) =>
+    names({ ...words, fields: {} })
+      .filter(name => !others.includes(name))
+      .sort();
   expect(own(ja)).toEqual(own(en));
 });

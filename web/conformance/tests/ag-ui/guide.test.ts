@@ -62,7 +62,7 @@ test('an agent with a connect of its own loads the chat', async () => {
 
   const agent = new DurableAgent({ url: '/api/ag-ui', threadId: id });
   await agent.connectAgent();
-  expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'reasoning', 'assistant']);
   expect(agent.messages[0]).toMatchObject({ content: 'Send $20 to Sam' });
   expect(agent.pendingInterrupts).toHaveLength(1);
 });
