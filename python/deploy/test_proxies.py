@@ -195,7 +195,7 @@ def test_large_body_that_is_refused_unread_gets_its_code(front, tmp_path):
     key = f"authorization: Bearer {KEY}"
     # Sent without a wait for a permission to go on, as browsers do.
     at_once = "expect:"
-    refused = upload(front, body, "--http1.1", key, "content-type: text/plain", at_once)
+    refused = upload(front, body, "--http1.1", key, "content-type: text/html", at_once)
     assert refused == ("415", "unsupported_media_type")
     key = "authorization: Bearer nobody-has-this-key"
     refused = upload(front, body, "--http1.1", key, JSON, at_once)
