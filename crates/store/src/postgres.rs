@@ -268,11 +268,9 @@ impl ChatList for PostgresStore {
         chat: &'a ChatId,
         change: &'a LabelChange,
     ) -> Reply<'a, Option<ListedChat>> {
-        let write = move |session: Arc<Session>| async move {
-            chat_list::relabel(&session, owner, chat, change).await
-        };
+        let relabelled: Reply<'a, _> = run!(self, chat_list::relabel(owner, chat, change));
         Box::pin(async move {
-            let listed = self.pool.run(write).await?;
+            let listed = relabelled.await?;
             if listed.is_some() {
                 self.notifier.relabelled(chat);
             }

@@ -82,14 +82,9 @@ pub enum Requirement<'a> {
 impl Chat {
     /// Whether an answer counts, if it is not refused.
     pub fn receive(&self, answer: &Answer) -> Result<Reception, Refusal> {
-        let unknown = || {
-            Refusal::new(
-                RefusalCode::UnknownApproval,
-                "Nobody asked for this approval.",
-            )
-        };
-        let id = &answer.gate;
-        let (turn, gate, decided) = self.gate(id).ok_or_else(unknown)?;
+        let nobody = "Nobody asked for this approval.";
+        let unknown = || Refusal::new(RefusalCode::UnknownApproval, nobody);
+        let (turn, gate, decided) = self.gate(&answer.gate).ok_or_else(unknown)?;
         let call = turn.call(&gate.call).ok_or_else(unknown)?;
         // An approval of somebody else's chat is as unknown as one that was never asked for.
         match &answer.by {
@@ -109,13 +104,8 @@ impl Chat {
             let message = "The approval names another input than the one that was asked about.";
             return Err(Refusal::new(RefusalCode::InputChanged, message));
         }
-        let late =
-            decided.map(
-                |decided| match answer.decision.agrees(decided, gate.shown_input(call)) {
-                    true => Reception::Agrees,
-                    false => Reception::Contradicts,
-                },
-            );
+        let asked_about = gate.shown_input(call);
+        let late = decided.map(|decided| answer.decision.compare(decided, asked_about));
         if let (Some(late), GivenTo::Message { .. }) = (late, &answer.given_to) {
             // It is history, and may hold a digest of an older version.
             return Ok(late);
@@ -129,7 +119,14 @@ impl Chat {
             return Err(Refusal::new(RefusalCode::BadRequest, message));
         }
         // Also when it is decided: a person who saw something else must not take the decision for theirs.
-        self.require_digest(id, digest.as_deref())?;
+        if digest.is_some() && *digest != gate.digest(call) {
+            let message =
+                "The answer was given to something else than what is asked. Look at it again.";
+            return Err(Refusal {
+                approval: Some(gate.id.clone()),
+                ..Refusal::new(RefusalCode::ApprovalChanged, message)
+            });
+        }
         if let Some(late) = late {
             return Ok(late);
         }
@@ -272,14 +269,18 @@ impl Decision {
         }
     }
 
-    /// Whether two answers to what is asked about an input say the same: both no, both yes to the same
-    /// input, or both the same data.
-    fn agrees(&self, other: &Self, asked_about: &Value) -> bool {
+    /// What becomes of a later answer to what is asked about an input: it agrees if both say no, yes to
+    /// the same input, or give the same data.
+    fn compare(&self, first: &Self, asked_about: &Value) -> Reception {
         let input = |decision: &Self| decision.input().unwrap_or(asked_about).clone();
-        match (self.approved(), other.approved()) {
-            (Some(true), Some(true)) => input(self) == input(other),
-            (None, None) => self == other,
-            (mine, other) => mine == other,
+        let agrees = match (self.approved(), first.approved()) {
+            (Some(true), Some(true)) => input(self) == input(first),
+            (None, None) => self == first,
+            (mine, first) => mine == first,
+        };
+        match agrees {
+            true => Reception::Agrees,
+            false => Reception::Contradicts,
         }
     }
 }

@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::call::{Call, Place};
-use crate::chat::Chat;
 use crate::gate::{Gate, GateKind};
-use crate::id::GateId;
-use crate::refusal::{Refusal, RefusalCode};
 
 /// What is hashed, in which form. A change of the form is another version: an answer to the older one
 /// is then refused with the newer, and asked again.
@@ -78,27 +75,6 @@ impl Gate {
         let (input, policy) = (self.shown_input(call), self.policy(call));
         let path = call.path();
         Some(digest(question, input, &call.tool, policy, &path))
-    }
-}
-
-impl Chat {
-    /// Refuses an answer that was given to something else than what an approval asks. One that does not
-    /// say what it was given to is taken.
-    pub(crate) fn require_digest(&self, id: &GateId, digest: Option<&str>) -> Result<(), Refusal> {
-        let asked = self.gate(id).and_then(|(turn, gate, _)| {
-            let call = turn.call(&gate.call)?;
-            gate.digest(call)
-        });
-        match digest {
-            Some(digest) if asked.as_deref() != Some(digest) => Err(Refusal {
-                approval: Some(id.clone()),
-                ..Refusal::new(
-                    RefusalCode::ApprovalChanged,
-                    "The answer was given to something else than what is asked. Look at it again.",
-                )
-            }),
-            _ => Ok(()),
-        }
     }
 }
 
