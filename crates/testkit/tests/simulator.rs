@@ -42,6 +42,7 @@ fn holds(share: u64) {
         tally.queued,
         tally.injected,
         tally.selections,
+        tally.own_questions,
     ];
     assert!(
         rare.iter().all(|count| *count > SCHEDULES / 100),

@@ -200,6 +200,9 @@ impl Chat {
         }
         if self.current().is_some_and(|turn| turn.is_model_due()) {
             self.end_step(output, finish, now);
+        } else {
+            // What was answered since it was asked, it does not know yet.
+            self.advance(output);
         }
     }
 
