@@ -1,27 +1,26 @@
 //! The task of one chat: it brings its [`Driver`] what happens, in order, and carries out what that
 //! wants done.
 
+mod actions;
+mod storing;
 mod tasks;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::StoreError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-use tools::Fence;
 use tools::work::{Work, WorkReceiver, WorkSender};
 use turn::gate::Decision;
-use turn::{ChatId, Event, GateId, Principal};
+use turn::{ChatId, GateId, Principal};
 
 use self::tasks::Tasks;
-use crate::command::{CommandKind, Deciding, Reply};
-use crate::driver;
-use crate::driver::{Action, Driver, Input, Operation, QuestionState, Stored, ToolDoes};
+use crate::command::{CommandKind, Reply};
+use crate::driver::{Driver, Input, ToolDoes};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::origin::{self, Origin};
+use crate::origin::Origin;
 use crate::windows::Windows;
 
 /// Idle timeout of an agent's conversation while a viewer is connected.
@@ -29,12 +28,6 @@ const CONVERSATION_IDLE: Duration = Duration::from_secs(600);
 
 /// Idle timeout of the task of an unknown chat. Not zero, because a caller may still hold a sender.
 const UNKNOWN_CHAT_IDLE: Duration = Duration::from_millis(1);
-
-/// How long a tool may take to have an earlier run refused. The turn waits for it.
-const FENCE_TIME_LIMIT: Duration = Duration::from_secs(5);
-
-/// How many commands may wait for a turn to come to rest.
-const POSTPONED: usize = 16;
 
 /// Something that is delivered to the task of a chat.
 pub(crate) enum Message {
@@ -298,231 +291,5 @@ impl Actor {
         let actions = self.driver.handle(input, self.engine.now());
         self.windows.publish(&self.driver);
         self.carry_out_all(actions, waiting).await;
-    }
-
-    async fn carry_out_all(&mut self, mut actions: Vec<Action>, mut waiting: Waiting) {
-        loop {
-            let mut operation = None;
-            for action in actions {
-                match action {
-                    Action::Store(asked) => operation = Some(asked),
-                    Action::RaiseFence { tools, fence } => self.raise_fence(tools, &fence).await,
-                    action => waiting = self.carry_out(action, waiting),
-                }
-            }
-            if self.engine.shared.replica.is_some() {
-                self.engine.shared.leased.set(&self.id, self.driver.held());
-            }
-            let Some(operation) = operation else { return };
-            let stored = self.ask_store(operation).await;
-            actions = self.driver.handle(Input::Stored(stored), self.engine.now());
-            self.windows.publish(&self.driver);
-        }
-    }
-
-    /// Has tools refuse what an earlier owner of the chat still does.
-    async fn raise_fence(&mut self, tools: Vec<String>, fence: &Fence) {
-        for name in tools {
-            let tool = self.engine.shared.settings.tools.get(&name);
-            let Some(taken_over) = tool.and_then(|tool| tool.taken_over()) else {
-                continue;
-            };
-            // In a task of its own: a panic of the tool's is not this chat's.
-            let raised = tokio::spawn(taken_over(fence.clone()));
-            let problem = match tokio::time::timeout(FENCE_TIME_LIMIT, raised).await {
-                Ok(Ok(Ok(()))) => continue,
-                Ok(Ok(Err(error))) => error.to_string(),
-                Ok(Err(error)) => error.to_string(),
-                Err(error) => error.to_string(),
-            };
-            tracing::warn!(chat = %self.id, tool = name, problem, "an earlier run could not be fenced off");
-        }
-    }
-
-    /// Carries an action out, and says who still waits.
-    fn carry_out(&mut self, action: Action, waiting: Waiting) -> Waiting {
-        match (action, waiting) {
-            // Nobody need get the answer: the client may have left, and the tool may have ended.
-            (Action::Reply(done), Waiting::Client { reply, .. }) => {
-                let done = done.and_then(|done| self.reply(done));
-                let _ = reply.send(done);
-                Waiting::Nobody
-            }
-            (
-                Action::Postpone(kind),
-                Waiting::Client {
-                    principal,
-                    origin,
-                    reply,
-                },
-            ) => {
-                match self.postponed.len() < POSTPONED {
-                    true => self.postponed.push(Given {
-                        principal,
-                        kind,
-                        origin,
-                        reply,
-                    }),
-                    false => drop(reply.send(Err(EngineError::Conflict))),
-                }
-                Waiting::Nobody
-            }
-            (Action::Decided(decision), Waiting::Answer(answer)) => {
-                let _ = answer.send(decision);
-                Waiting::Nobody
-            }
-            (Action::Wait(gate), Waiting::Answer(answer)) => {
-                self.tasks.wait(gate, answer);
-                Waiting::Nobody
-            }
-            (Action::Recorded, Waiting::Record(done)) => {
-                let _ = done.send(());
-                Waiting::Nobody
-            }
-            (action, waiting) => {
-                self.carry_out_unasked(action);
-                waiting
-            }
-        }
-    }
-
-    /// Carries an action out that nobody waits for.
-    fn carry_out_unasked(&mut self, action: Action) {
-        match action {
-            Action::Answer { gate, decision } => self.tasks.answer(&gate, decision),
-            Action::CallModel { run, request } => self.tasks.call_model(run, *request),
-            Action::RunTool(run) => self.tasks.run_tool(*run),
-            Action::EndTool(call) => self.tasks.end(&call),
-            Action::StopWork => self.tasks.stop(),
-            Action::SetDeadline { gate, at } => {
-                self.gates.insert(gate.clone());
-                self.engine.set_deadline(&self.id, gate, at);
-            }
-            Action::Signal { name, data } => self.windows.signal(name, data),
-            Action::PushAudio(audio) => self.tasks.push_audio(audio),
-            Action::Evicted { shown, closing } => {
-                self.windows.close(shown, closing);
-                for gate in &self.gates {
-                    self.engine.shared.deadlines.cancel(gate);
-                }
-                self.forget_gates();
-            }
-            Action::WakeLater => self.engine.shared.retries.add(&self.id),
-            Action::Failed(error) => {
-                tracing::error!(chat = %self.id, %error, "chat actor failed");
-            }
-            Action::Left => self.leaving = None,
-            // These two are awaited elsewhere, and who waited for the others has left.
-            Action::Store(_)
-            | Action::RaiseFence { .. }
-            | Action::Reply(_)
-            | Action::Postpone(_)
-            | Action::Decided(_)
-            | Action::Wait(_)
-            | Action::Recorded => {}
-        }
-    }
-
-    /// A reply, with its window if it has one.
-    fn reply(&mut self, reply: driver::Reply) -> Result<Reply, EngineError> {
-        Ok(match reply {
-            driver::Reply::Window(None) => Reply::Window(None),
-            driver::Reply::Window(Some(opening)) => {
-                let window = self.windows.open(&self.driver, &opening);
-                Reply::Window(Some(window.ok_or(EngineError::UnknownChat)?))
-            }
-            driver::Reply::Stopped(was_open) => Reply::Stopped(was_open),
-            driver::Reply::View(view) => Reply::View(view),
-            driver::Reply::Asked(QuestionState::Decided(decision)) => {
-                Reply::Asked(Deciding::Decided(decision))
-            }
-            driver::Reply::Asked(asked) => {
-                let (answer, decided) = oneshot::channel();
-                if let QuestionState::Waits(gate) = asked {
-                    self.tasks.wait(gate, answer);
-                }
-                Reply::Asked(Deciding::Open(decided))
-            }
-            driver::Reply::Closed(closed) => Reply::Closed(closed),
-            driver::Reply::Taken(taken) => Reply::Taken(taken),
-            driver::Reply::Done => Reply::Done,
-        })
-    }
-
-    async fn ask_store(&mut self, operation: Operation) -> Result<Stored, StoreError> {
-        if let Operation::Append { entry, .. } = &operation {
-            self.note_gates(&entry.events);
-        }
-        let shared = &self.engine.shared;
-        let journal = &shared.journal;
-        let id = std::slice::from_ref(&self.id);
-        Ok(match operation {
-            Operation::Lease => Stored::Lease(journal.lease(&self.id).await?),
-            Operation::Read => Stored::Entries(journal.read(&self.id, 0).await?),
-            Operation::Append { expected, entry } => {
-                let append = journal.append(&self.id, expected, entry);
-                // Who observes the journal learns which request it is for.
-                let origin = Origin {
-                    request_id: self.request_id.clone(),
-                    trace: self.driver.trace(),
-                    turn_trace: self.driver.turn_trace(),
-                };
-                Stored::Appended(origin::scope(origin, append).await?)
-            }
-            Operation::Compare { seq } => {
-                let seen = [(self.id.clone(), seq)];
-                Stored::Outdated(!journal.outdated(&seen).await?.is_empty())
-            }
-            Operation::Delete => {
-                journal
-                    .delete_for_good(&self.id, shared.clock.now())
-                    .await?;
-                Stored::Done
-            }
-            Operation::Hold { epoch } => {
-                let Some(replica) = &shared.replica else {
-                    return Ok(Stored::Held(true));
-                };
-                let chats = [(self.id.clone(), epoch)];
-                let refused = journal.hold(&replica.holder, &chats, replica.lease).await?;
-                Stored::Held(refused.is_empty())
-            }
-            Operation::GiveBack { epoch } => {
-                self.engine.give_back(&[(self.id.clone(), epoch)]).await?;
-                Stored::Done
-            }
-            Operation::Release => {
-                if let Some(replica) = &shared.replica {
-                    journal.release(&replica.holder.owner, id).await?;
-                }
-                Stored::Done
-            }
-        })
-    }
-
-    /// Notes which gates are opened and closed by what is about to be stored. Should it not be stored,
-    /// the chat is evicted, and read again.
-    fn note_gates(&mut self, events: &[Event]) {
-        let shared = &self.engine.shared;
-        for event in events {
-            match event {
-                Event::GateOpened { gate, .. } if gate.is_question() => {
-                    self.gates.insert(gate.id.clone());
-                    shared.approvals.add(&gate.id, &self.id);
-                }
-                Event::GateClosed { gate, .. } => {
-                    self.gates.remove(gate);
-                    shared.approvals.remove(gate);
-                    shared.deadlines.cancel(gate);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn forget_gates(&mut self) {
-        for gate in self.gates.drain() {
-            self.engine.shared.approvals.remove(&gate);
-        }
     }
 }

@@ -235,7 +235,7 @@ impl Metrics {
             (&all.calls, "outcome", observed_entry::OUTCOMES),
             (&all.gates_opened, "kind", observed_entry::KINDS),
             (&all.gates_closed, "decision", observed_entry::DECISIONS),
-            (&all.store_errors, "operation", observed_journal::OPERATIONS),
+            (&all.store_errors, "operation", store::Operation::NAMES),
             (&all.http_requests, "status", &["2xx", "4xx", "5xx"]),
             (&all.spans, "outcome", &["exported", "failed", "dropped"]),
         ];

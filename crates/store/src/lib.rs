@@ -36,7 +36,7 @@
 //!
 //! # Layout
 //!
-//! - [`journal`]: what a store can do; [`lease`]: who runs what.
+//! - [`journal`]: what a store can do; [`lease`]: who runs what; [`layer`]: a journal around another.
 //! - [`chat_list`]: the chats of an owner, named, archived and deleted; [`change_feed`]: which change.
 //! - [`nonce`]: what may be used once; [`probe`]: whether a store can be written to; [`backlog`]: how
 //!   much waits in it.
@@ -59,6 +59,7 @@ pub mod journal;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod json;
 mod json_size;
+pub mod layer;
 pub mod lease;
 pub mod location;
 pub mod memory;
@@ -83,6 +84,7 @@ pub use journal::{
     Appended, Bounds, Closed, EntryPage, GatePage, GatePlace, GateRecord, Journal, NewEntry,
     OpenGate, Reply, Usage,
 };
+pub use layer::{Layer, Operation};
 pub use lease::{Holder, Lease, Leases};
 pub use location::{Location, Stores, open};
 pub use nonce::Nonces;

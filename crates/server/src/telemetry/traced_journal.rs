@@ -5,16 +5,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::origin;
 use opentelemetry_sdk::trace::SpanData;
-use store::{
-    Appended, ApprovalIdPage, Bounds, ChangeFeed, ChatList, ChatPage, ChatQuery, EntryPage,
-    GatePage, GatePlace, GateRecord, Holder, Journal, LabelChange, Lease, Leases, ListedChat,
-    NewEntry, Reply, Tail, Usage,
-};
-use turn::{At, CallId, Chat, ChatId, Entry, Event, GateId, Principal, Status};
+use store::{Appended, Journal, Layer, NewEntry, Reply};
+use turn::{At, Chat, ChatId, Entry, Event, Status};
 
 use super::fact::{Contents, Fact};
 use super::queue::Queue;
@@ -176,7 +172,11 @@ fn insert(turns: &mut HashMap<ChatId, (u64, TurnSpans)>, chat: &ChatId, seq: u64
     }
 }
 
-impl Journal for TracedJournal {
+impl Layer for TracedJournal {
+    fn inner(&self) -> &dyn Journal {
+        &*self.journal
+    }
+
     fn append<'a>(
         &'a self,
         chat: &'a ChatId,
@@ -218,131 +218,7 @@ impl Journal for TracedJournal {
         })
     }
 
-    fn delete<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, bool> {
+    fn before_delete(&self, chat: &ChatId) {
         self.turns.lock().remove(chat);
-        self.journal.delete(chat)
-    }
-
-    fn read_page<'a>(
-        &'a self,
-        chat: &'a ChatId,
-        after: u64,
-        bounds: Bounds,
-    ) -> Reply<'a, EntryPage> {
-        self.journal.read_page(chat, after, bounds)
-    }
-
-    fn tail(&self, chat: &ChatId, after: u64) -> Tail {
-        self.journal.tail(chat, after)
-    }
-
-    fn open_gates<'a>(
-        &'a self,
-        owner: &'a Principal,
-        after: Option<GatePlace>,
-        limit: usize,
-    ) -> Reply<'a, GatePage> {
-        self.journal.open_gates(owner, after, limit)
-    }
-
-    fn usage<'a>(
-        &'a self,
-        owner: &'a Principal,
-        chat: &'a ChatId,
-        limit: usize,
-    ) -> Reply<'a, Usage> {
-        self.journal.usage(owner, chat, limit)
-    }
-
-    fn gate<'a>(&'a self, id: &'a GateId) -> Reply<'a, Option<GateRecord>> {
-        self.journal.gate(id)
-    }
-
-    fn call<'a>(&'a self, id: &'a CallId) -> Reply<'a, Option<ChatId>> {
-        self.journal.call(id)
-    }
-
-    fn overdue_gates(&self, by: At, limit: usize) -> Reply<'_, Vec<(ChatId, GateId)>> {
-        self.journal.overdue_gates(by, limit)
-    }
-
-    fn outdated<'a>(&'a self, seen: &'a [(ChatId, u64)]) -> Reply<'a, Vec<ChatId>> {
-        self.journal.outdated(seen)
-    }
-
-    fn owner<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Principal>> {
-        self.journal.owner(chat)
-    }
-}
-
-impl ChatList for TracedJournal {
-    fn chats<'a>(&'a self, owner: &'a Principal, query: &'a ChatQuery) -> Reply<'a, ChatPage> {
-        self.journal.chats(owner, query)
-    }
-
-    fn listed<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<ListedChat>> {
-        self.journal.listed(chats)
-    }
-
-    fn deleted<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, Principal)>> {
-        self.journal.deleted(chats)
-    }
-
-    fn open_approvals<'a>(&'a self, chats: &'a [ChatId]) -> Reply<'a, Vec<(ChatId, GateId)>> {
-        self.journal.open_approvals(chats)
-    }
-
-    fn approval_ids<'a>(
-        &'a self,
-        owner: &'a Principal,
-        after: Option<GatePlace>,
-        limit: usize,
-    ) -> Reply<'a, ApprovalIdPage> {
-        self.journal.approval_ids(owner, after, limit)
-    }
-
-    fn relabel<'a>(
-        &'a self,
-        owner: &'a Principal,
-        chat: &'a ChatId,
-        change: &'a LabelChange,
-    ) -> Reply<'a, Option<ListedChat>> {
-        self.journal.relabel(owner, chat, change)
-    }
-
-    fn delete_for_good<'a>(&'a self, chat: &'a ChatId, at: At) -> Reply<'a, bool> {
-        self.turns.lock().remove(chat);
-        self.journal.delete_for_good(chat, at)
-    }
-
-    fn changes(&self) -> ChangeFeed {
-        self.journal.changes()
-    }
-}
-
-impl Leases for TracedJournal {
-    fn time(&self) -> Reply<'_, At> {
-        self.journal.time()
-    }
-
-    fn hold<'a>(
-        &'a self,
-        owner: &'a Holder,
-        chats: &'a [(ChatId, u64)],
-        lease: Duration,
-    ) -> Reply<'a, Vec<ChatId>> {
-        self.journal.hold(owner, chats, lease)
-    }
-
-    fn lease<'a>(&'a self, chat: &'a ChatId) -> Reply<'a, Option<Lease>> {
-        self.journal.lease(chat)
-    }
-
-    fn release<'a>(&'a self, owner: &'a str, chats: &'a [ChatId]) -> Reply<'a, ()> {
-        self.journal.release(owner, chats)
-    }
-
-    fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
-        self.journal.orphaned(limit)
     }
 }
