@@ -316,6 +316,39 @@ fn restarted_server_asks_the_agent_what_became_of_its_calls() {
 }
 
 #[test]
+fn answers_that_come_while_the_agent_is_asked_about_another_call_are_sent() {
+    let mut driver = Driver::new();
+    driver.say("pay both");
+    driver.own_call("fc-1", "process_payment", Place::Agent);
+    driver.own_call("fc-2", "process_payment", Place::Agent);
+    driver.end_step();
+    driver.agent_asks("fc-1", "Pay 5?");
+    // The server that takes the turn up asks the agent about the other call.
+    let mut driver = driver.restarted();
+    let recover = Input::Recover {
+        idempotent: Vec::new(),
+        by: None,
+    };
+    assert_eq!(driver.perform(recover), [Effect::CallModel]);
+    driver.agent_asks("fc-2", "Pay 5?");
+    assert_eq!(driver.decide_elsewhere(0, true), []);
+    assert_eq!(driver.decide_elsewhere(1, true), []);
+    // Once it has ended, it is asked again, and gets both.
+    assert_eq!(driver.end_step(), [Effect::CallModel]);
+    let own = driver.own_calls();
+    let answers = own.iter().map(|own| own.asked.as_ref()?.decision.clone());
+    assert_eq!(
+        answers.collect::<Vec<_>>(),
+        [Some(approved()), Some(approved())]
+    );
+    driver.agent_settles("fc-1", json!({"paid": 5}));
+    driver.agent_settles("fc-2", json!({"paid": 5}));
+    driver.text("Paid.");
+    driver.end_step();
+    assert_eq!(driver.status(), Status::Finished);
+}
+
+#[test]
 fn agent_learns_whether_a_server_that_is_gone_may_have_asked_before() {
     let recover = Input::Recover {
         idempotent: Vec::new(),
