@@ -69,6 +69,33 @@ export const ja: Words = {
     denyAndSend: '拒否して送信',
   },
 
+  queue: {
+    label: '待機中のメッセージ',
+    choice: 'エージェントに渡すとき',
+    queue: 'この答えの後',
+    inject: '次のステップで',
+    send: '後で送信',
+    waits: {
+      queue: 'この答えが終わるのを待っています。',
+      inject: 'エージェントの次のステップを待っています。',
+    },
+    withdraw: '停止して取り消す',
+    refused: why => `待機できません。${why}`,
+  },
+
+  versions: {
+    label: '別の版',
+    place: (place, count) => `${place} / ${count}`,
+    previous: '前の版',
+    next: '次の版',
+    rewrite: '言い直す',
+    field: '言い直す内容',
+    send: 'これに言い直す',
+    cancel: 'やめる',
+    again: 'もう一度答える',
+    refused: why => `別の版を表示できません。${why}`,
+  },
+
   transport: {
     label: '通信方式',
     sse: 'SSE',
