@@ -25,7 +25,14 @@ function namesIn(source: string): string[] {
   return lists.flatMap(([, list = '']) =>
     list
       .split(',')
-      .map(name => name.trim().replace(/^type /, '').split(' as ').at(-1) ?? '')
+      .map(
+        name =>
+          name
+            .trim()
+            .replace(/^type /, '')
+            .split(' as ')
+            .at(-1) ?? '',
+      )
       .filter(name => name !== ''),
   );
 }

@@ -81,7 +81,7 @@ function turn(visibilityState: 'hidden' | 'visible'): void {
 
 const leaves: (() => void)[] = [];
 
-/** A tab that follows, and what it heard. */
+/** A tab that follows, and the events that it received. */
 function tab({ fetch }: Streams, api = '/api/events') {
   const events = serverEvents({ api, fetch, retryMs: 1 });
   const got: ServerEvent[] = [];
@@ -110,7 +110,7 @@ test('each tab that is seen has a stream of its own', async () => {
   const tabs = [tab(streams), tab(streams)];
   await until('both are open', () => streams.open.length === 2);
   streams.open[0]?.say('approval-opened', opened);
-  await until('it is heard', () => tabs[0]?.got.length === 1);
+  await until('it is received', () => tabs[0]?.got.length === 1);
   expect(tabs[1]?.got).toEqual([]);
 });
 
@@ -119,12 +119,12 @@ test('tabs that nobody sees share one stream, which the next takes over', async 
   const [first, second] = [tab(streams), tab(streams)];
   await until('both are open', () => streams.open.length === 2);
   streams.open[0]?.say('reset', {});
-  await until('it is heard', () => first.got.length === 1);
+  await until('it is received', () => first.got.length === 1);
   turn('hidden');
   await until('one is left', () => streams.open.length === 1);
   const [left] = streams.open;
   left?.say('approval-opened', opened);
-  await until('both have heard it', () => first.got.length === 2 && second.got.length === 1);
+  await until('both have received it', () => first.got.length === 2 && second.got.length === 1);
   expect(second.got).toEqual([{ type: 'approval-opened', data: opened }]);
 
   // The tab that has it is closed.
@@ -134,25 +134,25 @@ test('tabs that nobody sees share one stream, which the next takes over', async 
   await until('another has it', () => streams.open.length === 1 && streams.open[0] !== left);
   const before = other.got.length;
   streams.open[0]?.say('approval-closed', opened);
-  await until('it is heard', () => other.got.length > before);
+  await until('it is received', () => other.got.length > before);
 
   // And when it is seen again, it has a stream of its own that goes on where it was.
   turn('visible');
   await until('it goes on', () => streams.open.length === 1);
   streams.open[0]?.say('reset', {});
-  await until('it is heard', () => other.got.at(-1)?.type === 'reset');
+  await until('it is received', () => other.got.at(-1)?.type === 'reset');
 });
 
-test('a tab of somebody else does not hear what is not theirs', async () => {
+test('a tab of somebody else receives no events but its own', async () => {
   const [ann, bob] = [new Streams(), new Streams()];
   bob.principal = 'bob';
   const [hers, his] = [tab(ann), tab(bob)];
   await until('both are open', () => ann.open.length === 1 && bob.open.length === 1);
   turn('hidden');
   bob.open[0]?.say('approval-opened', opened);
-  await until('he hears it', () => his.got.length === 1);
+  await until('he has received it', () => his.got.length === 1);
   ann.open[0]?.say('reset', {});
-  await until('she hears hers', () => hers.got.length === 1);
+  await until('she has received hers', () => hers.got.length === 1);
   expect(his.got).toHaveLength(1);
   expect(hers.got).toEqual([{ type: 'reset' }]);
 });
@@ -183,5 +183,5 @@ test('a tab that is opened where nobody sees it follows, too', async () => {
   const { got } = tab(streams);
   await until('it is open', () => streams.open.length === 1);
   streams.open[0]?.say('reset', {});
-  await until('it is heard', () => got.length === 1);
+  await until('it is received', () => got.length === 1);
 });

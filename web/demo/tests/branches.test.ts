@@ -21,6 +21,7 @@ test('an answer that is given again leaves the one before it to go back to', asy
   expect(await answer().count()).toBe(1);
   await visitor.clicks('Previous version');
   await versions.getByText('1 of 2').waitFor();
+  await page.getByText('went to another version').waitFor();
   await visitor.reads(/18°C/);
 
   // It is where the server has the chat, too: what is said next follows it.

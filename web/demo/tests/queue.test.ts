@@ -27,7 +27,11 @@ test('what is said over a question waits for its answer, also after a reload', a
   await visitor.photographs('queue-choice-desktop');
   expect(await barriers(page)).toEqual([]);
   await saysLater(visitor, 'What is the weather in Oslo?');
-  await page.locator('[data-announcer]').getByText(/^Waits for the end/).waitFor();
+  await page
+    .locator('[data-announcer]')
+    .getByText(/^Waits for the end/)
+    .waitFor();
+  await page.getByText('said for later').waitFor();
   await visitor.photographs('queue-desktop');
   expect(await barriers(page)).toEqual([]);
 

@@ -141,7 +141,7 @@ impl Driver {
         self.clients[0].announced_inputs.clone()
     }
 
-    /// What the proxies are for, as each client was told.
+    /// What the proxies that each client was sent are for.
     pub(crate) fn proxied(&self) -> Vec<&[Value]> {
         let clients = self.clients.iter();
         clients.map(|client| &client.proxied[..]).collect()

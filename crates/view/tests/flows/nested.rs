@@ -113,7 +113,7 @@ fn call_that_waits_for_its_approval_is_asked_about_again() {
         driver.output(2, json!({"playing": 1}));
         driver.done(&play, json!({"ok": true}));
         assert_eq!(driver.status(), Status::Parked);
-        // Every client is told, and not by the form of an id, that this question is not another one.
+        // Every client is sent that this question is not another one, and not by the form of an id alone.
         let proxied = json!({"toolCallId": payment, "approvalId": driver.gate_id(0)});
         assert_eq!(driver.proxied(), [std::slice::from_ref(&proxied); 3]);
         answer(&mut driver, 0, yes);

@@ -1,6 +1,10 @@
 // @vitest-environment happy-dom
 /** assistant-ui on a durable chat, with the real server: it depends on version 7, and is not tested with 6. */
-import { type AssistantRuntime, AssistantRuntimeProvider, useAssistantTool } from '@assistant-ui/react';
+import {
+  type AssistantRuntime,
+  AssistantRuntimeProvider,
+  useAssistantTool,
+} from '@assistant-ui/react';
 import { AssistantChatTransport, useAISDKRuntime } from '@assistant-ui/react-ai-sdk';
 import { useEffect, useMemo } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -46,7 +50,11 @@ afterAll(async () => {
   await painter.stop();
 });
 
-type PageProps = { id: string; chats: DurableChats; onRuntime: (runtime: AssistantRuntime) => void };
+type PageProps = {
+  id: string;
+  chats: DurableChats;
+  onRuntime: (runtime: AssistantRuntime) => void;
+};
 
 function Page({ id, chats, onRuntime }: PageProps) {
   const runtime = useAISDKRuntime(useDurableChat({ id, isNew: true, chats }));
@@ -194,7 +202,10 @@ test('the branch that is gone back to is the one that the server goes on with', 
 
   // Another try is a branch, too.
   thread.getMessageByIndex(3).reload();
-  await until('it is answered again', () => thread.getMessageByIndex(3).getState().branchCount === 2);
+  await until(
+    'it is answered again',
+    () => thread.getMessageByIndex(3).getState().branchCount === 2,
+  );
   await until('all of it', () => !thread.getState().isRunning);
   expect(await saidIn(demo, 'branches')).toEqual(said);
   expect(thread.getState().messages).toHaveLength(4);
