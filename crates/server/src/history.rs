@@ -94,6 +94,7 @@ pub(crate) async fn branches(
     let branches = branches.into_iter().map(|branch| Branch {
         after: branch.after,
         opened_at: branch.opened.0,
+        current_opened_at: branch.current.map(|at| at.0),
         messages: branch.messages,
     });
     let branches = branches.collect();

@@ -281,6 +281,9 @@ pub(crate) struct Branch {
     #[cfg_attr(feature = "cli", schema(required))]
     pub(crate) after: Option<String>,
     pub(crate) opened_at: u64,
+    /// When what the chat has in its place was sent, if it has anything there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) current_opened_at: Option<u64>,
     #[cfg_attr(feature = "cli", schema(value_type = Vec<crate::document::UiMessage>))]
     pub(crate) messages: Vec<Message>,
 }

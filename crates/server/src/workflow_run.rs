@@ -6,7 +6,8 @@
 //! is left of them, in bounded memory. A client of another window gets the error `run_lost`, and reads
 //! the chat again.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,7 +97,8 @@ impl WorkflowRuns {
         runs.retain(|known| known.id != run.id || known.principal != run.principal);
         runs.push_back(run.clone());
         if runs.len() > MAX_RUNS {
-            runs.pop_front();
+            let given_up = oldest_of_largest_holder(runs.iter().map(|run| &run.principal));
+            runs.remove(given_up);
         }
         drop(runs);
         run.response(0)
@@ -127,6 +129,18 @@ impl WorkflowRuns {
             false => Err(Problem::run_lost()),
         })
     }
+}
+
+/// Which is given up where there are too many: the oldest of the principal who has the most, so that nobody
+/// pushes out the windows of others.
+fn oldest_of_largest_holder<'p>(holders: impl Iterator<Item = &'p Principal>) -> usize {
+    // For each principal, how many it has, and where its oldest is.
+    let mut held: HashMap<&Principal, (usize, Reverse<usize>)> = HashMap::new();
+    for (place, holder) in holders.enumerate() {
+        held.entry(holder).or_insert((0, Reverse(place))).0 += 1;
+    }
+    let largest = held.into_values().max();
+    largest.map_or(0, |(_, Reverse(oldest))| oldest)
 }
 
 impl Run {
@@ -256,5 +270,26 @@ impl Sent {
             self.chunks = Vec::new();
             self.bytes = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given_up(holders: &[&str]) -> usize {
+        let holders: Vec<_> = holders.iter().copied().map(Principal::from).collect();
+        oldest_of_largest_holder(holders.iter())
+    }
+
+    #[test]
+    fn one_who_opens_many_windows_pushes_out_their_own() {
+        assert_eq!(given_up(&["bob", "eve", "eve", "ann", "eve"]), 1);
+    }
+
+    #[test]
+    fn where_all_have_as_many_the_oldest_goes() {
+        assert_eq!(given_up(&["bob", "eve", "ann"]), 0);
+        assert_eq!(given_up(&["bob", "eve", "eve", "bob"]), 0);
     }
 }

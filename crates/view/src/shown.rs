@@ -168,9 +168,12 @@ impl ShownChat {
         let branches = branches.filter_map(|turns| {
             let first = turns.first()?;
             let after = first.after().and_then(|id| self.turn(id));
+            let mut path = self.path();
+            let current = path.find(|turn| turn.after() == first.after());
             Some(Branch {
                 after: after.map(|turn| turn.message_id().to_owned()),
                 opened: first.opened(),
+                current: current.map(Turn::opened),
                 messages: self.messages_of(turns.into_iter()),
             })
         });
@@ -220,6 +223,8 @@ pub struct Branch {
     pub after: Option<String>,
     /// When the first of them was sent.
     pub opened: At,
+    /// When the first of those was sent that the chat has in their place, if it has any.
+    pub current: Option<At>,
     /// The messages, in order.
     pub messages: Vec<Message>,
 }

@@ -521,6 +521,29 @@ fn page_that_cuts_its_history_off_edits() {
 }
 
 #[test]
+fn message_that_names_an_earlier_one_takes_its_place() {
+    let mut chat = ShownChat::default();
+    say(&mut chat, &[user("u1")], 1);
+    say(&mut chat, &[user("u1"), assistant("a1"), user("u2")], 2);
+    let take = |chat: &ShownChat, named: &str, messages: &[Message], now: u64| {
+        let submit = Trigger::SubmitMessage;
+        chat.take(&"ann".into(), submit, Some(named), messages, At(now))
+    };
+    // A page that edits its first message has no history left; and what is named was said just now.
+    let just_now = 2 * 60_000 + 500;
+    let first = take(&chat, "u1", &[user("u3")], just_now);
+    assert!(matches!(first, Ok(Intake::Open { after: None, .. })));
+    let second = [user("u1"), assistant("a1"), user("u3")];
+    let second = take(&chat, "u2", &second, just_now);
+    assert!(matches!(second, Ok(Intake::Open { after, .. }) if after == Some("t1".into())));
+    // The same request again opens nothing, and a message that nobody knows is in no place.
+    let again = take(&chat, "u1", &[user("u2")], just_now);
+    assert!(matches!(again, Ok(Intake::Continue { turn, .. }) if turn == "t2".into()));
+    let unknown = take(&chat, "nobody", &[user("u3")], just_now);
+    assert!(matches!(unknown, Ok(Intake::Open { after, .. }) if after == Some("t2".into())));
+}
+
+#[test]
 fn page_that_has_not_seen_a_result_goes_on_behind_it() {
     let mut chat = ShownChat::default();
     say(&mut chat, &[user("u1")], 1);

@@ -1,6 +1,7 @@
 import { ConsentButton } from '@adk-stream/client/react/parts';
 import {
   ActionBarPrimitive,
+  BranchPickerPrimitive,
   ComposerPrimitive,
   MessagePrimitive,
   ThreadPrimitive,
@@ -27,6 +28,7 @@ function UserMessage() {
       <article aria-label="user">
         <MessagePrimitive.Parts />
         <ActionBarPrimitive.Edit>Edit</ActionBarPrimitive.Edit>
+        <Versions />
       </article>
     </MessagePrimitive.Root>
   );
@@ -47,8 +49,20 @@ function AssistantMessage() {
       <article aria-label="assistant">
         <MessagePrimitive.Parts components={{ tools: { Fallback: ToolCall } }} />
         <ActionBarPrimitive.Reload>Answer again</ActionBarPrimitive.Reload>
+        <Versions />
       </article>
     </MessagePrimitive.Root>
+  );
+}
+
+/** What was said or answered before an edit or another try; the chat goes on from what is shown. */
+function Versions() {
+  return (
+    <BranchPickerPrimitive.Root hideWhenSingleBranch aria-label="Versions">
+      <BranchPickerPrimitive.Previous>Previous</BranchPickerPrimitive.Previous>
+      <BranchPickerPrimitive.Number /> of <BranchPickerPrimitive.Count />
+      <BranchPickerPrimitive.Next>Next</BranchPickerPrimitive.Next>
+    </BranchPickerPrimitive.Root>
   );
 }
 

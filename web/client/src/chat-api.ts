@@ -1,6 +1,7 @@
 /** What a transport asks of the server besides streams. */
+import type { UIMessage } from 'ai';
 import { type ErrorDetails, readDetails } from './adk-stream-error.ts';
-import { ApiError, readJson } from './api-error.ts';
+import { ApiError, readJson, readRefusal } from './api-error.ts';
 import { isRecord } from './chunk.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 
@@ -12,6 +13,27 @@ export type ServedChat = {
   seq: number | undefined;
   /** Why its last turn failed, if it did. */
   error: ErrorDetails | undefined;
+  /** The messages that wait for its turn. */
+  queued: QueuedMessage[];
+};
+
+/** What a message does that comes while a turn is open: it waits for the end, or for the next step. */
+export type WhileRunning = 'queue' | 'inject';
+
+/** A message that waits. */
+export type QueuedMessage<UI_MESSAGE extends UIMessage = UIMessage> = {
+  whileRunning: WhileRunning;
+  message: UI_MESSAGE;
+};
+
+/** Messages that an edit or another try cut off together. */
+export type ChatBranch<UI_MESSAGE extends UIMessage = UIMessage> = {
+  /** The agent's message that they follow; null, where they open the chat. */
+  after: string | null;
+  openedAt: number;
+  /** When what the chat has in their place was sent, if it has anything there. */
+  currentOpenedAt?: number;
+  messages: UI_MESSAGE[];
 };
 
 export type ChatApiOptions = {
@@ -30,13 +52,15 @@ export class ChatApi {
   /** The chat as the server has it, or nothing where it has none. */
   async view(chatId: string, signal?: AbortSignal): Promise<ServedChat | undefined> {
     try {
-      const view = await this.#ask('GET', chatId, '', signal);
-      const { status, messages, seq, error } = isRecord(view) ? view : {};
+      const view = await this.#ask('GET', chatId, '', { signal });
+      const { status, messages, seq, error, queued } = isRecord(view) ? view : {};
       return {
         status: typeof status === 'string' ? status : '',
         messages: Array.isArray(messages) ? messages.filter(isRecord) : [],
         seq: typeof seq === 'number' ? seq : undefined,
         error: readDetails(error),
+        // The server's word for it, as the messages are.
+        queued: Array.isArray(queued) ? queued : [],
       };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {
@@ -46,16 +70,32 @@ export class ChatApi {
     }
   }
 
-  /** Whether the chat's journal has something after a place. */
-  async hasChanged(chatId: string, seq: number, signal?: AbortSignal): Promise<boolean> {
-    const page = await this.#ask('GET', chatId, `/journal?after=${seq}&limit=1`, signal);
-    return isRecord(page) && Array.isArray(page.entries) && page.entries.length > 0;
+  /** Sends a message that waits while a turn is open. When this returns, the server has it. */
+  async enqueue(chatId: string, message: UIMessage, whileRunning: WhileRunning): Promise<void> {
+    const body = { id: chatId, message, trigger: 'submit-message', whileRunning };
+    const response = await this.#fetch('POST', '', { body });
+    if (!response.ok) {
+      throw await readRefusal(response);
+    }
+    // A window on the turn that answers it: the chat reads that when its turn has come.
+    await response.body?.cancel();
+  }
+
+  /** What edits and other tries cut off, oldest first. */
+  async branches(chatId: string): Promise<ChatBranch[]> {
+    const list = await this.#ask('GET', chatId, '/branches');
+    return isRecord(list) && Array.isArray(list.branches) ? list.branches : [];
+  }
+
+  /** Makes the branch of a message the one that the chat is on. */
+  async selectBranch(chatId: string, messageId: string): Promise<void> {
+    await this.#ask('POST', chatId, '/branches', { body: { messageId } });
   }
 
   /** Stops the turn, and returns whether there was one to stop. */
   async stop(chatId: string, signal?: AbortSignal): Promise<boolean> {
     try {
-      const answer = await this.#ask('POST', chatId, '/stop', signal);
+      const answer = await this.#ask('POST', chatId, '/stop', { signal });
       return isRecord(answer) && answer.stopped === true;
     } catch (error) {
       // A chat that was never begun has nothing to be stopped.
@@ -66,18 +106,20 @@ export class ChatApi {
     }
   }
 
-  async #ask(
-    method: string,
-    chatId: string,
-    path: string,
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
+  async #ask(method: string, chatId: string, path: string, init: Init = {}): Promise<unknown> {
+    return readJson(await this.#fetch(method, `/${encodeURIComponent(chatId)}${path}`, init));
+  }
+
+  async #fetch(method: string, path: string, { signal, body }: Init): Promise<Response> {
     const { api, headers, fetch = globalThis.fetch } = this.#options;
-    const response = await fetch(`${api}/${encodeURIComponent(chatId)}${path}`, {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return fetch(`${api}${path}`, {
       method,
-      headers: mergeHeaders(await resolve(headers)),
-      ...(signal === undefined ? {} : { signal }),
+      headers: mergeHeaders(await resolve(headers), type),
+      ...(signal && { signal }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return readJson(response);
   }
 }
+
+type Init = { signal?: AbortSignal | undefined; body?: object };

@@ -6,9 +6,17 @@ import type { UIMessage } from 'ai';
 import { AdkStreamError } from './adk-stream-error.ts';
 import { ApiError } from './api-error.ts';
 import { Backoff, pause } from './backoff.ts';
+import type { QueuedMessage, WhileRunning } from './chat-api.ts';
 import type { DurableChats } from './durable-chats.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
-import { replaced, sizeOf, waitsForPage, withUnsent } from './served-messages.ts';
+import {
+  replaced,
+  replacedBy,
+  sizeOf,
+  stillQueued,
+  waitsForPage,
+  withUnsent,
+} from './served-messages.ts';
 import type { ServerEvent } from './server-events.ts';
 import { type Readable, Store } from './store.ts';
 import type { StoredChat } from './stored-chats.ts';
@@ -34,6 +42,8 @@ export type FollowState<UI_MESSAGE extends UIMessage = UIMessage> = {
   loadError: Error | undefined;
   /** Why its last turn failed, if it did. */
   failure: AdkStreamError | undefined;
+  /** The messages that wait for the turn to end, or for its next step. */
+  queued: QueuedMessage<UI_MESSAGE>[];
   /** What is shown until a stream that begins its message again has come as far. */
   held: UI_MESSAGE[] | undefined;
 };
@@ -45,9 +55,6 @@ export type ChatFollowerOptions = {
 
 /** How often a chat is looked at that a stream begins again. */
 const REPLAY_MS = 10;
-
-/** How often a page that nobody sees looks whether its chat has changed. */
-const HIDDEN_MS = 2_000;
 
 export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
   readonly #chat: FollowedChat<UI_MESSAGE>;
@@ -61,6 +68,8 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
   #isStale = false;
   /** Counts the streams that ended: what was loaded before is older than what they brought. */
   #streams = 0;
+  /** The messages as the server had them last. */
+  #served: readonly UI_MESSAGE[] = [];
 
   constructor(
     chats: DurableChats<UI_MESSAGE>,
@@ -74,6 +83,7 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
       isMissing: isNew,
       loadError: undefined,
       failure: undefined,
+      queued: [],
       held: undefined,
     });
   }
@@ -95,10 +105,8 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
     });
     this.#isStale ||= !this.#state.get().isLoaded;
     void this.#follow();
-    const timer = setInterval(() => void this.#lookWhileHidden(gone.signal), HIDDEN_MS);
     return () => {
       leave();
-      clearInterval(timer);
       gone.abort();
       this.#reading = undefined;
       void this.#chat.stop();
@@ -108,8 +116,9 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
   /** A stream of the chat has ended, in whichever way: for its `onFinish`. */
   readonly settled = (): void => {
     this.#streams += 1;
-    // The connection failed, not the turn: the server may have gone on alone.
-    this.#isStale ||= isLost(this.#chat);
+    this.#served = this.#chat.messages;
+    // The connection failed, not the turn: the server may have gone on alone. Or the next turn begins.
+    this.#isStale ||= isLost(this.#chat) || this.queued.length > 0;
     // The chat is not done with it yet, and may send something by itself.
     setTimeout(() => void this.#follow());
   };
@@ -130,6 +139,37 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
     }
     return this.#reading;
   };
+
+  /** The messages that wait still. */
+  get queued(): QueuedMessage<UI_MESSAGE>[] {
+    return stillQueued(this.#state.get().queued, this.#chat.messages);
+  }
+
+  /** Sends a message that waits while a turn is open. */
+  readonly enqueue = async (message: UI_MESSAGE, whileRunning: WhileRunning): Promise<void> => {
+    await this.#chats.enqueue(this.#chat.id, message, whileRunning);
+    this.#set({ queued: [...this.queued, { whileRunning, message }] });
+    void this.look().catch(() => undefined);
+  };
+
+  /** Makes the branch of a message the one that the chat is on. */
+  readonly selectBranch = async (messageId: string): Promise<void> => {
+    await this.#chats.selectBranch(this.#chat.id, messageId);
+    await this.look();
+  };
+
+  /** The page has put other messages into the chat: those of another branch, maybe. */
+  readonly placed = (): void => {
+    const last = this.#chat.messages.at(-1);
+    if (last?.role === 'assistant' && this.#served.every(({ id }) => id !== last.id)) {
+      // Where that can't be, the chat stays as the server has it.
+      void this.selectBranch(last.id).catch(() => this.look().catch(() => undefined));
+    }
+  };
+
+  /** The message that the last one of a request is sent in the place of, since the page cut that off. */
+  readonly replacedBy = (messages: readonly UI_MESSAGE[]): string | undefined =>
+    replacedBy(messages, this.#served);
 
   /** The messages to show, of those that the chat has. */
   readonly shown = (messages: UI_MESSAGE[]): UI_MESSAGE[] => {
@@ -172,23 +212,6 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
         return event.data.id === id;
       default:
         return event.data.chatId === id;
-    }
-  }
-
-  /**
-   * A page that nobody sees gets no events, since a browser has few connections for a server: it looks
-   * now and then whether a chat goes on that has something for it to run.
-   */
-  async #lookWhileHidden(signal: AbortSignal): Promise<void> {
-    const { id, messages } = this.#chat;
-    const isHidden = globalThis.document?.visibilityState === 'hidden';
-    if (!isHidden || this.#isBusy || this.#reading !== undefined || messages.length === 0) {
-      return;
-    }
-    const hasChanged = await this.#chats.hasChanged(id, signal).catch(() => false);
-    if (hasChanged && !signal.aborted) {
-      this.#isStale = true;
-      void this.#follow();
     }
   }
 
@@ -260,10 +283,12 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
       isMissing: served === undefined,
       loadError: undefined,
       failure: served?.error === undefined ? undefined : new AdkStreamError(served.error),
+      queued: served?.queued ?? [],
     });
     if (served === undefined) {
       return;
     }
+    this.#served = served.messages;
     const { messages, hasUnsent } = isRefused(chat)
       ? { messages: served.messages, hasUnsent: false }
       : withUnsent(chat.messages, served.messages);

@@ -1,7 +1,15 @@
 /** What a durable chat is made of, whichever framework shows it. */
-import type { AbstractChat, ChatInit, ChatTransport, UIMessage } from 'ai';
+import {
+  type AbstractChat,
+  type ChatInit,
+  type ChatTransport,
+  type FileUIPart,
+  generateId,
+  type UIMessage,
+} from 'ai';
 import type { ApprovalAnswer, QuestionAnswer } from './approval.ts';
 import type { Answered } from './approvals.ts';
+import type { WhileRunning } from './chat-api.ts';
 import { ChatFollower, type FollowState } from './chat-follower.ts';
 import { type ClientToolSet, type ClientToolsOptions, clientTools } from './client-tools.ts';
 import type { DurableChats } from './durable-chats.ts';
@@ -25,6 +33,11 @@ export type DurableChatOptions<UI_MESSAGE extends UIMessage = UIMessage> = Callb
   transport?: ChatTransport<UI_MESSAGE>;
 };
 
+/** What a person says, as `sendMessage` takes it. */
+export type NewMessage<UI_MESSAGE extends UIMessage = UIMessage> =
+  | { text: string; files?: FileUIPart[] }
+  | { parts: UI_MESSAGE['parts']; metadata?: UI_MESSAGE['metadata'] };
+
 /** What a durable chat has beside what the SDK's chats have. */
 export type Durable<UI_MESSAGE extends UIMessage = UIMessage> = Omit<
   FollowState<UI_MESSAGE>,
@@ -37,9 +50,23 @@ export type Durable<UI_MESSAGE extends UIMessage = UIMessage> = Omit<
    * was shown. The chat then reads on.
    */
   answer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
+  /**
+   * Says something while a turn is open, and does not stop it: the message waits for the turn's end
+   * (`queue`, if nothing is said), or is given to the agent before its next step (`inject`). The server has
+   * it when this returns.
+   */
+  enqueue: (message: NewMessage<UI_MESSAGE>, whileRunning?: WhileRunning) => Promise<void>;
+  /** Goes to the branch of a message that an edit or another try cut off; see `chats.branches`. */
+  selectBranch: (messageId: string) => Promise<void>;
   /** Looks now how the server has the chat. */
   refresh: () => Promise<void>;
 };
+
+/** What can be done with a durable chat, which is the same for every framework. */
+export type DurableActions<UI_MESSAGE extends UIMessage = UIMessage> = Pick<
+  Durable<UI_MESSAGE>,
+  'stop' | 'answer' | 'enqueue' | 'selectBranch' | 'refresh'
+>;
 
 /**
  * Outputs that were given already: a call is announced again when it was approved and when its message
@@ -91,7 +118,12 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
       get resumeStreamIsReplay() {
         return transport().resumeStreamIsReplay ?? false;
       },
-      sendMessages: options => transport().sendMessages(options),
+      sendMessages: options =>
+        transport().sendMessages({
+          ...options,
+          // Only the page knows that it has cut off what the message takes the place of.
+          messageId: options.messageId ?? follower.replacedBy(options.messages),
+        }),
       reconnectToStream: options => transport().reconnectToStream(options),
     },
     sendAutomaticallyWhen: options =>
@@ -122,7 +154,7 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
   });
   tools.bind(chat);
   const follower = new ChatFollower(chats, chat, { isNew });
-  const { start, shown, state, whole } = follower;
+  const { start, shown, state, whole, selectBranch } = follower;
   /** What a person does waits until the chat has all that the person sees. */
   const onceWhole = <ARGS extends unknown[], RESULT>(
     act: (...args: ARGS) => RESULT | PromiseLike<RESULT>,
@@ -155,7 +187,16 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
       void follower.look().catch(() => undefined);
       return answered;
     },
+    enqueue: (message: NewMessage<UI_MESSAGE>, whileRunning: WhileRunning = 'queue') =>
+      follower.enqueue(messageOf(message), whileRunning),
+    selectBranch,
     refresh: follower.look,
   };
-  return { chat, start, shown, state, actions };
+  return { chat, follower, start, shown, state, actions };
+}
+
+function messageOf<UI_MESSAGE extends UIMessage>(said: NewMessage<UI_MESSAGE>): UI_MESSAGE {
+  const given =
+    'parts' in said ? said : { parts: [...(said.files ?? []), { type: 'text', text: said.text }] };
+  return { id: generateId(), role: 'user', ...given } as UI_MESSAGE;
 }

@@ -1,7 +1,7 @@
 /** What a page needs of the server for chats that survive it: made once, shared by all its chats. */
 import type { ChatTransport, UIMessage } from 'ai';
 import { type Approvals, approvals } from './approvals.ts';
-import { ChatApi } from './chat-api.ts';
+import { ChatApi, type ChatBranch, type WhileRunning } from './chat-api.ts';
 import type { HeadersLike, Resolvable } from './resolvable.ts';
 import { type ServerEvents, serverEvents } from './server-events.ts';
 import { type StoredChats, storedChats } from './stored-chats.ts';
@@ -29,8 +29,12 @@ export type DurableChats<UI_MESSAGE extends UIMessage = UIMessage> = StoredChats
   readonly approvals: Approvals;
   /** Stops the turn of a chat, and returns whether there was one to stop. */
   stop: (chatId: string) => Promise<boolean>;
-  /** Whether something happened to a chat since it was loaded: cheaper than to load it. */
-  hasChanged: (chatId: string, signal?: AbortSignal) => Promise<boolean>;
+  /** Sends a message that waits while a turn is open. When this returns, the server has it. */
+  enqueue: (chatId: string, message: UI_MESSAGE, whileRunning: WhileRunning) => Promise<void>;
+  /** What edits and other tries cut off, oldest first. */
+  branches: (chatId: string) => Promise<ChatBranch<UI_MESSAGE>[]>;
+  /** Makes the branch of a message the one that the chat is on. */
+  selectBranch: (chatId: string, messageId: string) => Promise<void>;
 };
 
 export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
@@ -62,6 +66,9 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
     events,
     approvals: open,
     stop: chatId => chatApi.stop(chatId),
-    hasChanged: (chatId, signal) => chatApi.hasChanged(chatId, seqOf(chatId) ?? 0, signal),
+    enqueue: (chatId, message, whileRunning) => chatApi.enqueue(chatId, message, whileRunning),
+    // The server's word for it, as the messages of every stream are.
+    branches: chatId => chatApi.branches(chatId) as Promise<ChatBranch<UI_MESSAGE>[]>,
+    selectBranch: (chatId, messageId) => chatApi.selectBranch(chatId, messageId),
   };
 }

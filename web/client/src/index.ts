@@ -23,6 +23,7 @@ export {
 } from './approvals.ts';
 export type { BackoffOptions } from './backoff.ts';
 export type { CallStorage } from './call-memory.ts';
+export type { ChatBranch, QueuedMessage, WhileRunning } from './chat-api.ts';
 export type { FollowedChat } from './chat-follower.ts';
 export { AnswerChangedError } from './chat-window.ts';
 export {
@@ -37,7 +38,12 @@ export {
 } from './client-tools.ts';
 export { type ConnectionState, WebSocketBlockedError } from './connection.ts';
 export { withDigests } from './digests.ts';
-export type { Durable, DurableChatOptions } from './durable-chat.ts';
+export type {
+  Durable,
+  DurableActions,
+  DurableChatOptions,
+  NewMessage,
+} from './durable-chat.ts';
 export { type DurableChats, type DurableChatsOptions, durableChats } from './durable-chats.ts';
 export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 export type { AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';

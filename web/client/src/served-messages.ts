@@ -1,5 +1,6 @@
 /** The messages of a chat as the server has them, beside those that a page shows. */
 import type { UIMessage } from 'ai';
+import type { QueuedMessage } from './chat-api.ts';
 import { isRecord } from './chunk.ts';
 
 /**
@@ -16,7 +17,10 @@ export function replaced<UI_MESSAGE extends UIMessage>(
   return isSame ? undefined : next;
 }
 
-/** What a person sees of a message, in a line: two that show the same have the same. */
+/**
+ * What a person sees of a message, in a line: two that show the same have the same. A message that was
+ * edited keeps its id.
+ */
 function digest({ id, metadata, parts }: UIMessage): string {
   const turn = isRecord(metadata) ? metadata.turn : undefined;
   return JSON.stringify([id, turn, parts.map(shownOf)]);
@@ -27,7 +31,7 @@ function shownOf(part: UIMessage['parts'][number]): unknown {
     const approval = 'approval' in part ? part.approval?.id : undefined;
     return [part.toolCallId, part.state, approval];
   }
-  return part.type === 'text' || part.type === 'reasoning' ? part.text.length : part.type;
+  return part.type === 'text' || part.type === 'reasoning' ? part.text : part.type;
 }
 
 /** How much of a message there is to see: it grows as the message does. */
@@ -102,3 +106,36 @@ export function waitsForPage(messages: readonly UIMessage[]): boolean {
     part => 'toolCallId' in part && part.state === 'input-available',
   );
 }
+
+/**
+ * The message in whose place the last one is: the page has cut it off, with what came after it. Nothing,
+ * where the last one follows all that the page had.
+ */
+export function replacedBy(
+  messages: readonly UIMessage[],
+  before: readonly UIMessage[],
+): string | undefined {
+  const [last, parent] = [messages.at(-1), messages.at(-2)];
+  const place = parent === undefined ? 0 : before.findIndex(({ id }) => id === parent.id) + 1;
+  const isNew = last?.role === 'user' && before.every(({ id }) => id !== last.id);
+  if (!isNew || (parent !== undefined && place === 0)) {
+    return undefined;
+  }
+  return before.slice(place).find(({ role }) => role === 'user')?.id;
+}
+
+/** The messages that wait still: one that is given to the agent in the middle of a turn is shown there. */
+export function stillQueued<UI_MESSAGE extends UIMessage>(
+  queued: readonly QueuedMessage<UI_MESSAGE>[],
+  messages: readonly UI_MESSAGE[],
+): QueuedMessage<UI_MESSAGE>[] {
+  const isShown = ({ message }: QueuedMessage) =>
+    messages.some(({ id, parts }) => {
+      const isInjected = (part: Part) => part.type === INJECTED && part.id === message.id;
+      return id === message.id || parts.some(isInjected);
+    });
+  return queued.filter(waiting => !isShown(waiting));
+}
+
+/** The part of the agent's message that shows a message which was given to the agent there. */
+const INJECTED = 'data-user-message';

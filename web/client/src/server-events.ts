@@ -1,6 +1,8 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
+import { readJson } from './api-error.ts';
 import { Backoff, pause } from './backoff.ts';
 import { isRecord, text } from './chunk.ts';
+import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 import { type Readable, Store } from './store.ts';
 
@@ -57,15 +59,18 @@ const SILENCE_MS = 40_000;
 const MAX_RETRY_MS = 5_000;
 
 /**
- * Follows while somebody listens and the page is seen: a browser has few connections for a server. Who
- * comes back within a minute gets what it missed, and a `reset` after that. A server that refuses is not
- * asked again before `restart`.
+ * Follows while somebody listens. A page that is seen has a stream of its own; those of a person that
+ * nobody sees share one. Who comes back within a minute gets what it missed, and a `reset` after that. A
+ * server that refuses is not asked again before `restart`.
  */
 export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
   const { api = '/api/events', retryMs = 1_000 } = options;
   const listeners = new Set<{ listener: (event: ServerEvent) => void }>();
   const state = new Store<ServerState>('looking');
   let open: AbortController | undefined;
+  /** While nobody sees the page. */
+  let hidden: AbortController | undefined;
+  let shared: SharedEvents | undefined;
   /** Ends the request, or the pause before the next one. */
   let attempt: AbortController | undefined;
   let lastId: string | undefined;
@@ -75,9 +80,14 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
     const { id, event } = readBlock(block);
     lastId = id ?? lastId;
     if (event !== undefined) {
-      for (const { listener } of [...listeners]) {
-        listener(event);
-      }
+      shared?.relay(event);
+      tell(event);
+    }
+  };
+
+  const tell = (event: ServerEvent): void => {
+    for (const { listener } of [...listeners]) {
+      listener(event);
     }
   };
 
@@ -128,17 +138,64 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
     }
   };
 
-  const start = (): void => {
-    if (open === undefined && listeners.size > 0 && !isHidden() && !isRefused) {
+  /** As whom the server takes this page: nobody else's events are shared with it. */
+  const readPrincipal = async (signal: AbortSignal): Promise<string> => {
+    const { headers, fetch = globalThis.fetch } = options;
+    const all = mergeHeaders(await resolve(headers));
+    const info = api.replace(/[^/]*$/, 'info');
+    const body = await readJson(await fetch(info, { headers: all, signal }));
+    return isRecord(body) ? text(body.principal) : '';
+  };
+
+  const hide = async (signal: AbortSignal): Promise<void> => {
+    const principal = await readPrincipal(signal).catch(() => '');
+    if (signal.aborted) {
+      return;
+    }
+    if (principal === '') {
+      close();
+      return;
+    }
+    shared = shareWhileHidden(`adk-stream.events ${api} ${principal}`, signal, {
+      onTurn: connect,
+      onOther: close,
+      onEvent: tell,
+    });
+  };
+
+  const connect = (): void => {
+    if (open === undefined && listeners.size > 0 && !isRefused) {
       open = new AbortController();
       void follow(open.signal);
     }
   };
-  const stop = (): void => {
+  const close = (): void => {
     open?.abort();
     open = undefined;
   };
-  const onVisibility = (): void => (isHidden() ? stop() : start());
+  const start = (): void => {
+    if (!isHidden()) {
+      connect();
+    } else if (hidden === undefined) {
+      hidden = new AbortController();
+      void hide(hidden.signal);
+    }
+  };
+  const leave = (): void => {
+    hidden?.abort();
+    hidden = undefined;
+    shared = undefined;
+  };
+  const stop = (): void => {
+    leave();
+    close();
+  };
+  const onVisibility = (): void => {
+    if (!isHidden()) {
+      leave();
+    }
+    start();
+  };
   const check = (): void => attempt?.abort();
 
   return {

@@ -1,7 +1,7 @@
 /** Chats as the server keeps them, and up to where a page has loaded each. */
 import type { UIMessage } from 'ai';
 import type { ErrorDetails } from './adk-stream-error.ts';
-import { ChatApi } from './chat-api.ts';
+import { ChatApi, type QueuedMessage } from './chat-api.ts';
 import type { HeadersLike, Resolvable } from './resolvable.ts';
 
 export type StoredChatsOptions = {
@@ -20,6 +20,8 @@ export type StoredChat<UI_MESSAGE extends UIMessage = UIMessage> = {
   seq: number | undefined;
   /** Why its last turn failed, if it did. */
   error: ErrorDetails | undefined;
+  /** The messages that wait for its turn. */
+  queued: QueuedMessage<UI_MESSAGE>[];
 };
 
 export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {

@@ -259,6 +259,16 @@ const notAtAgUi = behindHttp;
 /** What every client of a model's API has to do: text, a payment, a denial, a tool of the page. */
 const modelBasics = ['payment', 'client-tool', 'approved-client-tool'];
 
+/**
+ * What depends on how an agent works: its calls, its questions, how it fails, and what it outlives. The rest of a
+ * slow cell is shown by others with its transport, or with the same agent over SSE.
+ */
+const agentAtWork = [
+  ...modelBasics,
+  ...['blocking-tool', 'failure', 'mixed-step', 'nested-client-call', 'payments'],
+  ...['restart', 'sequential', 'stop', 'timeout', 'typed-over'],
+];
+
 const agentsOnly: LeftOut = { ...withoutPages, ...withOwnAgents, ...beforeTheAgent };
 
 export const cells = {
@@ -299,6 +309,7 @@ export const cells = {
     agent: 'demo-live',
     cannot: { ...inTurn, ...legacy },
     without: { ...agentsOnly, ...races },
+    shortRun: agentAtWork,
   },
   live: {
     transport: 'socket',
@@ -404,6 +415,7 @@ export const cells = {
     agent: 'adk-live',
     cannot: adkLive,
     without: notAtAdk,
+    shortRun: agentAtWork,
   },
 } as const satisfies Record<string, Cell>;
 

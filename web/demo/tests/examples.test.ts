@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { binary, end, launchProgram } from '../../conformance/src/server/process.ts';
 import { projectRoot } from './server.ts';
-import { Visitor, withBrowser } from './visitor.ts';
+import { Visitor, WAIT_MS, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -41,13 +41,27 @@ const say = async (page: Page, text: string) => {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 };
 
+/** Approves a question: on a busy machine, a press may come too soon to count. */
+async function approve(question: Locator) {
+  await question.waitFor();
+  const button = question.getByRole('button', { name: 'Approve' });
+  await vi.waitUntil(
+    async () => {
+      // It may go, or move, while it is pressed.
+      await button.click({ timeout: 2_000 }).catch(() => undefined);
+      return (await question.count()) === 0;
+    },
+    { timeout: WAIT_MS, interval: 200 },
+  );
+}
+
 /** A question outlives a reload and is answered, a tool of the page runs, and nothing goes wrong. */
 async function expectWhole({ page, url }: Example, done: string, denied: string) {
   await say(page, 'Send $20 to Sam');
   const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
   await question.getByText('"recipient": "Sam"').waitFor();
   await page.reload();
-  await question.getByRole('button', { name: 'Approve' }).click();
+  await approve(question);
   await page.getByText(`process_payment: ${done}`).waitFor();
   const { payments } = await (await fetch(`${url}/api/wallet`)).json();
   expect(payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
@@ -87,7 +101,7 @@ test('copilotkit', async () => {
   const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
   await question.getByText('"recipient": "Sam"').waitFor();
   await page.reload();
-  await question.getByRole('button', { name: 'Approve' }).click();
+  await approve(question);
   // Its hook shows the answer as if it were the result, until the server has sent the real one.
   await page.getByText(/process_payment: done .*transaction/).waitFor();
   const { payments } = await (await fetch(`${url}/api/wallet`)).json();

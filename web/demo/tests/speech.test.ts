@@ -72,11 +72,17 @@ test.each([7, 6] as const)('somebody talks, and is answered aloud: AI SDK %i', a
   expect(visitor.complaints).toEqual([]);
 });
 
-/** A person to whom the agent speaks for long, and who counts its audio. */
-async function listener(): Promise<{ visitor: Visitor; audio: AudioOutput; sounds: () => number }> {
-  const gemini = await Server.emulateGemini({
-    utterances: ['Take your time', 'What is the weather in Tokyo?'],
-  });
+/**
+ * A person to whom the agent speaks for long, and who counts its audio. `paceMs` is the pause between two
+ * pieces of it: without one, the answer comes faster than it is spoken.
+ */
+async function listener(
+  paceMs = 0,
+): Promise<{ visitor: Visitor; audio: AudioOutput; sounds: () => number }> {
+  const gemini = await Server.emulateGemini(
+    { utterances: ['Take your time', 'What is the weather in Tokyo?'] },
+    ['--pace', String(paceMs)],
+  );
   onTestFinished(() => gemini.remove());
   const server = await startServer({ agent: 'gemini-live', gemini: gemini.url });
   const visitor = await Visitor.at(server.url, { transport: 'bidi', permissions: ['microphone'] });
@@ -95,7 +101,8 @@ async function listener(): Promise<{ visitor: Visitor; audio: AudioOutput; sound
 }
 
 test('speech interrupts the agent', async () => {
-  const { visitor, audio, sounds } = await listener();
+  // Most of the answer is still to come when the button is pressed: 200 words, a tenth of a second each.
+  const { visitor, audio, sounds } = await listener(5);
   const { page } = visitor;
   // The second time, the microphone takes as long to open as the test likes.
   await page.evaluate(() => {

@@ -98,8 +98,15 @@ impl<'a> Step<'a> {
             (Some(open), None) => state.open = Some(open),
             (open, input) => {
                 // Output that came while a person was asked is shown first.
-                if let Some(open) = open {
-                    self.finish(open).await?;
+                if let Some(open) = open
+                    && let Err(failure) = self.finish(open).await
+                {
+                    if failure.code != "agent_cut_off" {
+                        return Err(failure);
+                    }
+                    // Nothing waited for that run any more. Its server may be gone: what the session
+                    // has by now is looked at before the input is sent.
+                    state.session = None;
                 }
                 state.open = Some(self.start(&mut state.session, noted, input).await?);
             }

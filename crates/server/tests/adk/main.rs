@@ -358,6 +358,21 @@ fn confirmation_is_sent_once_and_the_tool_runs_once() {
 }
 
 #[test]
+fn answer_is_sent_where_the_run_that_asked_is_cut_only_then() {
+    let (adk, fake, address, journal) = bridge();
+    let server = Process::start(address, journal);
+    assert_eq!(server.say("1", "pay, and break").status, Status::Parked);
+    adk.block_on(fake.holds());
+    server.answer(yes());
+    fake.set_free();
+    fake.release.notify_one();
+    let view = server.settled();
+    assert_eq!(last(&view), "Paid.");
+    assert_eq!(states(&view), [ToolState::OutputAvailable]);
+    assert_eq!((fake.paid(), fake.runs().len()), (1, 2));
+}
+
+#[test]
 fn server_that_dies_while_a_person_thinks_is_missed_by_nobody() {
     let (_adk, fake, address, journal) = bridge();
     let server = Process::start(address, journal.clone());

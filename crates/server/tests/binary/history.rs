@@ -126,7 +126,9 @@ fn what_edits_and_regenerations_cut_off_can_be_listed_by_its_owner_alone() {
     let cut = list();
     assert_eq!(cut.as_array().unwrap().len(), 1, "{cut}");
     assert_eq!(cut[0]["after"], first[1]["id"]);
-    assert!(cut[0]["openedAt"].as_u64().unwrap() > 1_600_000_000_000);
+    let opened = cut[0]["openedAt"].as_u64().unwrap();
+    assert!(opened > 1_600_000_000_000);
+    assert!(cut[0]["currentOpenedAt"].as_u64().unwrap() >= opened);
     assert_eq!(
         cut[0]["messages"].as_array().unwrap()[..],
         whole.as_array().unwrap()[2..]
@@ -149,6 +151,8 @@ fn what_edits_and_regenerations_cut_off_can_be_listed_by_its_owner_alone() {
     assert_eq!(ids(&cut[0]["messages"]), ids(&whole));
     assert_eq!(cut[2]["after"], first[1]["id"]);
     assert_eq!(ids(&cut[2]["messages"]), ids(&before)[2..]);
+    // The chat has nothing in its place.
+    assert_eq!(cut[2]["currentOpenedAt"], Value::Null);
 
     let foreign = server.request("GET", "/api/chat/c1/branches", &[BOB]);
     assert_eq!(foreign.status, 404);

@@ -18,6 +18,7 @@ use wire::chunk::{
 use wire::metadata::ProviderMetadata;
 use wire::prototype::without_refused_keys;
 
+use super::proxy::PROXY_FOR;
 use super::user_message;
 
 /// What a provider says of a part is between it and the agent; what is ours is for the page.
@@ -109,6 +110,7 @@ pub(crate) fn input_start(call: &Call) -> Chunk {
         tool_name: call.tool.clone(),
         dynamic: own(call),
         provider_executed: own(call),
+        provider_metadata: noted_metadata(call, &[PROXY_FOR]),
         ..ToolInputStart::default()
     })
 }
@@ -127,7 +129,7 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
         input: without_refused_keys(call.input.clone()),
         dynamic: own(call),
         provider_executed: own(call),
-        provider_metadata: question_metadata(call),
+        provider_metadata: noted_metadata(call, &[QUESTION, PROXY_FOR]),
         ..ToolInputAvailable::default()
     })
 }
@@ -149,12 +151,15 @@ pub(super) fn note_question(call: &mut Call, gate: &Gate) {
     all[OURS][QUESTION] = noted;
 }
 
-/// What was noted, for the page.
-fn question_metadata(call: &Call) -> Option<ProviderMetadata> {
-    let noted = call.provider_metadata.as_ref()?.get(OURS)?.get(QUESTION)?;
-    let mut ours = Map::new();
-    ours.insert(QUESTION.to_owned(), noted.clone());
-    Some(ProviderMetadata::of(OURS, ours))
+/// What was noted at a call under some keys, for the page.
+fn noted_metadata(call: &Call, keys: &[&str]) -> Option<ProviderMetadata> {
+    let ours = call.provider_metadata.as_ref()?.get(OURS)?;
+    let noted = keys.iter().filter_map(|key| {
+        let value = ours.get(*key)?.clone();
+        Some(((*key).to_owned(), value))
+    });
+    let noted: Map<String, Value> = noted.collect();
+    (!noted.is_empty()).then(|| ProviderMetadata::of(OURS, noted))
 }
 
 pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chunk {

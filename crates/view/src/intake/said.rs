@@ -45,6 +45,9 @@ impl ShownChat {
         let known = message.id.as_deref().and_then(|id| self.asked(id));
         let known = known.and_then(|index| Some((index, self.turn_at(index)?)));
         let follow = |turn: Option<&Turn>| turn.map(|turn| turn.id().clone());
+        let before_place = |index: usize| follow(self.turn_at(index.checked_sub(1)?));
+        // Only an edit that keeps the id is not known by it when it comes again.
+        let is_edit = message_id.is_some() && message_id == message.id.as_deref();
         let mut answers = Vec::new();
         let after = match known {
             None => {
@@ -54,24 +57,26 @@ impl ShownChat {
                     known
                         .is_some_and(|known| known.id == message.id && known.parts == message.parts)
                 });
-                if let (Some(turn), None) = (cut_off, message_id) {
+                if let (Some(turn), false) = (cut_off, is_edit) {
                     return Ok(Intake::known(turn));
                 }
                 answers = self.answers_before(principal, before)?;
-                follow(self.parent(before, now).or(self.current()))
+                match message_id.and_then(|id| self.asked(id)) {
+                    // It takes the place of the one that is named.
+                    Some(index) => before_place(index),
+                    None => follow(self.parent(before, now).or(self.current())),
+                }
             }
             Some((index, turn)) => {
                 let same = turn
                     .user_message()
                     .is_some_and(|known| known.parts == message.parts);
-                if same && message_id.is_none() {
+                if same && !is_edit {
                     // The same request again, maybe one that comes late: the same turn. An edit says
                     // which message it edits.
                     return Ok(Intake::known(turn));
                 }
-                index
-                    .checked_sub(1)
-                    .and_then(|index| follow(self.turn_at(index)))
+                before_place(index)
             }
         };
         Ok(Intake::Open {

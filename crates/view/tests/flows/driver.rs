@@ -25,6 +25,8 @@ struct Client {
     announced_inputs: Vec<Value>,
     /// What was sent about calls and questions, by name.
     received: Vec<String>,
+    /// What the proxies that were sent are for.
+    proxied: Vec<Value>,
 }
 
 pub(crate) struct Driver {
@@ -52,6 +54,7 @@ impl Driver {
             announced: Vec::new(),
             announced_inputs: Vec::new(),
             received: Vec::new(),
+            proxied: Vec::new(),
         };
         let mut driver = Self {
             chat: ShownChat::default(),
@@ -138,6 +141,12 @@ impl Driver {
         self.clients[0].announced_inputs.clone()
     }
 
+    /// What the proxies that each client was sent are for.
+    pub(crate) fn proxied(&self) -> Vec<&[Value]> {
+        let clients = self.clients.iter();
+        clients.map(|client| &client.proxied[..]).collect()
+    }
+
     /// The input of the last call, as a page loads it.
     pub(crate) fn shown_input(&self) -> Value {
         let messages = self.chat.messages();
@@ -216,6 +225,18 @@ impl Driver {
                 {
                     client.announced.push(available.tool_name.clone());
                     client.announced_inputs.push(available.input.clone());
+                }
+                let metadata = match &*chunk {
+                    Chunk::ToolInputStart(start) => start.provider_metadata.as_ref(),
+                    Chunk::ToolInputAvailable(available) => available.provider_metadata.as_ref(),
+                    _ => None,
+                };
+                let ours = metadata.and_then(|all| all.provider("adkStream"));
+                let proxied = ours.and_then(|ours| ours.get("proxyFor"));
+                if let Some(proxied) = proxied
+                    && client.proxied.last() != Some(proxied)
+                {
+                    client.proxied.push(proxied.clone());
                 }
                 if chunk.type_name().starts_with("tool-") {
                     client.received.push(chunk.type_name().into_owned());

@@ -113,6 +113,9 @@ fn call_that_waits_for_its_approval_is_asked_about_again() {
         driver.output(2, json!({"playing": 1}));
         driver.done(&play, json!({"ok": true}));
         assert_eq!(driver.status(), Status::Parked);
+        // Every client is sent that this question is not another one, and not by the form of an id alone.
+        let proxied = json!({"toolCallId": payment, "approvalId": driver.gate_id(0)});
+        assert_eq!(driver.proxied(), [std::slice::from_ref(&proxied); 3]);
         answer(&mut driver, 0, yes);
         if yes {
             driver.done(&payment, json!({"paid": 5}));
@@ -138,6 +141,11 @@ fn pages_call_that_waits_for_its_approval_is_asked_about_and_made_again() {
     driver.done(&play, json!({"ok": true}));
     driver.approve(0);
     assert_eq!(driver.announced(), ["change_bgm", "get_location"]);
+    // Without the input of a call that waits for its approval, the shared profile has no place for it.
+    let run = json!({"toolCallId": driver.call_id(0)});
+    let asked = json!({"toolCallId": driver.call_id(0), "approvalId": driver.gate_id(0)});
+    let shared = std::slice::from_ref(&run);
+    assert_eq!(driver.proxied(), [shared, shared, &[asked, run.clone()]]);
     driver.output_as(&format!("{}+1", driver.gate_id(2)), json!({"latitude": 35}));
     let output = json!({"latitude": 35});
     assert_eq!(driver.outcome(0), Some(Outcome::Output { output }));

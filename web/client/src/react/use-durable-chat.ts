@@ -26,7 +26,7 @@ export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(
   const latest = useRef(options);
   latest.current = options;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another id or server is another chat
-  const { chat, start, shown, state, actions } = useMemo(
+  const { chat, follower, start, shown, state, actions } = useMemo(
     () =>
       makeDurableChat<UI_MESSAGE>(
         // The release of the SDK that comes with its hooks may be another one than the page's own.
@@ -47,6 +47,11 @@ export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(
     // Typed by the page's release of the SDK, and not by that of its hooks.
     ...(actions as unknown as Pick<UseDurableChat<UI_MESSAGE>, keyof typeof actions>),
     id,
+    queued: follower.queued,
+    setMessages: messages => {
+      helpers.setMessages(messages);
+      follower.placed();
+    },
     // As the chat has them now: what the hook draws next may be older than what was held back.
     messages: shown(chat.messages),
   };

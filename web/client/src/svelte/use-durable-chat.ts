@@ -31,7 +31,7 @@ export type DurableChat<UI_MESSAGE extends UIMessage = UIMessage> = Readonly<
 export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(
   options: DurableChatOptions<UI_MESSAGE>,
 ): DurableChat<UI_MESSAGE> {
-  const { chat, start, shown, state, actions } = makeDurableChat<UI_MESSAGE>(
+  const { chat, follower, start, shown, state, actions } = makeDurableChat<UI_MESSAGE>(
     // The release of the SDK that comes with it may be another one than the page's own.
     init => new Chat(init as never) as unknown as AbstractChat<UI_MESSAGE>,
     () => options,
@@ -62,6 +62,10 @@ export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(
     },
     get failure() {
       return followed().failure;
+    },
+    get queued() {
+      followed();
+      return follower.queued;
     },
     clearError: chat.clearError,
     ...actions,

@@ -1,14 +1,18 @@
 import { Chat } from '@ai-sdk/vue';
 import type { AbstractChat, UIMessage } from 'ai';
 import { type ComputedRef, computed } from 'vue';
-import { type Durable, type DurableChatOptions, makeDurableChat } from '../durable-chat.ts';
+import {
+  type Durable,
+  type DurableActions,
+  type DurableChatOptions,
+  makeDurableChat,
+} from '../durable-chat.ts';
 import { fromReadable, whileMounted } from './from-readable.ts';
 
-type Actions<UI_MESSAGE extends UIMessage> = Pick<
+type Values<UI_MESSAGE extends UIMessage> = Omit<
   Durable<UI_MESSAGE>,
-  'stop' | 'answer' | 'refresh'
->;
-type Values<UI_MESSAGE extends UIMessage> = Omit<Durable<UI_MESSAGE>, keyof Actions<UI_MESSAGE>> & {
+  keyof DurableActions<UI_MESSAGE>
+> & {
   messages: UI_MESSAGE[];
   status: AbstractChat<UI_MESSAGE>['status'];
   error: Error | undefined;
@@ -18,7 +22,7 @@ export type UseDurableChat<UI_MESSAGE extends UIMessage = UIMessage> = Pick<
   AbstractChat<UI_MESSAGE>,
   'sendMessage' | 'regenerate' | 'addToolOutput' | 'addToolApprovalResponse' | 'clearError'
 > &
-  Actions<UI_MESSAGE> & {
+  DurableActions<UI_MESSAGE> & {
     [NAME in keyof Values<UI_MESSAGE>]: ComputedRef<Values<UI_MESSAGE>[NAME]>;
   } & {
     readonly id: string;
@@ -34,7 +38,7 @@ export type UseDurableChat<UI_MESSAGE extends UIMessage = UIMessage> = Pick<
 export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(
   options: DurableChatOptions<UI_MESSAGE>,
 ): UseDurableChat<UI_MESSAGE> {
-  const { chat, start, shown, state, actions } = makeDurableChat<UI_MESSAGE>(
+  const { chat, follower, start, shown, state, actions } = makeDurableChat<UI_MESSAGE>(
     // The release of the SDK that comes with it may be another one than the page's own.
     init => new Chat(init as never) as unknown as AbstractChat<UI_MESSAGE>,
     () => options,
@@ -55,6 +59,10 @@ export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(
     isMissing: computed(() => followed.value.isMissing),
     loadError: computed(() => followed.value.loadError),
     failure: computed(() => followed.value.failure),
+    queued: computed(() => {
+      void followed.value;
+      return follower.queued;
+    }),
     clearError: chat.clearError,
     ...actions,
   };

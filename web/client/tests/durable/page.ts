@@ -1,14 +1,14 @@
 /** A page that shows one durable chat, whichever framework it is made with. */
 import type { UIMessage } from 'ai';
-import type { Durable, DurableChatOptions } from '../../src/durable-chat.ts';
+import type { Durable, DurableActions, DurableChatOptions } from '../../src/durable-chat.ts';
 
-export type Shown = Omit<Durable, 'stop' | 'answer' | 'refresh'> & {
+export type Shown = Omit<Durable, keyof DurableActions> & {
   messages: UIMessage[];
   status: string;
   error: Error | undefined;
 };
 
-export type Actions = Pick<Durable, 'stop' | 'answer' | 'refresh'> & {
+export type Actions = DurableActions & {
   sendMessage: (message: { text: string }) => Promise<void>;
   addToolApprovalResponse: (response: { id: string; approved: boolean }) => unknown;
   addToolOutput: (output: { tool: string; toolCallId: string; output: unknown }) => unknown;

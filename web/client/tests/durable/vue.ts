@@ -15,6 +15,7 @@ export const mountVue: Mount = (options, onShown) => {
           isMissing: chat.isMissing.value,
           loadError: chat.loadError.value,
           failure: chat.failure.value,
+          queued: chat.queued.value,
         },
         chat as never,
       ),

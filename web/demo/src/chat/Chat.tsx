@@ -1,8 +1,17 @@
 import { type UseDurableChat, useDurableChat } from '@adk-stream/client/react';
 import type { FileUIPart } from 'ai';
-import { ArrowDown } from 'lucide-react';
-import { useCallback, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { ArrowDown, RotateCcw } from 'lucide-react';
+import {
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { useStickToBottom } from 'use-stick-to-bottom';
+import { announce } from '../app/announcer.tsx';
 import { Scrolling } from '../app/Scrolling.tsx';
 import { useSetting } from '../app/setting.ts';
 import type { ChatAddress } from '../app/useChatAddress.ts';
@@ -10,22 +19,26 @@ import { useWords } from '../language/language.ts';
 import type { Message } from '../server/api.ts';
 import { broadcastChange } from '../server/changes.ts';
 import { InfoContext } from '../server/info.ts';
-import { type Problem, problemOf } from '../server/problem.ts';
+import { problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
 import { chats, transportName, transports } from '../server/transport.ts';
 import { MicrophoneButton } from '../speech/MicrophoneButton.tsx';
 import { isVoicePlaying, mute, playData, stopPlayback, subscribeToVoice } from '../speech/voice.ts';
 import { pageTools } from '../tools/pageTools.ts';
 import { toolParts } from '../tools/toolParts.ts';
+import { useBranches, versionsOf } from './branches.ts';
 import { Composer } from './Composer.tsx';
 import { Conversation } from './Conversation.tsx';
 import { Intro } from './Intro.tsx';
 import { MESSAGE_FIELD } from './messageField.ts';
 import { ProblemCard } from './ProblemCard.tsx';
 import { tryAgain } from './tryAgain.ts';
+import { type Rewriting, RewritingContext } from './UserMessage.tsx';
 import { useAnnouncements } from './useAnnouncements.ts';
 import { useAnswer } from './useAnswer.ts';
 import { useJournalRefresh } from './useJournalRefresh.ts';
+import { Waiting } from './Waiting.tsx';
+import { whileRunning } from './WhileRunningSwitch.tsx';
 
 interface Props {
   address: ChatAddress;
@@ -95,8 +108,9 @@ interface LoadedProps {
 function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps) {
   const words = useWords();
   const { audioInput } = useContext(InfoContext);
-  const [stopProblem, setStopProblem] = useState<Problem>();
-  const { id, status, error, messages, refresh } = chat;
+  /** What could not be done, in words. */
+  const [refusal, setRefusal] = useState<string>();
+  const { id, status, error, messages, queued, refresh } = chat;
   const isBusy = status === 'submitted' || status === 'streaming';
   const isEmpty = messages.length === 0;
   const isSpeaking = useSyncExternalStore(subscribeToVoice, isVoicePlaying);
@@ -118,7 +132,7 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
     if (isEmpty) {
       onFirstMessage();
     }
-    setStopProblem(undefined);
+    setRefusal(undefined);
     unmute.current?.();
     unmute.current = undefined;
     stopPlayback();
@@ -129,6 +143,50 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
     begin();
     void chat.sendMessage(text === '' ? { files } : { text, files });
     // Other tabs may watch it being answered.
+    broadcastChange(id);
+  };
+
+  const enqueue = async (text: string, files: FileUIPart[]) => {
+    await chat.enqueue({ text, files }, whileRunning.get());
+    announce(words.queue.waits[whileRunning.get()]);
+    broadcastChange(id);
+  };
+
+  const branches = useBranches(id, messages, isBusy);
+  const isReady = !isBusy && asked.length === 0 && queued.length === 0;
+  const actions = useRef({ rewrite: (_: Message, __: string) => {}, select: (_: string) => {} });
+  actions.current = {
+    rewrite: ({ id: messageId, parts }, text) => {
+      begin();
+      const files = parts.filter((part): part is FileUIPart => part.type === 'file');
+      void chat.sendMessage({ text, files, messageId });
+      broadcastChange(id);
+    },
+    select: messageId => {
+      setRefusal(undefined);
+      chat.selectBranch(messageId).then(
+        () => broadcastChange(id),
+        problem =>
+          setRefusal(words.versions.refused(problemWords(problemOf(problem), words.problem))),
+      );
+    },
+  };
+  const shown = messages.map(message => message.id).join(' ');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not with every word that comes
+  const versions = useMemo(() => versionsOf(messages, branches), [shown, branches]);
+  const rewriting = useMemo<Rewriting>(
+    () => ({
+      versions,
+      isReady,
+      onRewrite: (message, text) => actions.current.rewrite(message, text),
+      onVersion: messageId => actions.current.select(messageId),
+    }),
+    [versions, isReady],
+  );
+
+  const again = () => {
+    begin();
+    void chat.regenerate();
     broadcastChange(id);
   };
 
@@ -143,13 +201,13 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
   const stop = async () => {
     // Audio of the stopped answer may be on its way still: only the next answer is played.
     unmute.current ??= mute();
-    if (!isBusy) {
+    if (!isBusy && queued.length === 0) {
       return;
     }
     try {
       await chat.stop();
     } catch (problem) {
-      setStopProblem(problemOf(problem));
+      setRefusal(words.problem.stop(problemWords(problemOf(problem), words.problem)));
     }
     broadcastChange(id);
   };
@@ -161,7 +219,16 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
         <div ref={isEmpty ? null : contentRef} className="column">
           {isEmpty ? <Intro onChoose={choose} /> : <h1 className="sr-only">{words.intro.title}</h1>}
           {isForgotten && isEmpty && <p className="mt-4 text-sm text-amber">{words.forgotten}</p>}
-          <Conversation messages={messages} status={status} onAnswer={answer} />
+          <RewritingContext value={rewriting}>
+            <Conversation messages={messages} status={status} onAnswer={answer} />
+          </RewritingContext>
+          {isReady && status === 'ready' && isAnswer(messages) && (
+            <button type="button" className="button quiet small mt-3 ml-4" onClick={again}>
+              <RotateCcw aria-hidden="true" />
+              {words.versions.again}
+            </button>
+          )}
+          <Waiting queued={queued} onWithdraw={() => void stop()} />
           {error !== undefined && (
             <ProblemCard
               // Another one counts again.
@@ -172,9 +239,9 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
               onReload={onReload}
             />
           )}
-          {stopProblem !== undefined && (
+          {refusal !== undefined && (
             <p className="problem" role="alert">
-              {words.problem.stop(problemWords(stopProblem, words.problem))}
+              {refusal}
             </p>
           )}
         </div>
@@ -196,6 +263,7 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
             isSpeaking={isSpeaking}
             isAsking={asked.length > 0}
             onSend={send}
+            onEnqueue={enqueue}
             onStop={() => void stop()}
             microphone={
               audioInput && <MicrophoneButton chat={chat} isBusy={isBusy} onBegin={begin} />
@@ -206,6 +274,10 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
     </main>
   );
 }
+
+/** Whether the last message is the answer to what a person said. */
+const isAnswer = (messages: Message[]) =>
+  messages.at(-1)?.role === 'assistant' && messages.at(-2)?.role === 'user';
 
 const askedId = (part: ReturnType<typeof toolParts>[number]) =>
   part.state === 'approval-requested' ? [part.approval.id] : [];

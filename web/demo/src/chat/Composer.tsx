@@ -1,6 +1,6 @@
 import { ConsentButton } from '@adk-stream/client/react/parts';
 import type { FileUIPart } from 'ai';
-import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
+import { ArrowUp, Clock, Paperclip, Square, X } from 'lucide-react';
 import {
   type ClipboardEvent,
   type DragEvent,
@@ -11,9 +11,12 @@ import {
 } from 'react';
 import { useWords } from '../language/language.ts';
 import { MusicLine } from '../music/MusicLine.tsx';
+import { problemOf } from '../server/problem.ts';
+import { problemWords } from '../server/problemWords.ts';
 import { attach, MOST_FILES, TooLarge } from './attachments.ts';
 import { MESSAGE_FIELD } from './messageField.ts';
 import { TransportSwitch } from './TransportSwitch.tsx';
+import { WhileRunningSwitch } from './WhileRunningSwitch.tsx';
 
 interface Props {
   isBusy: boolean;
@@ -22,13 +25,23 @@ interface Props {
   /** Whether a question is open, which a new message would answer with no. */
   isAsking: boolean;
   onSend: (text: string, files: FileUIPart[]) => void;
+  /** Sends what the agent is to get later; throws where it can't wait. */
+  onEnqueue: (text: string, files: FileUIPart[]) => Promise<void>;
   onStop: () => void;
   /** The microphone button, where the agent takes audio. */
   microphone: ReactNode;
 }
 
 /** Where a message is written; while an answer comes, it can be stopped here. */
-export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microphone }: Props) {
+export function Composer({
+  isBusy,
+  isSpeaking,
+  isAsking,
+  onSend,
+  onEnqueue,
+  onStop,
+  microphone,
+}: Props) {
   const words = useWords();
   const [text, setText] = useState('');
   const [files, setFiles] = useState<FileUIPart[]>([]);
@@ -40,18 +53,40 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
   // What is sent while a question is open answers it with no.
   const denies = isAsking && !isEmpty;
   const [isWarned, setIsWarned] = useState(false);
+  const [isSending, setIsSending] = useState(false);
   if (isWarned && !denies) {
     setIsWarned(false);
   }
 
+  const canWait = (isBusy || isAsking) && !isEmpty;
+
+  const clear = () => {
+    setIsWarned(false);
+    setText('');
+    setFiles([]);
+    setProblem(undefined);
+    field.current?.focus();
+  };
+
   const send = () => {
     if (!isBusy && !isEmpty) {
-      setIsWarned(false);
       onSend(text.trim(), files);
-      setText('');
-      setFiles([]);
-      setProblem(undefined);
-      field.current?.focus();
+      clear();
+    }
+  };
+
+  const enqueue = async () => {
+    if (!canWait || isSending) {
+      return;
+    }
+    setIsSending(true);
+    try {
+      await onEnqueue(text.trim(), files);
+      clear();
+    } catch (error) {
+      setProblem(words.queue.refused(problemWords(problemOf(error), words.problem)));
+    } finally {
+      setIsSending(false);
     }
   };
 
@@ -83,8 +118,10 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault();
       // The question may have come up while this was written: the first Enter says so.
-      if (denies && (!isWarned || event.repeat)) {
-        setIsWarned(!isBusy);
+      if (isBusy) {
+        void enqueue();
+      } else if (denies && (!isWarned || event.repeat)) {
+        setIsWarned(true);
       } else {
         send();
       }
@@ -110,7 +147,9 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
       onSubmit={event => {
         event.preventDefault();
         // With a question open, sending is a no to it, which has a button of its own.
-        if (!denies) {
+        if (isBusy) {
+          void enqueue();
+        } else if (!denies) {
           send();
         }
       }}
@@ -167,6 +206,18 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
             onPaste={onPaste}
           />
           {microphone}
+          {canWait && (
+            <button
+              type="button"
+              className="icon-button round"
+              aria-label={words.queue.send}
+              title={words.queue.send}
+              disabled={isSending}
+              onClick={() => void enqueue()}
+            >
+              <Clock aria-hidden="true" />
+            </button>
+          )}
           {!isBusy &&
             (denies ? (
               // It takes the place of the button that sends, maybe under a finger: a press on it counts as
@@ -209,6 +260,12 @@ export function Composer({ isBusy, isSpeaking, isAsking, onSend, onStop, microph
       >
         {problem ?? (isWarned ? words.composer.enterAgain : denies ? words.composer.typedOver : '')}
       </p>
+      {canWait && (
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-1 text-sm text-soft">
+          {words.queue.choice}
+          <WhileRunningSwitch />
+        </div>
+      )}
       <div className="beside-a-question">
         <div className="flex min-h-9 items-center justify-between gap-3">
           <TransportSwitch />

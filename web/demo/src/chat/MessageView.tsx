@@ -4,8 +4,8 @@ import {
   type QuestionAnswer,
   withoutRepeats,
 } from '@adk-stream/client';
-import { type FileUIPart, getToolName, isToolUIPart } from 'ai';
-import { Ear, Mic } from 'lucide-react';
+import { getToolName, isToolUIPart } from 'ai';
+import { Ear } from 'lucide-react';
 import { memo } from 'react';
 import { Boundary } from '../app/Boundary.tsx';
 import { useWords } from '../language/language.ts';
@@ -16,6 +16,7 @@ import { UnshownApproval } from '../tools/UnshownApproval.tsx';
 import { FileView } from './FileView.tsx';
 import { Prose } from './Prose.tsx';
 import { Reasoning } from './Reasoning.tsx';
+import { Said, UserMessage } from './UserMessage.tsx';
 
 interface Props extends CallContext {
   message: Message;
@@ -44,31 +45,6 @@ function Unshown() {
     <p className="problem" role="alert">
       {words.unshown}
     </p>
-  );
-}
-
-function UserMessage({ message }: { message: Message }) {
-  const words = useWords();
-  const files = message.parts.filter((part): part is FileUIPart => part.type === 'file');
-  const text = message.parts.map(part => (part.type === 'text' ? part.text : '')).join('');
-  const isSpoken = message.parts.some(part => part.type === 'data-speech');
-  return (
-    <article className="message user" aria-label={words.you}>
-      {files.length > 0 && (
-        <div className="mb-2 flex flex-wrap justify-end gap-2">
-          {files.map(file => (
-            <FileView key={file.url} file={file} />
-          ))}
-        </div>
-      )}
-      {text !== '' && <p className="bubble">{text}</p>}
-      {isSpoken && (
-        <p className="bubble inline-flex items-center gap-2">
-          <Mic aria-hidden="true" className="size-4" />
-          {words.speech.spoken}
-        </p>
-      )}
-    </article>
   );
 }
 
@@ -127,9 +103,22 @@ function Part({ part, onAnswer, ...context }: PartProps) {
       );
     case 'file':
       return <FileView file={part} />;
+    case 'data-user-message':
+      return <Injected message={part.data as Message} />;
     default:
       return null;
   }
+}
+
+/** What a person said in the middle of the answer, where the agent was given it. */
+function Injected({ message }: { message: Message }) {
+  const words = useWords();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: an article inside of another is a comment on it
+    <div className="message user" role="group" aria-label={words.you}>
+      <Said message={message} />
+    </div>
+  );
 }
 
 /** The transcript of the person's speech. */

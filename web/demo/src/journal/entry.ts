@@ -82,6 +82,10 @@ export interface Gate {
   token?: unknown;
 }
 
+interface JournaledMessage {
+  parts: { type: string; text?: string }[];
+}
+
 export type JournalEvent =
   | { event: 'chat-opened'; owner: string }
   | {
@@ -89,9 +93,12 @@ export type JournalEvent =
       turn: string;
       messageId: string;
       cause:
-        | { cause: 'message'; message: { parts: { type: string; text?: string }[] } }
+        | { cause: 'message'; message: JournaledMessage }
         | ({ cause: 'result'; call: string; tool: string } & { outcome: Outcome });
     }
+  | { event: 'message-queued'; turn: string; message: JournaledMessage; placement: 'queue' | 'inject' }
+  | { event: 'message-injected' | 'message-withdrawn'; turn: string; message: string }
+  | { event: 'branch-selected'; turn: string }
   | { event: 'step-ended'; turn: string; parts: StepPart[] }
   | { event: 'call-nested'; turn: string; call: Call }
   | { event: 'gate-opened'; turn: string; gate: Gate }

@@ -53,9 +53,22 @@ function line(event: JournalEvent, actor: string, known: Known): Line | Line[] |
             kind: 'said',
             who: actor,
             what: words.said,
-            detail: event.cause.message.parts.map(part => part.text ?? '').join(''),
+            detail: textOf(event.cause.message),
           }
         : { kind: 'ran', who: agent, what: words.result(event.cause.tool) };
+    case 'message-queued':
+      return {
+        kind: 'said',
+        who: actor,
+        what: words.queued[event.placement],
+        detail: textOf(event.message),
+      };
+    case 'message-injected':
+      return { kind: 'step', who: agent, what: words.injected };
+    case 'message-withdrawn':
+      return { kind: 'no', who: actor, what: words.withdrawn };
+    case 'branch-selected':
+      return { kind: 'said', who: actor, what: words.selected };
     case 'step-ended':
       return event.parts.flatMap((part): Line[] => {
         if (part.part === 'text') {
@@ -103,6 +116,10 @@ function line(event: JournalEvent, actor: string, known: Known): Line | Line[] |
           return { kind: 'no', who: actor, what: words.stopped };
       }
   }
+}
+
+function textOf({ parts }: { parts: { text?: string }[] }): string {
+  return parts.map(part => part.text ?? '').join('');
 }
 
 function decided(

@@ -81,6 +81,33 @@ export const en = {
     denyAndSend: 'Deny and send',
   },
 
+  queue: {
+    label: 'Waiting messages',
+    choice: 'The agent gets it',
+    queue: 'After this answer',
+    inject: 'At its next step',
+    send: 'Send later',
+    waits: {
+      queue: 'Waits for the end of this answer.',
+      inject: 'Waits for the agent’s next step.',
+    },
+    withdraw: 'Stop, and take it back',
+    refused: (why: string) => `This can’t wait: ${why}`,
+  },
+
+  versions: {
+    label: 'Versions',
+    place: (place: number, count: number) => `${place} of ${count}`,
+    previous: 'Previous version',
+    next: 'Next version',
+    rewrite: 'Say it differently',
+    field: 'What you say instead',
+    send: 'Say this instead',
+    cancel: 'Leave it',
+    again: 'Answer again',
+    refused: (why: string) => `The other version can’t be shown: ${why}`,
+  },
+
   transport: {
     label: 'Transport',
     sse: 'SSE',
@@ -262,6 +289,10 @@ export const en = {
     replay: 'Replay',
     opened: 'opened the chat',
     said: 'said',
+    queued: { queue: 'said for later', inject: 'said for the next step' },
+    injected: 'was given what was said',
+    withdrawn: 'took back what was said',
+    selected: 'went to another version',
     result: (tool: string) => `${tool} came back`,
     step: 'answered',
     called: (tool: string) => `called ${tool}`,

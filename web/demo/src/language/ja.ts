@@ -69,6 +69,33 @@ export const ja: Words = {
     denyAndSend: '拒否して送信',
   },
 
+  queue: {
+    label: '待機中のメッセージ',
+    choice: 'エージェントに渡すとき',
+    queue: 'この答えの後',
+    inject: '次のステップで',
+    send: '後で送信',
+    waits: {
+      queue: 'この答えが終わるのを待っています。',
+      inject: 'エージェントの次のステップを待っています。',
+    },
+    withdraw: '停止して取り消す',
+    refused: why => `待機できません。${why}`,
+  },
+
+  versions: {
+    label: '別の版',
+    place: (place, count) => `${place} / ${count}`,
+    previous: '前の版',
+    next: '次の版',
+    rewrite: '言い直す',
+    field: '言い直す内容',
+    send: 'これに言い直す',
+    cancel: 'やめる',
+    again: 'もう一度答える',
+    refused: why => `別の版を表示できません。${why}`,
+  },
+
   transport: {
     label: '通信方式',
     sse: 'SSE',
@@ -325,6 +352,10 @@ export const ja: Words = {
     replay: 'リプレイ',
     opened: 'チャットを開始',
     said: '発言',
+    queued: { queue: '後のための発言', inject: '次のステップのための発言' },
+    injected: '発言を受け取った',
+    withdrawn: '発言を取り消した',
+    selected: '別の版に移動',
     result: tool => `${tool} の結果が到着`,
     step: '回答',
     called: tool => `${tool} を呼び出し`,

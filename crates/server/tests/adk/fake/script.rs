@@ -210,6 +210,11 @@ pub(super) fn script(said: &str, parts: &Value, habits: Habits) -> Vec<Frame> {
             frames.push(Frame::Break);
             frames
         }
+        "pay, and break" => {
+            let mut frames = asking(&json!({"amount": 5}));
+            frames.extend([Frame::Hold, Frame::Break]);
+            frames
+        }
         "break the tool" => vec![call("w1", "weather"), Frame::Hold, Frame::Break],
         "let the helper pay" => {
             let transfer = json!({"transferToAgent": "helper"});
