@@ -5,7 +5,7 @@ use turn::CallId;
 use turn::agent::Part;
 use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
-use turn::metadata::{OURS, PATH};
+use turn::metadata::{AI_SDK, OURS, PATH};
 use turn::reason::{
     NOT_NEEDED, PAGE_TIMED_OUT, QUESTION_TIMED_OUT, SUPERSEDED, TIMED_OUT, declined, error_text,
 };
@@ -103,12 +103,40 @@ fn own(call: &Call) -> Option<bool> {
     (call.place == Place::Agent).then_some(true)
 }
 
+/// What a route of the AI SDK's said of a call.
+fn routes(call: &Call) -> Option<&Map<String, Value>> {
+    call.provider_metadata.as_ref()?.get(AI_SDK)?.as_object()
+}
+
+/// Whether no page has a type for a call's tool. A route of the AI SDK's says so; of the tools of another
+/// agent nobody knows.
+fn dynamic(call: &Call) -> Option<bool> {
+    match routes(call) {
+        Some(said) => (said.get("dynamic") == Some(&Value::Bool(true))).then_some(true),
+        None => own(call),
+    }
+}
+
+fn title(call: &Call) -> Option<String> {
+    Some(routes(call)?.get("title")?.as_str()?.to_owned())
+}
+
+fn tool_metadata(call: &Call) -> Option<Box<Map<String, Value>>> {
+    let metadata = routes(call)?.get("toolMetadata")?.clone();
+    match without_refused_keys(metadata) {
+        Value::Object(metadata) => Some(Box::new(metadata)),
+        _ => None,
+    }
+}
+
 pub(crate) fn input_start(call: &Call) -> Chunk {
     Chunk::from(ToolInputStart {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
-        dynamic: own(call),
+        dynamic: dynamic(call),
         provider_executed: own(call),
+        title: title(call),
+        tool_metadata: tool_metadata(call),
         ..ToolInputStart::default()
     })
 }
@@ -125,9 +153,11 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
         input: without_refused_keys(call.input.clone()),
-        dynamic: own(call),
+        dynamic: dynamic(call),
         provider_executed: own(call),
-        provider_metadata: question_metadata(call),
+        provider_metadata: provider_metadata(call),
+        title: title(call),
+        tool_metadata: tool_metadata(call),
         ..ToolInputAvailable::default()
     })
 }
@@ -149,12 +179,34 @@ pub(super) fn note_question(call: &mut Call, gate: &Gate) {
     all[OURS][QUESTION] = noted;
 }
 
-/// What was noted, for the page.
-fn question_metadata(call: &Call) -> Option<ProviderMetadata> {
-    let noted = call.provider_metadata.as_ref()?.get(OURS)?.get(QUESTION)?;
-    let mut ours = Map::new();
-    ours.insert(QUESTION.to_owned(), noted.clone());
-    Some(ProviderMetadata::of(OURS, ours))
+fn noted_question(call: &Call) -> Option<&Value> {
+    call.provider_metadata.as_ref()?.get(OURS)?.get(QUESTION)
+}
+
+/// Whether a call is one by which pages are shown a question that asks for data.
+pub(crate) fn is_question(call: &Call) -> bool {
+    call.parent.is_some() && noted_question(call).is_some()
+}
+
+/// What is said of a call, for the page: by a route of the AI SDK's, and what was noted here.
+fn provider_metadata(call: &Call) -> Option<ProviderMetadata> {
+    let said = routes(call).and_then(|said| said.get("providerMetadata")?.as_object());
+    let said = said.into_iter().flatten();
+    let said = said.filter(|(provider, _)| *provider != OURS);
+    let said = said.filter_map(|(provider, said)| {
+        let said = without_refused_keys(said.clone());
+        Some((provider.clone(), said.as_object()?.clone()))
+    });
+    let noted = noted_question(call);
+    let noted = noted.map(|noted| Map::from_iter([(QUESTION.to_owned(), noted.clone())]));
+    let noted = noted.map(|noted| (OURS.to_owned(), noted));
+    let mut all = said.chain(noted).peekable();
+    all.peek()?;
+    Some(
+        all.fold(ProviderMetadata::default(), |all, (provider, said)| {
+            all.and(provider, said)
+        }),
+    )
 }
 
 pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chunk {
@@ -240,7 +292,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
             return Chunk::from(ToolOutputAvailable {
                 tool_call_id,
                 output: without_refused_keys(output.clone()),
-                dynamic: own(call),
+                dynamic: dynamic(call),
                 provider_executed: own(call),
                 ..ToolOutputAvailable::default()
             });
@@ -259,7 +311,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
     Chunk::from(ToolOutputError {
         tool_call_id,
         error_text,
-        dynamic: own(call),
+        dynamic: dynamic(call),
         provider_executed: own(call),
         ..ToolOutputError::default()
     })
