@@ -1,5 +1,6 @@
 """adk-stream in front of ADK: one answer wins, and what tools ask by themselves is answered."""
 
+import signal
 import threading
 
 import httpx
@@ -13,9 +14,11 @@ RACES = 20
 
 
 @pytest.fixture(scope="module")
-def fronted(servers):
+def fronted(servers, tmp_path_factory):
     server = servers["fronted"].ready()
-    with front(server, "resumable", port=server.front_port, agent_key=KEY) as served:
+    store = f"sqlite:{tmp_path_factory.mktemp('fronted')}/chats.db"
+    settings = {"port": server.front_port, "agent_key": KEY, "store": store, "lease": 1}
+    with front(server, "resumable", **settings) as served:
         yield served
 
 
@@ -100,3 +103,79 @@ def test_a_question_that_nobody_answers_in_time_is_a_no(fronted, emulator, ledge
     chat.say("Go")
     assert "Nobody answered in time" in chat.last_words()
     assert ledger.entries() == []
+
+
+def books(emulator, fronted):
+    """A chat in which a tool has asked for how many, and what it asks."""
+    calls(emulator, call("table", "t", day="Friday"))
+    chat = fronted.chat()
+    chat.say("Go")
+    (question,) = chat.approvals()
+    return chat, question
+
+
+def test_a_tool_gets_the_data_that_it_asks_for(fronted, emulator, ledger):
+    chat, question = books(emulator, fronted)
+    assert (question["kind"], question["question"]) == ("question", "For how many on Friday?")
+    assert question["schema"]["required"] == ["people"]
+    for wrong in ({"people": "four"}, {"people": 0}, {}, {"people": 4, "wine": True}, 4):
+        refused = fronted.reply(question["approvalId"], {"answer": wrong})
+        assert refused.status_code == 400, refused.text
+        assert refused.json()["error"]["code"] == "invalid_answer"
+        assert refused.json()["error"]["fields"], refused.text
+    assert ledger.entries() == []
+
+    digest = question["digest"]
+    answer = {"people": 4, "name": "Ann"}
+    taken = fronted.reply(question["approvalId"], {"answer": answer, "digest": digest})
+    assert taken.status_code == 200, taken.text
+    assert "4" in chat.last_words()
+    assert [entry["asked"] for entry in ledger.entries()] == [answer]
+    late = fronted.reply(question["approvalId"], {"answer": {"people": 2}})
+    assert late.status_code == 409
+    assert late.json()["decision"]["answer"] == answer
+
+
+def test_a_page_answers_what_a_tool_asks_for(fronted, emulator, ledger):
+    """As the stock client sends the output of the call that it is shown."""
+    chat, question = books(emulator, fronted)
+    messages = chat.view()["messages"]
+    (asked,) = [part for part in messages[-1]["parts"] if part["type"] == "tool-ask_user"]
+    assert asked["toolCallId"] == question["toolCallId"]
+    assert asked["callProviderMetadata"]["adkStream"]["question"]["digest"] == question["digest"]
+    asked.update(state="output-available", output={"people": 3})
+    body = {"id": chat.id, "messages": messages, "trigger": "submit-message"}
+    answer = fronted.request("POST", "/api/chat", json=body)
+    assert answer.status_code == 200, answer.text
+    assert "3" in chat.last_words()
+    assert [entry["asked"] for entry in ledger.entries()] == [{"people": 3}]
+
+
+def test_a_tool_learns_that_a_person_declines(fronted, emulator, ledger):
+    chat, question = books(emulator, fronted)
+    declined = {"declined": True, "reason": "not today"}
+    assert fronted.reply(question["approvalId"], declined).status_code == 200
+    assert "not today" in chat.last_words()
+    assert ledger.entries() == []
+
+
+def test_a_question_of_a_tool_ends_with_its_server_and_can_be_asked_again(
+    fronted, emulator, ledger
+):
+    """ADK cancels a tool whose listener is gone, so that an answer would reach nobody."""
+    chat, question = books(emulator, fronted)
+    fronted.end(signal.SIGKILL)
+    fronted.begin()
+    chat.over()
+    assert chat.approvals(0) == []
+    assert "unknown" in [event["outcome"] for event in chat.happened("call-settled")]
+    late = fronted.reply(question["approvalId"], {"answer": {"people": 4}})
+    assert late.status_code == 409, late.text
+    assert ledger.entries() == []
+
+    calls(emulator, call("table", "again", day="Friday"))
+    chat.say("Go")
+    (again,) = chat.approvals()
+    assert fronted.reply(again["approvalId"], {"answer": {"people": 4}}).status_code == 200
+    assert "4" in chat.last_words()
+    assert len(ledger.entries()) == 1

@@ -46,6 +46,9 @@ class Front:
 
     def answer(self, approval, approved, reason=None):
         body = {"approved": approved, **({"reason": reason} if reason else {})}
+        return self.reply(approval, body)
+
+    def reply(self, approval, body):
         return self.request("POST", f"/api/approvals/{approval}", json=body)
 
 

@@ -30,7 +30,7 @@ pub use crate::upstream::Config;
 use crate::upstream::{Protocol, Remote};
 
 /// The name under which what the route says of a part or call is kept.
-const KEPT: &str = "aiSdk";
+const KEPT: &str = turn::metadata::AI_SDK;
 
 const PROVIDER: Provider = Provider {
     agent: "ai-sdk",

@@ -11,6 +11,9 @@ pub const PATH: &str = "path";
 /// The key in it of a text that is a transcript of speech: `input` or `output`.
 pub const TRANSCRIPT: &str = "transcript";
 
+/// The key of what a route of the AI SDK's says of a part or call, in the words of its chunks.
+pub const AI_SDK: &str = "aiSdk";
+
 /// Later metadata is laid over earlier, key by key.
 pub fn merge(all: &mut Option<Value>, newer: Value) {
     match (all, newer) {

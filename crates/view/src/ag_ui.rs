@@ -4,6 +4,7 @@
 //! are calls that the run leaves without a result. A client that may lack something, or has something that
 //! the journal has not, is sent all messages first.
 
+pub(crate) mod answer;
 mod content;
 mod fold;
 mod history;

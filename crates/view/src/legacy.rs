@@ -230,6 +230,9 @@ pub fn legacy_client_position(transcript: &[Line], answers: &[Answer]) -> usize 
                     (Gate::Call(id), CallUpdate::Asked(_)) => call == id,
                     _ => false,
                 },
+                Answer::Payload { gate, .. } => {
+                    matches!(update, CallUpdate::Asked(asked) if asked.as_str() == gate)
+                }
                 Answer::Output { tool_call_id, .. } => {
                     let is_asked = matches!(update, CallUpdate::Asked(_) | CallUpdate::Announced);
                     is_asked && call == tool_call_id

@@ -26,6 +26,15 @@ pub enum Answer {
         /// The digest of what the client was shown, where it sends one.
         digest: Option<String>,
     },
+    /// Data, whose form depends on what the gate asks.
+    Payload {
+        /// The gate.
+        gate: String,
+        /// The data.
+        payload: Value,
+        /// The digest of what the client was shown, where it sends one.
+        digest: Option<String>,
+    },
     /// A page ran a call.
     Output {
         /// The call.
@@ -63,6 +72,15 @@ impl Message {
 /// A part may hold two: an approval, and the output of the call that the page ran upon it.
 fn tool_answers(part: &ToolPart) -> Vec<Answer> {
     let mut answers = Vec::new();
+    if let (ToolState::ApprovalRequested, Some(approval), Some(payload)) =
+        (part.state, &part.approval, &part.output)
+    {
+        return vec![Answer::Payload {
+            gate: approval.id.clone(),
+            payload: payload.clone(),
+            digest: digest(approval),
+        }];
+    }
     let is_confirmation = confirmation::is_confirmation(part);
     if let Some(approval) = &part.approval
         && let Some(approved) = approval.approved

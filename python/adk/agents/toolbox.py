@@ -10,6 +10,7 @@ from typing import Any
 from google.adk.tools import FunctionTool, LongRunningFunctionTool, ToolContext
 from google.genai import types
 
+import adk_stream
 from adk_stream import approve, on_page, requires_approval
 
 
@@ -98,6 +99,23 @@ async def ask(question: str, tool_context: ToolContext) -> dict:
     return {"answer": "yes"}
 
 
+TABLE = {
+    "type": "object",
+    "properties": {"people": {"type": "integer", "minimum": 1}, "name": {"type": "string"}},
+    "required": ["people"],
+}
+
+
+async def table(day: str, tool_context: ToolContext) -> dict:
+    """Books a table, for as many as a person says."""
+    try:
+        asked = await adk_stream.ask(tool_context, f"For how many on {day}?", TABLE)
+    except adk_stream.AskError as error:
+        return {"error": str(error)}
+    note("table", tool_context, asked=asked)
+    return {"booked": day, **asked}
+
+
 @requires_approval("Hurry?", timeout=0.2)
 def hurry() -> dict:
     """Does not wait for long."""
@@ -122,7 +140,10 @@ async def page(tool_context: ToolContext) -> dict:
 
 
 def tools(non_blocking=False):
-    plain: list[Callable[..., Any]] = [look, doze, block, break_down, keep, ask, hurry, send, page]
+    plain: list[Callable[..., Any]] = [
+        *(look, doze, block, break_down, keep),
+        *(ask, table, hurry, send, page),
+    ]
     long: list[Callable[..., Any]] = [play, order, locate]
     found = [
         *(FunctionTool(function) for function in plain),

@@ -3,7 +3,7 @@
 from google.adk.tools import FunctionTool, ToolContext
 from google.genai import types
 
-from adk_stream import Denied, approve, on_page, requires_approval
+from adk_stream import Denied, approve, ask, on_page, requires_approval
 
 
 @requires_approval("Send {amount} {currency} to {recipient}?", timeout=30)
@@ -15,6 +15,22 @@ def process_payment(amount: float, recipient: str, currency: str = "USD") -> dic
 async def set_mood(location: str, tool_context: ToolContext) -> dict:
     """Plays music that suits the weather."""
     return await on_page(tool_context, "change_bgm", {"track": 2}, timeout=60)
+
+
+PARTY = {
+    "type": "object",
+    "properties": {"people": {"type": "integer", "minimum": 1}, "name": {"type": "string"}},
+    "required": ["people"],
+}
+
+
+async def book_table(day: str, tool_context: ToolContext) -> dict:
+    """Books a table, for as many as a person says."""
+    try:
+        party = await ask(tool_context, f"For how many on {day}?", PARTY)
+    except Denied as denied:
+        return {"error": str(denied)}
+    return book(f"a table on {day} for {party['people']}")
 
 
 async def book_flight(destination: str, tool_context: ToolContext) -> dict:

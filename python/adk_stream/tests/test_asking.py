@@ -73,11 +73,12 @@ async def test_what_is_no_data_is_an_exception(fake, context, decision, error):
 
 
 async def test_the_example_of_the_documents(fake, context):
-    fake.says(YES, {"decision": "output", "output": "playing"})
+    fake.says(YES, {"decision": "output", "output": 4}, {"decision": "output", "output": "playing"})
     tool_context = context
     await approve(tool_context, "Send 50 USD to Bob?")
+    people = await ask(tool_context, "For how many?", {"type": "integer", "minimum": 1})
     music = await on_page(tool_context, "change_bgm", {"track": 2})
-    assert music == "playing"
+    assert (people, music) == (4, "playing")
 
 
 async def test_the_requests_of_the_documents_are_those_of_the_package(fake, context):

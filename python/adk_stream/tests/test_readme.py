@@ -6,7 +6,10 @@ from google.genai import types
 
 
 def test_tools_of_the_readme_are_declared_to_the_model():
-    for tool in (readme.process_payment, readme.set_mood, readme.book_flight):
+    for tool in (
+        *(readme.process_payment, readme.set_mood),
+        *(readme.book_table, readme.book_flight),
+    ):
         declaration = FunctionTool(tool)._get_declaration()
         assert declaration is not None
         assert declaration.name == tool.__name__

@@ -27,6 +27,7 @@ export type AgUiInterrupt = {
   reason: string;
   message?: string;
   toolCallId?: string;
+  responseSchema?: unknown;
   expiresAt?: string;
   metadata?: Record<string, unknown>;
 };
@@ -34,6 +35,7 @@ export type AgUiAnswer = {
   interruptId: string;
   status: 'resolved' | 'cancelled';
   payload?: unknown;
+  metadata?: Record<string, unknown> | undefined;
 };
 
 export type PageTools = Record<string, (input: unknown) => unknown>;
@@ -118,19 +120,36 @@ export class AgUiPage {
     return this.run(options);
   }
 
-  /** Answers all interrupts of the last run. */
+  /**
+   * Answers all interrupts of the last run: with yes or no, or with the data that is asked for. What belongs
+   * to the question is sent back in a yes or a no, and beside data.
+   */
   answer(...answers: (boolean | object)[]): Promise<void> {
-    const resume = this.interrupts.map(({ id, metadata }, index) => {
+    const resume = this.interrupts.map(({ id, reason, metadata }, index) => {
       const answer = answers[index];
+      const common = { interruptId: id, status: 'resolved' as const };
+      if (reason === 'input_required') {
+        return { ...common, payload: answer, metadata };
+      }
       const payload = typeof answer === 'object' ? answer : { approved: answer };
-      const digest = metadata?.digest;
-      return {
-        interruptId: id,
-        status: 'resolved' as const,
-        payload: { digest, ...payload },
-      };
+      return { ...common, payload: { digest: metadata?.digest, ...payload } };
     });
     return this.run({ resume });
+  }
+
+  /** Declines all interrupts of the last run. */
+  cancel(reason?: string): Promise<void> {
+    const resume = this.interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'cancelled' as const,
+      ...(reason !== undefined && { payload: { reason } }),
+    }));
+    return this.run({ resume });
+  }
+
+  /** Forgets the errors that it has reported. */
+  dismissErrors(): void {
+    this.errors.length = 0;
   }
 
   /** As a page that comes back: what the server has is all that it knows. */
@@ -179,8 +198,13 @@ export class AgUiPage {
     const results = open.map(({ id, function: { name, arguments: text } }) => {
       const input: unknown = JSON.parse(text);
       this.ran.push({ name, input });
-      const content = JSON.stringify(this.#tools[name]?.(input));
-      return { id: `result-${id}-${Math.random()}`, role: 'tool', toolCallId: id, content };
+      const result = { id: `result-${id}-${Math.random()}`, role: 'tool', toolCallId: id };
+      try {
+        return { ...result, content: JSON.stringify(this.#tools[name]?.(input)) };
+      } catch (error) {
+        const { message } = error as Error;
+        return { ...result, content: message, error: message };
+      }
     });
     this.#agent.messages = [...this.messages, ...results];
     return results.length > 0;

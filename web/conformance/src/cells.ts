@@ -208,6 +208,40 @@ export const agUi: Reasons = {
   profile: 'a client says by protocolVersion what it understands',
 };
 
+/**
+ * What a file of `tests/turn` is about, in `tests/ag-ui`: the file there that drives it with AG-UI's own clients.
+ */
+export const agUiFiles: Readonly<Record<string, string>> = {
+  'approved-client-tool': 'flows',
+  'blocking-tool': 'asking',
+  'client-tool': 'asking',
+  'closed-connection': 'flows',
+  edit: 'flows',
+  elsewhere: 'elsewhere',
+  failure: 'flows',
+  forgery: 'flows',
+  input: 'flows',
+  'long-running-tool': 'asking',
+  'mixed-step': 'flows',
+  'nested-client-call': 'asking',
+  'old-turn': 'elsewhere',
+  payment: 'flows',
+  payments: 'flows',
+  principal: 'flows',
+  question: 'questions',
+  race: 'elsewhere',
+  refusal: 'flows',
+  regenerate: 'flows',
+  replay: 'flows',
+  restart: 'restart',
+  resume: 'elsewhere',
+  sequential: 'asking',
+  stop: 'time',
+  timeout: 'time',
+  'typed-over': 'asking',
+  weather: 'flows',
+};
+
 /** The same reason for several files. */
 const each = (files: readonly string[], reason: string): LeftOut =>
   Object.fromEntries(files.map(file => [file, reason]));
@@ -255,6 +289,16 @@ const behindHttp: LeftOut = {
 const notAtAiSdk = behindHttp;
 
 const notAtAgUi = behindHttp;
+
+/** What no test with AG-UI's own clients drives. */
+export const notWithAgUi: LeftOut = {
+  ...withoutPages,
+  ...withOwnAgents,
+  local: 'it is about the identity of a server that has no keys, and sends as any page does',
+  profile: 'a client says by protocolVersion what it understands, and names no profile',
+  queue:
+    'a run has no field by which it could wait for another: one that brings a message interrupts',
+};
 
 /** What every client of a model's API has to do: text, a payment, a denial, a tool of the page. */
 const modelBasics = ['payment', 'client-tool', 'approved-client-tool'];

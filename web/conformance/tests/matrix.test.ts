@@ -1,7 +1,7 @@
 /** The matrix: what is not generated in which cell, and why, is listed in a file that is reviewed. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Capability, type Cell, cells } from '../src/cells.ts';
+import { agUi, agUiFiles, type Capability, type Cell, cells, notWithAgUi } from '../src/cells.ts';
 
 const folder = new URL('turn/', import.meta.url);
 
@@ -41,6 +41,19 @@ function listing(): string {
     const table = ['| file | what | reason |', '|---|---|---|', ...rows].join('\n');
     return `## ${name}\n\n${rows.length === 0 ? 'Everything is generated.' : table}\n`;
   });
+  const rows = [
+    ...Object.entries(notWithAgUi).map(([file, reason]) => `| ${file} | all | ${reason} |`),
+    ...Object.entries(agUi).map(([need, reason]) => `| | \`${need}\` | ${reason} |`),
+  ].sort();
+  parts.push(
+    [
+      "## ag-ui\n\nPages on AG-UI's own clients are driven by `tests/ag-ui`, in their own words. Of what the files here are about, this is not:\n",
+      '| file | what | reason |',
+      '|---|---|---|',
+      ...rows,
+      '',
+    ].join('\n'),
+  );
   const intro = [
     '# What is not generated',
     'The files of `tests/turn` run in every cell of the matrix but for these. `tests/matrix.test.ts` writes this page from `src/cells.ts`: `npx vitest run --project wire tests/matrix.test.ts -u`.',
@@ -50,6 +63,14 @@ function listing(): string {
 
 test('what is not generated is listed with its reason', async () => {
   await expect(listing()).toMatchFileSnapshot('../not-generated.md');
+});
+
+test("AG-UI's own clients drive each flow, or it is listed", () => {
+  const listed = [...Object.keys(agUiFiles), ...Object.keys(notWithAgUi)];
+  expect(listed.sort()).toEqual(names);
+  for (const file of Object.values(agUiFiles)) {
+    expect(existsSync(new URL(`ag-ui/${file}.test.ts`, import.meta.url)), file).toBe(true);
+  }
 });
 
 test('each reason is a sentence, and each file that is left out exists', () => {

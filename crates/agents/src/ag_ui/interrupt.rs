@@ -179,6 +179,7 @@ fn entry(interrupt_id: String, payload: Option<Value>) -> ResumeEntry {
             None => ResumeStatus::Cancelled,
         },
         payload,
+        metadata: None,
     }
 }
 

@@ -411,11 +411,10 @@ fn run_request(is_answering: bool) -> Value {
         }
         json!({"type": "object", "properties": properties, "required": required})
     };
-    let approved = json!({"approved": {"type": "boolean"}});
-    let payload = json!({"anyOf": [
-        {"type": "boolean"},
-        {"type": "object", "required": ["approved"], "properties": approved},
-    ]});
+    let payload = json!({
+        "description": "What the interrupt's `responseSchema` asks for; for an approval also a boolean.",
+        "type": ["object", "boolean", "string", "number", "array"],
+    });
     let answer = entry(
         json!({"type": "string", "const": "resolved"}),
         Some(payload),

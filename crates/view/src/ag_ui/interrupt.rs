@@ -1,15 +1,15 @@
 //! A question as an interrupt of a run.
 
 use serde_json::{Value, json};
-use turn::At;
+use turn::{At, CallId};
 use wire::ag_ui::Interrupt;
 use wire::prototype::without_refused_keys;
 
 use crate::ai_sdk::OpenQuestion;
 
-/// The interrupt of a question. It names its call only where clients were shown it: one that a page is to
-/// run is shown when it may.
-pub(super) fn of(question: &OpenQuestion, is_call_shown: bool) -> Interrupt {
+/// The interrupt of a question. It names a call only where clients were shown it: one that a page is to
+/// run is shown when it may. A question that asks for data is about the call that asks.
+pub(super) fn of(question: &OpenQuestion, is_shown: impl Fn(&CallId) -> bool) -> Interrupt {
     let OpenQuestion { gate, call } = question;
     let policy = gate.policy(call);
     let input = without_refused_keys(gate.shown_input(call).clone());
@@ -24,20 +24,27 @@ pub(super) fn of(question: &OpenQuestion, is_call_shown: bool) -> Interrupt {
     if !path.is_empty() {
         metadata["path"] = json!(path);
     }
+    let (reason, about) = match gate.kind.schema() {
+        None => ("tool_call", Some(&call.id)),
+        Some(_) => ("input_required", call.parent.as_ref()),
+    };
     Interrupt {
         id: gate.id.to_string(),
-        reason: "tool_call".to_owned(),
+        reason: reason.to_owned(),
         message: gate.kind.question().map(str::to_owned),
-        tool_call_id: is_call_shown.then(|| call.id.to_string()),
-        response_schema: Some(response_schema()),
+        tool_call_id: about.filter(|call| is_shown(call)).map(CallId::to_string),
+        response_schema: Some(match gate.kind.schema() {
+            None => approval_schema(),
+            Some(schema) => schema.clone(),
+        }),
         expires_at: gate.expires.map(iso_8601),
         metadata: Some(metadata),
         ..Interrupt::default()
     }
 }
 
-/// The schema of an answer.
-fn response_schema() -> Value {
+/// The schema of a yes or a no.
+fn approval_schema() -> Value {
     json!({
         "type": "object",
         "properties": {

@@ -129,10 +129,9 @@ impl Renderer {
                 (outcome, None, json!({"turn": "parked"}))
             }
             Closing::Parked(questions) => {
-                let is_shown = |call: &Call| self.shown.contains(&call.id);
-                let interrupts = questions
-                    .iter()
-                    .map(|question| interrupt::of(question, is_shown(&question.call)));
+                let is_shown = |call: &CallId| self.shown.contains(call);
+                let interrupts = questions.iter();
+                let interrupts = interrupts.map(|question| interrupt::of(question, is_shown));
                 let interrupts = interrupts.collect();
                 let outcome = Outcome::Interrupt { interrupts };
                 (outcome, None, json!({"turn": "parked"}))
@@ -231,6 +230,10 @@ impl Renderer {
         let call = &line.call;
         if proxy::is_question(call.id.as_str()) {
             // An interrupt need not be in the last step: it is asked once, at its own call.
+            return;
+        }
+        if chunks::is_question(call) && line.settlement().is_none() {
+            // So is this one; what was answered is shown.
             return;
         }
         let is_page = call.place == Place::Client;

@@ -1,6 +1,6 @@
 //! What a client's request says, as the messages and answers that every client's are read as.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use wire::ag_ui::{
     Content, Message, Part as ContentPart, ResumeEntry, ResumeStatus, RunRequest, ToolCall,
 };
@@ -196,38 +196,35 @@ fn set_result(part: &mut ToolPart, content: &Content, error: Option<&str>) {
     part.output = Some(serde_json::from_str(&text).unwrap_or(Value::String(text)));
 }
 
-/// The answer to an interrupt, as that to an approval.
+/// The answer to an interrupt, whose payload the gate reads: only the journal knows what it asks.
 fn answer(index: usize, entry: &ResumeEntry) -> Result<Part, String> {
-    let payload = entry.payload.as_ref();
-    let fields = payload.and_then(Value::as_object);
-    let field = |key: &str| fields.and_then(|fields| fields.get(key));
-    let approved = match entry.status {
-        // A question that is dismissed does not let the call run.
-        ResumeStatus::Cancelled => false,
-        ResumeStatus::Resolved => {
-            let approved = payload.and_then(Value::as_bool);
-            let approved = approved.or_else(|| field("approved")?.as_bool());
-            approved.ok_or_else(|| {
-                format!("resume[{index}].payload: expected {{\"approved\": true}} or false")
-            })?
-        }
-    };
-    let reason = field("reason").and_then(Value::as_str).map(str::to_owned);
-    let dismissed = || (entry.status == ResumeStatus::Cancelled).then(|| "dismissed".to_owned());
-    let mut extra = Map::new();
-    if let Some(digest) = field("digest") {
-        extra.insert("digest".to_owned(), digest.clone());
-    }
     let id = &entry.interrupt_id;
-    let mut part = ToolPart::new("", id, ToolState::ApprovalResponded);
-    // An input that is not the one that was asked about is refused, and never taken for a yes to that.
-    part.input = field("input").or_else(|| field("editedArgs")).cloned();
-    part.approval = Some(Approval {
+    let mut part = ToolPart::new("", id, ToolState::ApprovalRequested);
+    let mut approval = Approval {
         id: id.clone(),
-        approved: Some(approved),
-        reason: reason.or_else(dismissed),
-        extra,
         ..Approval::default()
-    });
+    };
+    let field = |key: &str| entry.payload.as_ref()?.get(key);
+    match entry.status {
+        // A question that is dismissed does not let the call run.
+        ResumeStatus::Cancelled => {
+            let reason = field("reason").and_then(Value::as_str);
+            part.state = ToolState::ApprovalResponded;
+            approval.approved = Some(false);
+            approval.reason = Some(reason.unwrap_or("dismissed").to_owned());
+        }
+        ResumeStatus::Resolved => match &entry.payload {
+            Some(payload) => part.output = Some(payload.clone()),
+            None => return Err(format!("resume[{index}].payload: missing")),
+        },
+    }
+    let beside = || entry.metadata.as_ref()?.get("digest");
+    if let Some(digest) = field("digest")
+        .filter(|_| approval.approved.is_some())
+        .or_else(beside)
+    {
+        approval.extra.insert("digest".to_owned(), digest.clone());
+    }
+    part.approval = Some(approval);
     Ok(Part::Tool(Box::new(part)))
 }

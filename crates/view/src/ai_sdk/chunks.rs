@@ -5,7 +5,7 @@ use turn::CallId;
 use turn::agent::Part;
 use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
-use turn::metadata::{OURS, PATH};
+use turn::metadata::{AI_SDK, OURS, PATH};
 use turn::reason::{
     NOT_NEEDED, PAGE_TIMED_OUT, QUESTION_TIMED_OUT, SUPERSEDED, TIMED_OUT, declined, error_text,
 };
@@ -104,13 +104,41 @@ fn own(call: &Call) -> Option<bool> {
     (call.place == Place::Agent).then_some(true)
 }
 
+/// What a route of the AI SDK's said of a call.
+fn routes(call: &Call) -> Option<&Map<String, Value>> {
+    call.provider_metadata.as_ref()?.get(AI_SDK)?.as_object()
+}
+
+/// Whether no page has a type for a call's tool. A route of the AI SDK's says so; of the tools of another
+/// agent nobody knows.
+fn dynamic(call: &Call) -> Option<bool> {
+    match routes(call) {
+        Some(said) => (said.get("dynamic") == Some(&Value::Bool(true))).then_some(true),
+        None => own(call),
+    }
+}
+
+fn title(call: &Call) -> Option<String> {
+    Some(routes(call)?.get("title")?.as_str()?.to_owned())
+}
+
+fn tool_metadata(call: &Call) -> Option<Box<Map<String, Value>>> {
+    let metadata = routes(call)?.get("toolMetadata")?.clone();
+    match without_refused_keys(metadata) {
+        Value::Object(metadata) => Some(Box::new(metadata)),
+        _ => None,
+    }
+}
+
 pub(crate) fn input_start(call: &Call) -> Chunk {
     Chunk::from(ToolInputStart {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
-        dynamic: own(call),
+        dynamic: dynamic(call),
         provider_executed: own(call),
-        provider_metadata: noted_metadata(call, &[PROXY_FOR]),
+        provider_metadata: noted(call, &[PROXY_FOR]).map(|noted| ProviderMetadata::of(OURS, noted)),
+        title: title(call),
+        tool_metadata: tool_metadata(call),
         ..ToolInputStart::default()
     })
 }
@@ -127,9 +155,11 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
         tool_call_id: call.id.to_string(),
         tool_name: call.tool.clone(),
         input: without_refused_keys(call.input.clone()),
-        dynamic: own(call),
+        dynamic: dynamic(call),
         provider_executed: own(call),
-        provider_metadata: noted_metadata(call, &[QUESTION, PROXY_FOR]),
+        provider_metadata: provider_metadata(call),
+        title: title(call),
+        tool_metadata: tool_metadata(call),
         ..ToolInputAvailable::default()
     })
 }
@@ -152,14 +182,39 @@ pub(super) fn note_question(call: &mut Call, gate: &Gate) {
 }
 
 /// What was noted at a call under some keys, for the page.
-fn noted_metadata(call: &Call, keys: &[&str]) -> Option<ProviderMetadata> {
+fn noted(call: &Call, keys: &[&str]) -> Option<Map<String, Value>> {
     let ours = call.provider_metadata.as_ref()?.get(OURS)?;
     let noted = keys.iter().filter_map(|key| {
         let value = ours.get(*key)?.clone();
         Some(((*key).to_owned(), value))
     });
     let noted: Map<String, Value> = noted.collect();
-    (!noted.is_empty()).then(|| ProviderMetadata::of(OURS, noted))
+    (!noted.is_empty()).then_some(noted)
+}
+
+/// Whether a call is one by which pages are shown a question that asks for data.
+pub(crate) fn is_question(call: &Call) -> bool {
+    call.parent.is_some() && noted(call, &[QUESTION]).is_some()
+}
+
+/// What is said of a call, for the page: by a route of the AI SDK's, and what was noted here.
+fn provider_metadata(call: &Call) -> Option<ProviderMetadata> {
+    let said = routes(call).and_then(|said| said.get("providerMetadata")?.as_object());
+    let said = said.into_iter().flatten();
+    let said = said.filter(|(provider, _)| *provider != OURS);
+    let said = said.filter_map(|(provider, said)| {
+        let said = without_refused_keys(said.clone());
+        Some((provider.clone(), said.as_object()?.clone()))
+    });
+    let noted = noted(call, &[QUESTION, PROXY_FOR]);
+    let noted = noted.map(|noted| (OURS.to_owned(), noted));
+    let mut all = said.chain(noted).peekable();
+    all.peek()?;
+    Some(
+        all.fold(ProviderMetadata::default(), |all, (provider, said)| {
+            all.and(provider, said)
+        }),
+    )
 }
 
 pub(crate) fn approval_request(gate: &Gate, call: &Call, question: &str) -> Chunk {
@@ -245,7 +300,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
             return Chunk::from(ToolOutputAvailable {
                 tool_call_id,
                 output: without_refused_keys(output.clone()),
-                dynamic: own(call),
+                dynamic: dynamic(call),
                 provider_executed: own(call),
                 ..ToolOutputAvailable::default()
             });
@@ -264,7 +319,7 @@ pub(crate) fn outcome(call: &Call, outcome: &Outcome) -> Chunk {
     Chunk::from(ToolOutputError {
         tool_call_id,
         error_text,
-        dynamic: own(call),
+        dynamic: dynamic(call),
         provider_executed: own(call),
         ..ToolOutputError::default()
     })

@@ -158,7 +158,12 @@ impl Transcript {
 
     /// What people are asked just now.
     pub(super) fn questions(&self) -> Arc<Vec<OpenQuestion>> {
-        let questions = self.open_questions().filter_map(|open| {
+        let questions = self.open_gates().filter(|open| {
+            let call = self.call(&open.gate.call);
+            let is_refused = call.is_some_and(|call| open.gate.refusal(call).is_some());
+            open.gate.is_question() && !is_refused
+        });
+        let questions = questions.filter_map(|open| {
             Some(OpenQuestion {
                 gate: open.gate.clone(),
                 call: self.call(&open.gate.call)?.clone(),

@@ -3,12 +3,13 @@
 use serde_json::Value;
 use turn::answer::{GivenTo, Reception};
 use turn::gate::Decision;
-use turn::refusal::Refusal;
+use turn::refusal::{Refusal, RefusalCode};
 use turn::{Actor, CallId, GateId, Principal, Turn};
 use wire::answer::Gate as Named;
 use wire::prototype::without_refused_keys;
 use wire::{Answer, Message};
 
+use crate::ag_ui;
 use crate::ai_sdk::proxy;
 use crate::shown::ShownChat;
 
@@ -51,6 +52,11 @@ impl ShownChat {
                     let counts = self.receive(&answer)? == Reception::Counts;
                     counts.then_some((answer.gate, answer.decision))
                 }
+                Answer::Payload {
+                    gate,
+                    payload,
+                    digest,
+                } => self.payload(&by, GateId::from(gate), payload, digest)?,
                 // The page has the call as settled: it runs the proxy of it.
                 Answer::Output { tool_call_id, .. } if self.is_superseded(&tool_call_id) => None,
                 Answer::Output {
@@ -77,10 +83,46 @@ impl ShownChat {
                     gate: Named::Call(call),
                     ..
                 } => call,
+                Answer::Payload { gate, .. } => {
+                    return self
+                        .gate(&GateId::from(gate.as_str()))
+                        .map(|(turn, ..)| turn);
+                }
                 Answer::Output { tool_call_id, .. } => tool_call_id,
             };
             Some(self.call(&CallId::from(call.as_str()))?.0)
         })
+    }
+
+    /// The answer to an interrupt, if that is news.
+    fn payload(
+        &self,
+        by: &Actor,
+        gate: GateId,
+        payload: Value,
+        digest: Option<String>,
+    ) -> Result<Option<(GateId, Decision)>, Refusal> {
+        let Some((_, asked, _)) = self.gate(&gate) else {
+            let message = "Nobody asked for this approval.";
+            return Err(Refusal::new(RefusalCode::UnknownApproval, message));
+        };
+        let given = ag_ui::answer::read(&asked.kind, payload, digest).map_err(|why| {
+            let message = format!("The answer to {gate} is not one: {why}.");
+            Refusal::new(RefusalCode::BadRequest, message)
+        })?;
+        let input = given.input;
+        let input = input.map(|input| self.known_input(Some(&gate), input));
+        let answer = turn::answer::Answer {
+            gate,
+            by: by.clone(),
+            decision: given.decision,
+            given_to: GivenTo::Message {
+                digest: given.digest,
+                input,
+            },
+        };
+        let counts = self.receive(&answer)? == Reception::Counts;
+        Ok(counts.then_some((answer.gate, answer.decision)))
     }
 
     /// The input that a page means by the one that it shows: it is shown no keys that JavaScript refuses,

@@ -370,6 +370,19 @@ impl Driver {
         self.agent(event, None);
     }
 
+    /// A route of the AI SDK's makes a call, of which it says something.
+    pub(crate) fn routes_call(&mut self, provider_id: &str, tool: &str, said: Value) {
+        let event = AgentEvent::OwnCall {
+            provider_id: provider_id.to_owned(),
+            tool: tool.to_owned(),
+            input: json!({}),
+            provider_metadata: Some(json!({ "aiSdk": said })),
+            place: Place::Agent,
+            asks: None,
+        };
+        self.agent(event, None);
+    }
+
     /// The agent makes a call for a page, and wants a person asked first.
     pub(crate) fn asked_call(&mut self, provider_id: &str, tool: &str) {
         let event = AgentEvent::OwnCall {

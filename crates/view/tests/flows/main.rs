@@ -9,6 +9,7 @@ mod nested;
 mod own;
 mod questions;
 mod resumed;
+mod routes;
 mod unshown;
 
 use driver::Driver;

@@ -77,6 +77,9 @@ pub struct ResumeEntry {
     /// The answer, as the interrupt's schema wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
+    /// What the application says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
 }
 
 /// Whether an interrupt was answered.

@@ -88,6 +88,11 @@ impl Field for ResumeEntry {
             interrupt_id,
             status,
             payload: fields.take("payload")?,
+            // As with `forwardedProps`, only an object says something.
+            metadata: match fields.take::<Option<Value>>("metadata")? {
+                Some(Value::Object(metadata)) => Some(metadata),
+                _ => None,
+            },
         })
     }
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import { askForPayment, DurableAgent } from '../../src/ag-ui-guide.ts';
+import { AgUiPage } from '../../src/ag-ui-page.ts';
 import type { Api } from '../../src/server/api.ts';
 import { serve } from '../turn/served.ts';
 
@@ -22,11 +23,20 @@ function visit(api: Api): void {
   );
 }
 
-/** The interrupt that the guide shows. */
-function documented(): { responseSchema: object; metadata: { input: object } } {
+type Shown = {
+  reason: string;
+  message: string;
+  responseSchema: object;
+  metadata: { input: object };
+};
+
+/** The interrupt of a reason that the guide shows. */
+function documented(reason: string): Shown {
   const guide = readFileSync(new URL('../../../../docs/ag-ui.md', import.meta.url), 'utf8');
-  const [, block = ''] = /```json\n([^`]*"reason": "tool_call"[^`]*)```/.exec(guide) ?? [];
-  return JSON.parse(block);
+  const blocks = [...guide.matchAll(/```json\n([^`]*)```/g)].map(([, block = '']) =>
+    JSON.parse(block),
+  );
+  return blocks.find(block => block.reason === reason);
 }
 
 /** The names of all fields, those of objects in it too. */
@@ -43,7 +53,7 @@ test('a page asks for a payment, and gets the interrupt that the guide shows', a
   const [interrupt, ...others] = await askForPayment(served.server.newChat());
 
   expect(others).toEqual([]);
-  const shown = documented();
+  const shown = documented('tool_call');
   const { responseSchema, metadata } = shown;
   const { input } = metadata;
   expect(interrupt).toMatchObject({ reason: 'tool_call', responseSchema });
@@ -52,6 +62,20 @@ test('a page asks for a payment, and gets the interrupt that the guide shows', a
   const named = (value: unknown) =>
     fields(value).filter(name => !name.startsWith('/metadata/input/'));
   expect(named(interrupt).sort()).toEqual(named(shown).sort());
+});
+
+test('a tool asks for data with the interrupt that the guide shows', async () => {
+  const api = served.meet();
+  const page = new AgUiPage('1.0.0', api, served.server.newChat());
+  await page.say('Book a table');
+  const [interrupt] = page.interrupts;
+
+  const { reason, message, metadata } = documented('input_required');
+  expect(interrupt).toMatchObject({ reason, message, metadata: { toolName: 'ask_user' } });
+  expect(Object.keys(interrupt ?? {}).sort()).toEqual(
+    Object.keys(documented('input_required')).sort(),
+  );
+  expect(Object.keys(interrupt?.metadata ?? {}).sort()).toEqual(Object.keys(metadata).sort());
 });
 
 test('an agent with a connect of its own loads the chat', async () => {
