@@ -96,7 +96,12 @@ export type JournalEvent =
         | { cause: 'message'; message: JournaledMessage }
         | ({ cause: 'result'; call: string; tool: string } & { outcome: Outcome });
     }
-  | { event: 'message-queued'; turn: string; message: JournaledMessage; placement: 'queue' | 'inject' }
+  | {
+      event: 'message-queued';
+      turn: string;
+      message: JournaledMessage;
+      placement: 'queue' | 'inject';
+    }
   | { event: 'message-injected' | 'message-withdrawn'; turn: string; message: string }
   | { event: 'branch-selected'; turn: string }
   | { event: 'step-ended'; turn: string; parts: StepPart[] }
