@@ -1,16 +1,12 @@
-/** A route as the AI SDK's documentation has it: `streamText` of version 6 or 7, on the emulator of Gemini. */
+/** A route of the AI SDK's in this process, which keeps its requests and cuts streams off on request. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as ai6 from 'ai-6';
-import * as ai7 from 'ai-7';
-import { createGoogleGenerativeAI as google6 } from 'google-6';
-import { createGoogleGenerativeAI as google7 } from 'google-7';
-import type { Major } from '../sdk.ts';
-import { toolsFor } from './ai-sdk-tools.ts';
+import { majors } from '../sdk.ts';
+import { answer, type Body, requested } from './ai-sdk-answer.ts';
 import { end, expectEndedWell, launchEmulator, type Running } from './process.ts';
 
 /** The addresses, for processes that did not start it. */
@@ -22,9 +18,6 @@ export type AiSdkPlace = {
   ledger: string;
   pace: number;
 };
-
-/** What `useChat` sends. */
-type Body = { messages: ai7.UIMessage[] };
 
 export class AiSdkRoute {
   readonly #folder: string;
@@ -75,33 +68,16 @@ export class AiSdkRoute {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const major = /^\/([67])\/api\/chat$/.exec(request.url ?? '')?.[1] as Major | undefined;
-    if (major === undefined || request.method !== 'POST') {
+    const asked = await requested(request);
+    if (asked === undefined) {
       response.writeHead(404).end();
       return;
     }
-    const body = (await json(request)) as Body;
+    const { major, body } = asked;
     this.requests.push(body);
-    const { messages } = body;
     this.#breakIfAsked(response);
-    const user = decodeURIComponent(String(request.headers['x-adk-stream-principal']));
-    const tools = toolsFor(this.place.ledger, user);
-    // The types of the two majors differ in what they add, not in what is used here.
-    const ai = (major === '6' ? ai6 : ai7) as unknown as typeof ai7;
-    const google = (major === '6' ? google6 : google7) as unknown as typeof google7;
-    const baseURL = `${this.#emulator.url}/v1beta`;
-    const model = google({ apiKey: 'a-key', baseURL, fetch: withPlainResults });
-    const result = ai.streamText({
-      model: model('gemini-3-flash'),
-      messages: await ai.convertToModelMessages(messages),
-      tools: tools as unknown as ai7.ToolSet,
-      stopWhen: ai.stepCountIs(8),
-      maxRetries: 0,
-    });
-    result.pipeUIMessageStreamToResponse(response, {
-      originalMessages: messages,
-      onError: error => (error instanceof Error ? error.message : String(error)),
-    });
+    const { emulator, ledger } = this.place;
+    await answer(request, response, { major, messages: body.messages }, { emulator, ledger });
   }
 
   /** Cuts the connection after a chunk, as a route does that is killed. */
@@ -124,24 +100,12 @@ export class AiSdkRoute {
   }
 }
 
-/**
- * Google's provider puts what a tool gave under `content`, and an error or a denial as a text; the demo
- * behind the emulator reads results as they are, and errors under `error`.
- */
-const withPlainResults: typeof fetch = (input, init) => {
-  const body = JSON.parse(String(init?.body), (key, value) => {
-    if (key !== 'response' || value?.content === undefined) {
-      return value;
-    }
-    return typeof value.content === 'string' ? { error: value.content } : value.content;
-  });
-  return fetch(input, { ...init, body: JSON.stringify(body) });
-};
-
-async function json(request: IncomingMessage): Promise<unknown> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) {
-    pieces.push(piece as Buffer);
+/** The first request of each version loads much, and no test is to wait for that. */
+export async function warmUp(url: string): Promise<void> {
+  const hello = { id: 'first', role: 'user', parts: [{ type: 'text', text: 'Good morning!' }] };
+  for (const major of majors) {
+    const body = JSON.stringify({ id: 'first', messages: [hello] });
+    const answer = await fetch(`${url}/${major}/api/chat`, { method: 'POST', body });
+    await answer.text();
   }
-  return JSON.parse(Buffer.concat(pieces).toString());
 }

@@ -37,7 +37,7 @@ function pay(ledger: string, user: string, toolCallId: string, payment: Payment)
 }
 
 /** The tools for one person, in the form that both majors take. */
-export function toolsFor(ledger: string, user: string) {
+export function toolsFor(ledger: string, user: string, paid = async () => {}) {
   return {
     process_payment: {
       description: "Sends money from the user's wallet.",
@@ -48,8 +48,11 @@ export function toolsFor(ledger: string, user: string) {
         description: z.string().optional(),
       }),
       needsApproval: true,
-      execute: (payment: Payment, { toolCallId }: { toolCallId: string }) =>
-        pay(ledger, user, toolCallId, payment),
+      execute: async (payment: Payment, { toolCallId }: { toolCallId: string }) => {
+        const result = pay(ledger, user, toolCallId, payment);
+        await paid();
+        return result;
+      },
     },
     get_weather: {
       description: 'Tells the weather of a city.',

@@ -83,7 +83,7 @@ afterAll(async () => {
   route.close();
 });
 
-/** The assistant's message that a page has in the end, and what it was told of data. */
+/** The message of the assistant that a page has in the end. */
 async function shown(major: Major, fetch: typeof globalThis.fetch, id: string) {
   const sdk = chatSdks[major];
   const page = new Page({
