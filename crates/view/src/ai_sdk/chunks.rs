@@ -160,7 +160,6 @@ pub(crate) fn input_available(call: &Call) -> Chunk {
         provider_metadata: provider_metadata(call),
         title: title(call),
         tool_metadata: tool_metadata(call),
-        ..ToolInputAvailable::default()
     })
 }
 
