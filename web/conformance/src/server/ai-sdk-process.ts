@@ -1,5 +1,5 @@
 /**
- * A route of the AI SDK's in a process of its own, which is told to hold at a place, and then says that it has
+ * A route of the AI SDK's in a process of its own, which holds at a place that it is given, and then says that it has
  * come there: `POST /hold/PLACE`, `GET /held`.
  */
 import { once } from 'node:events';
