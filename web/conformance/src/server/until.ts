@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const pollMilliseconds = 5;
 
-const defaultTimeoutMs = 10_000;
+// A machine may be busy; shorter than the time that a test has, so that it says what it waited for.
+const defaultTimeoutMs = 25_000;
 
 /** Asks until the answer is neither undefined nor false, and gives it. */
 export async function until<T>(
