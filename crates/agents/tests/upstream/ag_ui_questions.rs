@@ -275,6 +275,45 @@ async fn question_of_a_subagent_has_its_path_and_the_answer_reaches_it() {
 }
 
 #[tokio::test]
+async fn two_subagents_that_ask_at_once_get_each_its_own_answer() {
+    let names = [("s1", "flights"), ("s2", "hotels")];
+    let mut events = Vec::new();
+    for ((run, name), id) in names.into_iter().zip(["c1", "c2"]) {
+        events.push(json!({"type": "SUBAGENT_STARTED", "subagentRunId": run, "name": name}));
+        events.extend(call(id).into_iter().map(|mut event| {
+            event["subagentRunId"] = json!(run);
+            event
+        }));
+    }
+    let results = vec![result("c1", "Denied."), result("c2", "booked")];
+    let server = Server::answering(runs([
+        interrupted(events, vec![interrupt("c1"), interrupt("c2")]),
+        results_and(results, "Done."),
+    ]))
+    .await;
+    let mut chat = behind(&server);
+    chat.say("book both").await;
+    let paths: Vec<_> = chat
+        .calls()
+        .iter()
+        .map(|call| call.path().join("/"))
+        .collect();
+    assert_eq!(paths, ["flights", "hotels"]);
+    chat.answer(denied("too far")).await;
+    assert_eq!(server.requests().len(), 1, "the other is not answered");
+    chat.answer(approved()).await;
+    assert_eq!(chat.status(), Status::Finished);
+    let denied = json!({"approved": false, "reason": "too far"});
+    assert_eq!(
+        body(&server, 1)["resume"],
+        json!([
+            {"interruptId": "int-c1", "status": "resolved", "payload": denied},
+            {"interruptId": "int-c2", "status": "resolved", "payload": {"approved": true}},
+        ])
+    );
+}
+
+#[tokio::test]
 async fn answer_to_another_question_after_the_first_is_sent_alone() {
     let first = interrupted(call_of("c1", "book", json!({})), vec![seats(Some("c1"))]);
     let second = interrupted(

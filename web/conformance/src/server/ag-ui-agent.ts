@@ -49,10 +49,13 @@ export class AgUiAgent {
   readonly #pace: number;
   #running: Running | undefined;
   #port = '0';
+  #killed: Promise<void> | undefined;
   /** The requests that came. */
   readonly requests: RunInput[] = [];
   /** The type of event after which the next run that has one is cut off. */
   breakAfter: string | undefined;
+  /** Whether it is killed then. */
+  isKilledThen = false;
 
   private constructor(folder: string, emulator: Running, pace: number) {
     this.#folder = folder;
@@ -104,6 +107,14 @@ export class AgUiAgent {
     this.#port = new URL(this.#running.url).port;
   }
 
+  /** Starts it, if it was killed. */
+  async revive(): Promise<void> {
+    await this.#killed;
+    if (this.#running === undefined) {
+      await this.begin();
+    }
+  }
+
   /** Ends it in the middle of whatever it does. */
   async kill(): Promise<void> {
     await end(this.#running, 'SIGKILL');
@@ -143,7 +154,7 @@ export class AgUiAgent {
     forwarded.end(body);
   }
 
-  /** Cuts the connection after an event, as an agent does that is killed. */
+  /** Cuts the connection after an event. */
   #pass(piece: Buffer, answer: ServerResponse): void {
     if (answer.destroyed) {
       return;
@@ -159,6 +170,10 @@ export class AgUiAgent {
     const rest = piece.indexOf('\n\n', place);
     const last = rest < 0 ? piece : piece.subarray(0, rest + 2);
     answer.write(last, () => answer.destroy());
+    if (this.isKilledThen) {
+      this.isKilledThen = false;
+      this.#killed = this.kill();
+    }
   }
 }
 
