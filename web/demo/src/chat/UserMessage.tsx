@@ -45,12 +45,13 @@ export function UserMessage({ message }: { message: Message }) {
       ) : (
         <Said message={message} />
       )}
-      {!isWriting && (isReady || shown !== undefined) && (
+      {!isWriting && (text !== '' || shown !== undefined) && (
         <div className="versions">
-          {isReady && text !== '' && (
+          {text !== '' && (
             <button
               type="button"
-              className="icon-button small"
+              // It keeps its place while an answer comes, so that nothing jumps when it is there again.
+              className={`icon-button small ${isReady ? '' : 'invisible'}`}
               aria-label={words.versions.rewrite}
               title={words.versions.rewrite}
               onClick={() => setIsWriting(true)}
