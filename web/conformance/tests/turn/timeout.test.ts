@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import { textOf } from '../../src/server/tab.ts';
+import { until } from '../../src/server/until.ts';
 import { flow } from './flow.ts';
 import { callIn } from './forged.ts';
 import { pageTools } from './page-tools.ts';
@@ -21,10 +22,14 @@ const timedOut = expect.stringMatching(/timed out/i);
 
 test.each(majors)('the turn goes on by itself, on version %s', async major => {
   const tab = served.open(major);
-  await tab.say('Send $20 to Sam');
-  expect(await tab.api.approvals()).toEqual([
-    expect.objectContaining({ expiresAt: expect.any(Number) }),
-  ]);
+  const said = tab.say('Send $20 to Sam');
+  // Looked for meanwhile: a busy machine may take as long to say it as the question is open.
+  const open = await until('it is asked', async () => {
+    const approvals = await tab.api.approvals();
+    return approvals.length > 0 && approvals;
+  });
+  expect(open).toEqual([expect.objectContaining({ expiresAt: expect.any(Number) })]);
+  await said;
 
   const chat = await servedAs(tab, 'finished');
   expect(outline(chat.messages)).toEqual([['process_payment: output-error']]);
