@@ -50,6 +50,8 @@ export class AgUiAgent {
   #running: Running | undefined;
   #port = '0';
   #killed: Promise<void> | undefined;
+  /** The responses that are cut off: what comes of them meanwhile is dropped. */
+  readonly #cut = new WeakSet<ServerResponse>();
   /** The requests that came. */
   readonly requests: RunInput[] = [];
   /** The type of event after which the next run that has one is cut off. */
@@ -145,7 +147,7 @@ export class AgUiAgent {
     const forwarded = httpRequest(target, given => {
       answer.writeHead(given.statusCode ?? 502, given.headers);
       given.on('data', (piece: Buffer) => this.#pass(piece, answer));
-      given.once('end', () => answer.end());
+      given.once('end', () => this.#cut.has(answer) || answer.end());
       given.once('error', () => answer.destroy());
     });
     forwarded.once('error', () => answer.destroy());
@@ -156,7 +158,7 @@ export class AgUiAgent {
 
   /** Cuts the connection after an event. */
   #pass(piece: Buffer, answer: ServerResponse): void {
-    if (answer.destroyed) {
+    if (answer.destroyed || this.#cut.has(answer)) {
       return;
     }
     const type = this.breakAfter;
@@ -166,6 +168,7 @@ export class AgUiAgent {
       return;
     }
     this.breakAfter = undefined;
+    this.#cut.add(answer);
     // What comes with it in one piece is cut off too.
     const rest = piece.indexOf('\n\n', place);
     const last = rest < 0 ? piece : piece.subarray(0, rest + 2);
