@@ -1,7 +1,7 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
 import { readJson } from './api-error.ts';
 import { Backoff, pause } from './backoff.ts';
-import { isRecord, text } from './chunk.ts';
+import { isRecord, parseJson, text } from './chunk.ts';
 import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 import { type Readable, Store } from './store.ts';
@@ -250,7 +250,7 @@ function eventOf(type: string | undefined, data: string | undefined): ServerEven
     case 'chat-deleted':
     case 'approval-opened':
     case 'approval-closed': {
-      const body = parse(data ?? '');
+      const body = parseJson(data);
       // The server's word for the rest of it.
       const isNamed = isRecord(body) && text(body.id ?? body.approvalId) !== '';
       return isNamed ? ({ type, data: body } as unknown as ServerEvent) : undefined;
@@ -258,14 +258,6 @@ function eventOf(type: string | undefined, data: string | undefined): ServerEven
     default:
       // Of a newer server.
       return undefined;
-  }
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
   }
 }
 
