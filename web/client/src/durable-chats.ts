@@ -46,7 +46,7 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
     ...(headers !== undefined && { headers }),
     ...(fetch !== undefined && { fetch }),
   };
-  const chatApi = new ChatApi({ api, ...asked });
+  const chatApi = new ChatApi(api, asked);
   const stored = storedChats<UI_MESSAGE>({ api, ...asked });
   const events = serverEvents({ api: `${base}/events`, ...asked });
   const open = approvals({ api: `${base}/approvals`, events, ...asked });

@@ -1,9 +1,10 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
 import { readJson } from './api-error.ts';
+import { requestApi } from './api-request.ts';
 import { Backoff, pause } from './backoff.ts';
 import { isRecord, parseJson, text } from './chunk.ts';
 import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
-import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import type { HeadersLike, Resolvable } from './resolvable.ts';
 import { type Readable, Store } from './store.ts';
 
 /** A chat as the list of chats has it. */
@@ -92,13 +93,8 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
   };
 
   const read = async (signal: AbortSignal, onOpen: () => void): Promise<void> => {
-    const { headers, fetch = globalThis.fetch } = options;
-    const last = lastId === undefined ? {} : { 'last-event-id': lastId };
-    const response = await fetch(api, {
-      headers: mergeHeaders(await resolve(headers), last),
-      cache: 'no-store',
-      signal,
-    });
+    const last: Record<string, string> = lastId === undefined ? {} : { 'last-event-id': lastId };
+    const response = await requestApi(options, api, { headers: last, cache: 'no-store', signal });
     isRefused = response.status >= 400 && response.status < 500 && response.status !== 429;
     state.set(response.status < 500 ? 'up' : 'away');
     if (!response.ok || response.body === null) {
@@ -140,10 +136,8 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
 
   /** As whom the server takes this page: nobody else's events are shared with it. */
   const readPrincipal = async (signal: AbortSignal): Promise<string> => {
-    const { headers, fetch = globalThis.fetch } = options;
-    const all = mergeHeaders(await resolve(headers));
     const info = api.replace(/[^/]*$/, 'info');
-    const body = await readJson(await fetch(info, { headers: all, signal }));
+    const body = await readJson(await requestApi(options, info, { signal }));
     return isRecord(body) ? text(body.principal) : '';
   };
 

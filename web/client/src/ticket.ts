@@ -1,7 +1,8 @@
 /** Tickets: a browser can't set headers on a WebSocket, so it brings a pass that it asked for. */
 import { readJson } from './api-error.ts';
+import { requestApi } from './api-request.ts';
 import { isRecord } from './chunk.ts';
-import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
+import type { HeadersLike, Resolvable } from './resolvable.ts';
 
 export type TicketOptions = {
   /** Where tickets are given: `/api/ticket` if nothing is said. */
@@ -13,13 +14,9 @@ export type TicketOptions = {
 
 /** For a transport's `ticket`: asks for a fresh one each time a socket is opened. */
 export function ticketFrom(options: TicketOptions = {}): () => Promise<string> {
+  const { api = '/api/ticket' } = options;
   return async () => {
-    const { api = '/api/ticket', headers, fetch = globalThis.fetch } = options;
-    const response = await fetch(api, {
-      method: 'POST',
-      headers: mergeHeaders(await resolve(headers)),
-    });
-    const answer = await readJson(response);
+    const answer = await readJson(await requestApi(options, api, { method: 'POST' }));
     if (!isRecord(answer) || typeof answer.ticket !== 'string') {
       throw new Error(`${api} gave no ticket`);
     }

@@ -45,11 +45,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
     this.#options = options;
     this.#api = options.api ?? '/api/chat';
-    this.#chats = new ChatApi({
-      api: this.#api,
-      headers: options.headers,
-      fetch: options.fetch,
-    });
+    this.#chats = new ChatApi(this.#api, options);
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
