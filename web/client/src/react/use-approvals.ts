@@ -6,6 +6,7 @@ import {
   type ApprovalsState,
   approvals,
 } from '../approvals.ts';
+import { resolve } from '../resolvable.ts';
 
 export type UseApprovals = ApprovalsState & {
   /** Says yes, with a reason or another input if there is one. */
@@ -28,16 +29,12 @@ export function useApprovals(options: ApprovalsOptions = {}): UseApprovals {
   // Headers and fetch may be other functions with every render: that is no reason to begin again.
   const latest = useRef(options);
   latest.current = options;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list is another store
   const store = useMemo(
     () =>
       approvals({
-        ...(api === undefined ? {} : { api }),
-        ...(pollMs === undefined ? {} : { pollMs }),
-        ...(events === undefined ? {} : { events }),
-        headers: async () => {
-          const { headers } = latest.current;
-          return (await (typeof headers === 'function' ? headers() : headers)) ?? {};
-        },
+        ...latest.current,
+        headers: async () => (await resolve(latest.current.headers)) ?? {},
         fetch: (input, init) => (latest.current.fetch ?? globalThis.fetch)(input, init),
       }),
     [api, pollMs, events],
