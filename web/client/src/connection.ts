@@ -56,7 +56,7 @@ export class Connection {
   #socket: WebSocketLike | undefined;
   #openedAt = 0;
   #lastMessageAt = 0;
-  #isProbing = false;
+  #probedAt = 0;
   /** Sockets that did not open, one after the other, while the server could be reached. */
   #unopened = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -104,9 +104,7 @@ export class Connection {
 
   /** Gives up a socket that can't be relied on, and opens another if one is needed. */
   cut(reason: string): void {
-    if (this.#socket !== undefined) {
-      this.#lost(undefined, reason);
-    }
+    this.#lost(undefined, reason);
   }
 
   close(): void {
@@ -136,7 +134,6 @@ export class Connection {
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
       this.#lastMessageAt = Date.now();
-      this.#isProbing = false;
       this.#user.onData(data);
     };
     socket.onerror = () => this.#lost(undefined, '');
@@ -152,7 +149,6 @@ export class Connection {
     this.#unopened = 0;
     this.#openedAt = Date.now();
     this.#lastMessageAt = this.#openedAt;
-    this.#isProbing = false;
     this.#listen();
     this.#state.set('open');
     this.#user.onOpen();
@@ -171,11 +167,11 @@ export class Connection {
     if (idleMs < heartbeatMs || !this.#user.isWaiting()) {
       const rest = idleMs < heartbeatMs ? heartbeatMs - idleMs : heartbeatMs;
       this.#timer = setTimeout(() => this.#listen(), rest);
-    } else if (this.#isProbing) {
+    } else if (this.#probedAt > this.#lastMessageAt) {
       this.#lost(undefined, 'it gave no sign of life');
     } else {
-      this.#isProbing = true;
-      this.send({ type: 'ping', timestamp: Date.now() });
+      this.#probedAt = Date.now();
+      this.send({ type: 'ping', timestamp: this.#probedAt });
       this.#timer = setTimeout(() => this.#listen(), heartbeatMs);
     }
   }
@@ -227,9 +223,9 @@ export class Connection {
     if (delay === undefined) {
       this.#state.set('closed');
       this.#user.onGivenUp(error instanceof Error ? error : new Error(String(error)));
-      return;
+    } else {
+      this.#wait(delay);
     }
-    this.#wait(delay);
   }
 
   #wait(delay: number): void {

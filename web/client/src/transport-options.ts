@@ -60,4 +60,9 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   }) => Prepared<UI_MESSAGE> | PromiseLike<Prepared<UI_MESSAGE>>;
 };
 
-type Prepared<UI_MESSAGE> = { messages?: UI_MESSAGE[]; body?: object; headers?: HeadersLike };
+/** What is sent in place of what the chat asked for. */
+export type Prepared<UI_MESSAGE> = {
+  messages?: UI_MESSAGE[];
+  body?: object;
+  headers?: HeadersLike;
+};

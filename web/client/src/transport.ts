@@ -12,7 +12,7 @@ import { probeSocket } from './socket-probe.ts';
 import { Speech } from './speech.ts';
 import type { Readable } from './store.ts';
 import { approvalsIn } from './stream-position.ts';
-import type { AdkStreamChatTransportOptions } from './transport-options.ts';
+import type { AdkStreamChatTransportOptions, Prepared } from './transport-options.ts';
 import { socketUrl } from './web-socket.ts';
 
 type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
@@ -20,6 +20,8 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 >[0];
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
+
+type Stop = { abort: AbortFrame; ping: PingFrame };
 
 export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
@@ -39,7 +41,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
    * Stops that the server has not confirmed, by chat. The socket may be lost before the server reads what
    * was sent: the answer to the ping behind a stop shows that it did.
    */
-  readonly #stops = new Map<string, { abort: AbortFrame; ping: PingFrame }>();
+  readonly #stops = new Map<string, Stop>();
   #pings = 0;
 
   constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
@@ -56,8 +58,8 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       {
         isWaiting: () => this.#stops.size + this.#windows.size > 0,
         onOpen: () => {
-          for (const chatId of this.#stops.keys()) {
-            this.#sendStop(chatId);
+          for (const stop of this.#stops.values()) {
+            this.#sendStop(stop);
           }
           for (const window of this.#windows.values()) {
             void this.#put(window);
@@ -87,15 +89,20 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     abortSignal?.throwIfAborted();
     const prepared = await this.#prepare(options);
     abortSignal?.throwIfAborted();
-    const envelope = async () => ({ ...(await this.#envelope(options)), ...prepared.envelope });
+    const envelope = async () => {
+      const { headers, body, metadata } = await this.#envelope(options);
+      const own = prepared.headers && mergeHeaders(prepared.headers);
+      return { headers: own ?? headers, body: prepared.body ?? body, metadata };
+    };
+    const said = withDigests(prepared.messages ?? options.messages, this.#options.digestOf);
     // As they are now: the chat continues with its own while these may have to be sent again.
-    const messages: unknown[] = JSON.parse(JSON.stringify(prepared.messages));
+    const messages: unknown[] = JSON.parse(JSON.stringify(said));
     const shown = options.messages.find(({ id }) => id === messageId) ?? options.messages.at(-1);
     const approvals = shown === undefined ? [] : approvalsIn(shown);
     // What is said now ends the turn before it, and is not to be stopped.
     this.#stops.delete(chatId);
-    const said = { trigger, messageId, messages, approvals };
-    return streamOf(this.#open(chatId, { kind: 'send', envelope, ...said }, abortSignal));
+    const send = { kind: 'send', trigger, messageId, messages, approvals, envelope } as const;
+    return streamOf(this.#open(chatId, send, abortSignal));
   }
 
   async reconnectToStream(
@@ -214,11 +221,12 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   #abort(window: ChatWindow, reason: Error): void {
     const { chatId, requestId } = window;
     if (this.#options.stopOnAbort === true && window.isStoppable) {
-      this.#stops.set(chatId, {
+      const stop: Stop = {
         abort: { type: 'abort', requestId, stop: true, id: chatId },
         ping: { type: 'ping', timestamp: ++this.#pings },
-      });
-      this.#sendStop(chatId);
+      };
+      this.#stops.set(chatId, stop);
+      this.#sendStop(stop);
       this.#connection.need();
     } else {
       this.#leave(window);
@@ -226,11 +234,9 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     window.abort(reason);
   }
 
-  #sendStop(chatId: string): void {
-    const stop = this.#stops.get(chatId);
-    if (stop !== undefined && this.#connection.send(stop.abort)) {
-      this.#connection.send(stop.ping);
-    }
+  #sendStop({ abort, ping }: Stop): void {
+    this.#connection.send(abort);
+    this.#connection.send(ping);
   }
 
   /** Nobody reads the answer any more. */
@@ -277,24 +283,15 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     };
   }
 
-  async #prepare(
-    options: SendOptions<UI_MESSAGE>,
-  ): Promise<{ messages: UI_MESSAGE[]; envelope: Partial<Envelope> }> {
-    const { chatId, messages, trigger, messageId } = options;
-    const { prepareSendMessagesRequest: prepare, digestOf } = this.#options;
+  /** What the application sends in place of what the chat asked for. */
+  async #prepare(options: SendOptions<UI_MESSAGE>): Promise<Prepared<UI_MESSAGE>> {
+    const { prepareSendMessagesRequest: prepare } = this.#options;
     if (prepare === undefined) {
-      return { messages: withDigests(messages, digestOf), envelope: {} };
+      return {};
     }
-    const { headers, body, metadata } = await this.#envelope(options);
-    const about = { id: chatId, messages, trigger, messageId, headers, body };
-    const prepared = await prepare({ ...about, requestMetadata: metadata });
-    return {
-      messages: withDigests(prepared.messages ?? messages, digestOf),
-      envelope: {
-        ...(prepared.headers && { headers: mergeHeaders(prepared.headers) }),
-        ...(prepared.body && { body: prepared.body }),
-      },
-    };
+    const { chatId: id, messages, trigger, messageId } = options;
+    const { headers, body, metadata: requestMetadata } = await this.#envelope(options);
+    return prepare({ id, messages, trigger, messageId, headers, body, requestMetadata });
   }
 }
 
