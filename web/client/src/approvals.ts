@@ -15,6 +15,7 @@ import {
   type Served,
 } from './approval.ts';
 import { isRecord } from './chunk.ts';
+import { RecentMap } from './recent-map.ts';
 import type { HeadersLike, Resolvable } from './resolvable.ts';
 import { type ServerEvents, serverEvents } from './server-events.ts';
 import { type Readable, Store } from './store.ts';
@@ -65,20 +66,17 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
   const own = () => serverEvents({ ...options, api: api.replace(/[^/]*$/, 'events') });
   const events = options.events ?? (pollMs === undefined ? own() : undefined);
   const answered = new Set<string>();
-  const digests = new Map<string, string>();
+  const digests = new RecentMap<string>(MAX_DIGESTS);
   let reads = 0;
 
   const request = async (path: string, init?: ApiRequest): Promise<Served> =>
     readServed(await requestApi(options, `${api}${path}`, init));
 
   const remember = ({ approvalId, digest }: Approval): void => {
-    digests.delete(approvalId);
-    if (digest !== undefined) {
+    if (digest === undefined) {
+      digests.delete(approvalId);
+    } else {
       digests.set(approvalId, digest);
-    }
-    const oldest = digests.keys().next();
-    if (digests.size > MAX_DIGESTS && oldest.done !== true) {
-      digests.delete(oldest.value);
     }
   };
 
