@@ -18,6 +18,11 @@ export async function requestApi(
   return fetch(url, { ...request, headers: all });
 }
 
+/** A request that brings JSON. */
+export function postOf(body: string): ApiRequest {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+}
+
 /** What was asked for, or nothing where the server has no such thing. */
 export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
   try {

@@ -1,6 +1,6 @@
 /** What waits for a person, in whichever chat, and the answers to it. */
 import { ApiError } from './api-error.ts';
-import { type ApiRequest, requestApi, unlessMissing } from './api-request.ts';
+import { type ApiRequest, postOf, requestApi, unlessMissing } from './api-request.ts';
 import {
   type Approval,
   type ApprovalAnswer,
@@ -135,12 +135,9 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     const digest = given.digest ?? digests.get(approvalId);
     let result: Answered;
     try {
-      const { body } = await request(`/${encodeURIComponent(approvalId)}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: bodyOf({ ...given, ...(digest !== undefined && { digest }) }),
-      });
-      result = { isOurs: true, decision: body as ApprovalDecision };
+      const body = bodyOf({ ...given, ...(digest !== undefined && { digest }) });
+      const served = await request(`/${encodeURIComponent(approvalId)}`, postOf(body));
+      result = { isOurs: true, decision: served.body as ApprovalDecision };
     } catch (error) {
       if (error instanceof ApprovalChangedError) {
         void refresh();

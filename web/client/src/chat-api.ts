@@ -2,7 +2,13 @@
 import type { UIMessage } from 'ai';
 import { type ErrorDetails, readDetails } from './adk-stream-error.ts';
 import { readJson, readRefusal } from './api-error.ts';
-import { type ApiAccess, requestApi, unlessMissing } from './api-request.ts';
+import {
+  type ApiAccess,
+  type ApiRequest,
+  postOf,
+  requestApi,
+  unlessMissing,
+} from './api-request.ts';
 import { isRecord } from './chunk.ts';
 
 /** A chat as it was loaded. */
@@ -50,7 +56,7 @@ export class ChatApi {
     chatId: string,
     signal?: AbortSignal,
   ): Promise<StoredChat<UI_MESSAGE> | undefined> {
-    const view = await unlessMissing(this.#ask('GET', chatId, '', undefined, signal));
+    const view = await unlessMissing(this.#ask(chatId, '', signal && { signal }));
     // The server's word for it, as the messages of every stream are.
     return isRecord(view)
       ? ({ queued: [], ...view, error: readDetails(view.error) } as never)
@@ -60,7 +66,7 @@ export class ChatApi {
   /** Sends a message that waits while a turn is open. When this returns, the server has it. */
   async enqueue(chatId: string, message: UIMessage, whileRunning: WhileRunning): Promise<void> {
     const body = { id: chatId, message, trigger: 'submit-message', whileRunning };
-    const response = await this.#fetch('POST', '', body);
+    const response = await requestApi(this.#access, this.#api, postOf(JSON.stringify(body)));
     if (!response.ok) {
       throw await readRefusal(response);
     }
@@ -70,46 +76,24 @@ export class ChatApi {
 
   /** What edits and other tries cut off, oldest first. */
   async branches(chatId: string): Promise<ChatBranch[]> {
-    const list = await this.#ask('GET', chatId, '/branches');
+    const list = await this.#ask(chatId, '/branches');
     return isRecord(list) && Array.isArray(list.branches) ? list.branches : [];
   }
 
   /** Makes the branch of a message the one that the chat is on. */
   async selectBranch(chatId: string, messageId: string): Promise<void> {
-    await this.#ask('POST', chatId, '/branches', { messageId });
+    await this.#ask(chatId, '/branches', postOf(JSON.stringify({ messageId })));
   }
 
   /** Stops the turn, and returns whether there was one to stop. */
   async stop(chatId: string): Promise<boolean> {
     // A chat that was never begun has nothing to be stopped.
-    const answer = await unlessMissing(this.#ask('POST', chatId, '/stop'));
+    const answer = await unlessMissing(this.#ask(chatId, '/stop', { method: 'POST' }));
     return isRecord(answer) && answer.stopped === true;
   }
 
-  async #ask(
-    method: string,
-    chatId: string,
-    path: string,
-    body?: object,
-    signal?: AbortSignal,
-  ): Promise<unknown> {
-    const chat = `/${encodeURIComponent(chatId)}`;
-    return readJson(await this.#fetch(method, `${chat}${path}`, body, signal));
-  }
-
-  #fetch(
-    method: string,
-    path: string,
-    body: object | undefined,
-    signal?: AbortSignal,
-  ): Promise<Response> {
-    return requestApi(this.#access, `${this.#api}${path}`, {
-      method,
-      ...(signal && { signal }),
-      ...(body && {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    });
+  async #ask(chatId: string, path: string, request?: ApiRequest): Promise<unknown> {
+    const url = `${this.#api}/${encodeURIComponent(chatId)}${path}`;
+    return readJson(await requestApi(this.#access, url, request));
   }
 }
