@@ -3,6 +3,7 @@ import { ApiError } from './api-error.ts';
 import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 
 export type ApiAccess = {
+  /** Sent with every request, such as the `authorization` by which the server knows the caller. */
   headers?: Resolvable<HeadersLike> | undefined;
   fetch?: typeof globalThis.fetch | undefined;
 };

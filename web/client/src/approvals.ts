@@ -1,6 +1,12 @@
 /** What waits for a person, in whichever chat, and the answers to it. */
 import { ApiError } from './api-error.ts';
-import { type ApiRequest, postOf, requestApi, unlessMissing } from './api-request.ts';
+import {
+  type ApiAccess,
+  type ApiRequest,
+  postOf,
+  requestApi,
+  unlessMissing,
+} from './api-request.ts';
 import {
   type Approval,
   type ApprovalAnswer,
@@ -16,7 +22,6 @@ import {
 } from './approval.ts';
 import { isRecord } from './chunk.ts';
 import { RecentMap } from './recent-map.ts';
-import type { HeadersLike, Resolvable } from './resolvable.ts';
 import { type ServerEvents, serverEvents } from './server-events.ts';
 import { type Readable, Store } from './store.ts';
 
@@ -31,15 +36,13 @@ export type ApprovalsState = {
   error: Error | undefined;
 };
 
-export type ApprovalsOptions = {
+export type ApprovalsOptions = ApiAccess & {
   /** Where approvals are served, `/api/approvals` if nothing is said. */
   api?: string;
-  headers?: Resolvable<HeadersLike>;
   /** What says that the list changed: a stream of its own, `events` beside `api`, if nothing is given. */
   events?: Pick<ServerEvents, 'subscribe'>;
   /** Reads the list every so often in place of a stream of its own, where none gets through; 0 is never. */
   pollMs?: number;
-  fetch?: typeof globalThis.fetch;
 };
 
 export type Approvals = Readable<ApprovalsState> & {

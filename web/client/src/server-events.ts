@@ -1,10 +1,9 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
 import { readJson } from './api-error.ts';
-import { requestApi } from './api-request.ts';
+import { type ApiAccess, requestApi } from './api-request.ts';
 import { Backoff, pause } from './backoff.ts';
 import { isRecord, parseJson, text } from './chunk.ts';
 import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
-import type { HeadersLike, Resolvable } from './resolvable.ts';
 import { type Readable, Store } from './store.ts';
 
 /** A chat as the list of chats has it. */
@@ -30,11 +29,9 @@ export type ServerEvent =
   | { type: 'chat-deleted'; data: { id: string } }
   | { type: 'approval-opened' | 'approval-closed'; data: { approvalId: string; chatId: string } };
 
-export type ServerEventsOptions = {
+export type ServerEventsOptions = ApiAccess & {
   /** Where the events are served, `/api/events` if nothing is said. */
   api?: string;
-  headers?: Resolvable<HeadersLike>;
-  fetch?: typeof globalThis.fetch;
   /** The shortest pause before the stream is opened again, one second if nothing is said. */
   retryMs?: number;
 };

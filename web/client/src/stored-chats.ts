@@ -1,14 +1,11 @@
 /** Chats as the server keeps them, and up to where a page has loaded each. */
 import type { UIMessage } from 'ai';
+import type { ApiAccess } from './api-request.ts';
 import { ChatApi, type StoredChat } from './chat-api.ts';
-import type { HeadersLike, Resolvable } from './resolvable.ts';
 
-export type StoredChatsOptions = {
+export type StoredChatsOptions = ApiAccess & {
   /** Where the chats are served, `/api/chat` if nothing is said. */
   api?: string;
-  /** Sent with every request. */
-  headers?: Resolvable<HeadersLike>;
-  fetch?: typeof globalThis.fetch;
 };
 
 export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {

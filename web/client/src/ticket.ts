@@ -1,15 +1,11 @@
 /** Tickets: a browser can't set headers on a WebSocket, so it brings a pass that it asked for. */
 import { readJson } from './api-error.ts';
-import { requestApi } from './api-request.ts';
+import { type ApiAccess, requestApi } from './api-request.ts';
 import { isRecord } from './chunk.ts';
-import type { HeadersLike, Resolvable } from './resolvable.ts';
 
-export type TicketOptions = {
+export type TicketOptions = ApiAccess & {
   /** Where tickets are given: `/api/ticket` if nothing is said. */
   api?: string;
-  /** Headers by which the server identifies the caller, such as `authorization`. */
-  headers?: Resolvable<HeadersLike>;
-  fetch?: typeof globalThis.fetch;
 };
 
 /** For a transport's `ticket`: asks for a fresh one each time a socket is opened. */

@@ -12,7 +12,7 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   /** Gives a pass for the socket each time one is opened, or none; see `ticketFrom`. */
   ticket?: () => string | undefined | PromiseLike<string | undefined>;
   /** Sent with every HTTP request and in every frame. */
-  headers?: Resolvable<HeadersLike>;
+  headers?: Resolvable<HeadersLike> | undefined;
   /** What the application adds to its requests. */
   body?: Resolvable<object>;
   /** More for the query of the socket's address. */
@@ -47,7 +47,7 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   seqOf?: (chatId: string) => number | undefined;
   /** The socket to use, where there is none in the environment. */
   webSocket?: WebSocketConstructor;
-  fetch?: typeof globalThis.fetch;
+  fetch?: typeof globalThis.fetch | undefined;
   /** Changes what is sent, as in the SDK's own transports. */
   prepareSendMessagesRequest?: (request: {
     id: string;
