@@ -1,6 +1,6 @@
 /** What went wrong, as the server says it. */
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import { isRecord } from './chunk.ts';
+import { isRecord, parseJson } from './chunk.ts';
 
 export type ErrorDetails = {
   /** The server's own code, which never changes its meaning; empty where it gave none. */
@@ -54,16 +54,9 @@ export function toAdkStreamError(error: unknown): AdkStreamError {
     return error;
   }
   const text = error instanceof Error ? error.message : String(error);
-  return new AdkStreamError(readBody(text) ?? readErrorText(text));
-}
-
-function readBody(text: string): ErrorDetails | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isRecord(body) ? readDetails(body.error) : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = parseJson(text);
+  const details = isRecord(body) ? readDetails(body.error) : undefined;
+  return new AdkStreamError(details ?? readErrorText(text));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** One approval as the server gives it, and an answer as it takes it. */
 import { ApiError } from './api-error.ts';
-import { isRecord } from './chunk.ts';
+import { isRecord, parseJson } from './chunk.ts';
 import { type ExactJson, exactField, readExactJson } from './exact-json.ts';
 
 /** A question that is open. */
@@ -90,7 +90,7 @@ export type Served = { body: unknown; exact: ExactJson | undefined };
 
 export async function readServed(response: Response): Promise<Served> {
   const text = await response.text();
-  const served = { body: parsed(text), exact: exactOf(text) };
+  const served = { body: parseJson(text), exact: exactOf(text) };
   if (response.ok) {
     return served;
   }
@@ -102,14 +102,6 @@ export async function readServed(response: Response): Promise<Served> {
   const current = isRecord(body) ? body.approval : undefined;
   const approval = approvalOf(current, exactField(exact, 'approval'));
   throw new ApprovalChangedError(response.status, body, approval);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What is nested too deeply to be read exactly is left without its text. */

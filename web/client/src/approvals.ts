@@ -1,6 +1,13 @@
 /** What waits for a person, in whichever chat, and the answers to it. */
 import { ApiError } from './api-error.ts';
 import {
+  type ApiAccess,
+  type ApiRequest,
+  postOf,
+  requestApi,
+  unlessMissing,
+} from './api-request.ts';
+import {
   type Approval,
   type ApprovalAnswer,
   ApprovalChangedError,
@@ -14,8 +21,8 @@ import {
   type Served,
 } from './approval.ts';
 import { isRecord } from './chunk.ts';
-import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
-import { type ServerEvent, type ServerEvents, serverEvents } from './server-events.ts';
+import { RecentMap } from './recent-map.ts';
+import { type ServerEvents, serverEvents } from './server-events.ts';
 import { type Readable, Store } from './store.ts';
 
 /** `isOurs` is whether it was decided as we answered; if not, somebody else was first. */
@@ -29,15 +36,13 @@ export type ApprovalsState = {
   error: Error | undefined;
 };
 
-export type ApprovalsOptions = {
+export type ApprovalsOptions = ApiAccess & {
   /** Where approvals are served, `/api/approvals` if nothing is said. */
   api?: string;
-  headers?: Resolvable<HeadersLike>;
   /** What says that the list changed: a stream of its own, `events` beside `api`, if nothing is given. */
   events?: Pick<ServerEvents, 'subscribe'>;
   /** Reads the list every so often in place of a stream of its own, where none gets through; 0 is never. */
   pollMs?: number;
-  fetch?: typeof globalThis.fetch;
 };
 
 export type Approvals = Readable<ApprovalsState> & {
@@ -60,35 +65,21 @@ const MAX_DIGESTS = 1_000;
 
 /** Reads while it has subscribers, when they come back to the page, and after every answer. */
 export function approvals(options: ApprovalsOptions = {}): Approvals {
-  const { api = '/api/approvals', pollMs = 0, headers, fetch } = options;
-  const own = {
-    api: api.replace(/[^/]*$/, 'events'),
-    ...(headers !== undefined && { headers }),
-    ...(fetch !== undefined && { fetch }),
-  };
-  const events = options.events ?? (options.pollMs === undefined ? serverEvents(own) : undefined);
-  const store = new Store<ApprovalsState>({ approvals: [], isLoaded: false, error: undefined });
+  const { api = '/api/approvals', pollMs } = options;
+  const own = () => serverEvents({ ...options, api: api.replace(/[^/]*$/, 'events') });
+  const events = options.events ?? (pollMs === undefined ? own() : undefined);
   const answered = new Set<string>();
-  const digests = new Map<string, string>();
-  let subscribers = 0;
+  const digests = new RecentMap<string>(MAX_DIGESTS);
   let reads = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let leaveEvents = (): void => undefined;
 
-  const request = async (path: string, init: RequestInit = {}): Promise<Served> => {
-    const { headers, fetch = globalThis.fetch } = options;
-    const all = mergeHeaders(await resolve(headers), init.headers as Record<string, string>);
-    return readServed(await fetch(`${api}${path}`, { ...init, headers: all }));
-  };
+  const request = async (path: string, init?: ApiRequest): Promise<Served> =>
+    readServed(await requestApi(options, `${api}${path}`, init));
 
   const remember = ({ approvalId, digest }: Approval): void => {
-    digests.delete(approvalId);
-    if (digest !== undefined) {
+    if (digest === undefined) {
+      digests.delete(approvalId);
+    } else {
       digests.set(approvalId, digest);
-    }
-    const oldest = digests.keys().next();
-    if (digests.size > MAX_DIGESTS && oldest.done !== true) {
-      digests.delete(oldest.value);
     }
   };
 
@@ -112,46 +103,54 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     }
   };
 
-  const poll = (): void => {
-    clearTimeout(timer);
-    if (subscribers > 0 && pollMs > 0) {
-      timer = setTimeout(() => {
-        void (isHidden() ? undefined : refresh());
-        poll();
-      }, pollMs);
-    }
-  };
-
-  const onEvent = ({ type }: ServerEvent): void => {
-    if (type !== 'chat') {
+  const refreshIfSeen = (): void => {
+    if (globalThis.document?.visibilityState !== 'hidden') {
       void refresh();
     }
   };
 
-  const onReturn = (): void => {
-    if (!isHidden()) {
+  const store = new Store<ApprovalsState>(
+    { approvals: [], isLoaded: false, error: undefined },
+    () => {
+      const watching = new AbortController();
+      const { signal } = watching;
+      globalThis.addEventListener?.('focus', refreshIfSeen, { signal });
+      globalThis.document?.addEventListener('visibilitychange', refreshIfSeen, { signal });
+      const leaveEvents = events?.subscribe(({ type }) => {
+        if (type !== 'chat') {
+          void refresh();
+        }
+      });
+      const timer = pollMs ? setInterval(refreshIfSeen, pollMs) : undefined;
       void refresh();
-      poll();
-    }
-  };
+      return () => {
+        watching.abort();
+        leaveEvents?.();
+        clearInterval(timer);
+      };
+    },
+  );
 
   const answer = async (
     approvalId: string,
     given: ApprovalAnswer | QuestionAnswer,
   ): Promise<Answered> => {
     const digest = given.digest ?? digests.get(approvalId);
-    const result = await decided(() =>
-      request(`/${encodeURIComponent(approvalId)}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: bodyOf({ ...given, ...(digest !== undefined && { digest }) }),
-      }),
-    ).catch((error: unknown) => {
+    let result: Answered;
+    try {
+      const body = bodyOf({ ...given, ...(digest !== undefined && { digest }) });
+      const served = await request(`/${encodeURIComponent(approvalId)}`, postOf(body));
+      result = { isOurs: true, decision: served.body as ApprovalDecision };
+    } catch (error) {
       if (error instanceof ApprovalChangedError) {
         void refresh();
       }
-      throw error;
-    });
+      const decision = earlierDecision(error);
+      if (decision === undefined) {
+        throw error;
+      }
+      result = { isOurs: false, decision };
+    }
     answered.add(approvalId);
     const state = store.get();
     const left = state.approvals.filter(open => open.approvalId !== approvalId);
@@ -161,19 +160,12 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
   };
 
   const read = async (approvalId: string): Promise<ApprovalRecord | undefined> => {
-    try {
-      const { body, exact } = await request(`/${encodeURIComponent(approvalId)}`);
-      const record = approvalOf(body, exact);
-      if (record !== undefined) {
-        remember(record);
-      }
-      return record;
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) {
-        return undefined;
-      }
-      throw error;
+    const served = await unlessMissing(request(`/${encodeURIComponent(approvalId)}`));
+    const record = served && approvalOf(served.body, served.exact);
+    if (record !== undefined) {
+      remember(record);
     }
+    return record;
   };
 
   return {
@@ -182,43 +174,16 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     read,
     answer,
     digestOf: approvalId => digests.get(approvalId),
-    subscribe: listener => {
-      const unsubscribe = store.subscribe(listener);
-      if (++subscribers === 1) {
-        globalThis.addEventListener?.('focus', onReturn);
-        globalThis.document?.addEventListener('visibilitychange', onReturn);
-        leaveEvents = events?.subscribe(onEvent) ?? leaveEvents;
-        void refresh();
-        poll();
-      }
-      let isIn = true;
-      return () => {
-        unsubscribe();
-        if (isIn && --subscribers === 0) {
-          clearTimeout(timer);
-          leaveEvents();
-          globalThis.removeEventListener?.('focus', onReturn);
-          globalThis.document?.removeEventListener('visibilitychange', onReturn);
-        }
-        isIn = false;
-      };
-    },
+    subscribe: store.subscribe,
   };
 }
 
-/** An answer that came too late is not an error: it gets the decision. */
-async function decided(request: () => Promise<Served>): Promise<Answered> {
-  try {
-    return { isOurs: true, decision: (await request()).body as ApprovalDecision };
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 409 && isRecord(error.body)) {
-      const { decision } = error.body;
-      if (isRecord(decision)) {
-        return { isOurs: false, decision: decision as ApprovalDecision };
-      }
-    }
-    throw error;
-  }
+/** The decision that a refusal brings, where the answer came too late. */
+function earlierDecision(error: unknown): ApprovalDecision | undefined {
+  const body = error instanceof ApiError && error.status === 409 ? error.body : undefined;
+  return isRecord(body) && isRecord(body.decision)
+    ? (body.decision as ApprovalDecision)
+    : undefined;
 }
 
 function isSame(a: readonly Approval[], b: readonly Approval[]): boolean {
@@ -227,8 +192,4 @@ function isSame(a: readonly Approval[], b: readonly Approval[]): boolean {
 
 function isEqual(a: ApprovalsState, b: ApprovalsState): boolean {
   return a.approvals === b.approvals && a.isLoaded === b.isLoaded && a.error === b.error;
-}
-
-function isHidden(): boolean {
-  return globalThis.document?.visibilityState === 'hidden';
 }

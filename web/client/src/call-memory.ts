@@ -8,7 +8,10 @@ import { isRecord } from './chunk.ts';
 export type ToolRun = { output: unknown } | { errorText: string };
 
 /** `started` is all that is known of a call which ran when the page was reloaded. */
-export type Remembered = 'started' | ToolRun;
+type Stored = 'started' | ToolRun;
+
+/** `running` is a call of this page. */
+export type Remembered = 'running' | Stored;
 
 /** The part of `sessionStorage` that is used. */
 export type CallStorage = Pick<Storage, 'getItem' | 'setItem'>;
@@ -30,12 +33,12 @@ export class CallMemory {
     return this.#calls.get(toolCallId) ?? read(this.#storage).get(toolCallId);
   }
 
-  set(toolCallId: string, remembered: Remembered): void {
-    this.#calls.set(toolCallId, remembered);
+  set(toolCallId: string, run: 'running' | ToolRun): void {
+    this.#calls.set(toolCallId, run);
     // Read again: other chats of the page keep theirs in the same place.
     const stored = read(this.#storage);
     stored.delete(toolCallId);
-    stored.set(toolCallId, remembered);
+    stored.set(toolCallId, run === 'running' ? 'started' : run);
     try {
       this.#storage?.setItem(storageKey, JSON.stringify([...stored].slice(-limit)));
     } catch {
@@ -44,7 +47,7 @@ export class CallMemory {
   }
 }
 
-function read(storage: CallStorage | undefined): Map<string, Remembered> {
+function read(storage: CallStorage | undefined): Map<string, Stored> {
   try {
     const stored: unknown = JSON.parse(storage?.getItem(storageKey) ?? '[]');
     return new Map(Array.isArray(stored) ? stored.filter(isEntry) : []);
@@ -53,7 +56,7 @@ function read(storage: CallStorage | undefined): Map<string, Remembered> {
   }
 }
 
-function isEntry(entry: unknown): entry is [string, Remembered] {
+function isEntry(entry: unknown): entry is [string, Stored] {
   if (!Array.isArray(entry) || typeof entry[0] !== 'string') {
     return false;
   }

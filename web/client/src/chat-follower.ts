@@ -6,7 +6,7 @@ import type { UIMessage } from 'ai';
 import { AdkStreamError } from './adk-stream-error.ts';
 import { ApiError } from './api-error.ts';
 import { Backoff, pause } from './backoff.ts';
-import type { QueuedMessage, WhileRunning } from './chat-api.ts';
+import type { QueuedMessage, StoredChat, WhileRunning } from './chat-api.ts';
 import type { DurableChats } from './durable-chats.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
 import {
@@ -19,7 +19,6 @@ import {
 } from './served-messages.ts';
 import type { ServerEvent } from './server-events.ts';
 import { type Readable, Store } from './store.ts';
-import type { StoredChat } from './stored-chats.ts';
 
 /** The part of a chat that is used: what every `Chat` of the SDK is. */
 export type FollowedChat<UI_MESSAGE extends UIMessage = UIMessage> = {

@@ -8,26 +8,29 @@
 import { AdkStreamError, readDetails } from './adk-stream-error.ts';
 import type { Chunk } from './chunk.ts';
 import type { Envelope, RequestFrame, ServerFrame } from './frame.ts';
-import { type NumberedChunk, StreamPosition } from './stream-position.ts';
+import { type NumberedChunk, type ShownApproval, StreamPosition } from './stream-position.ts';
 
 /** What the chat asked for. */
-export type WindowRequest =
+export type WindowRequest = { envelope: () => Promise<Envelope> } & (
   | {
       kind: 'send';
       trigger: 'submit-message' | 'regenerate-message';
       messageId: string | undefined;
       messages: unknown[];
-      /** The message that the chat continues with, and whose parts it keeps; nothing for a new one. */
-      base: unknown;
+      /** Those of the message that the chat continues with. */
+      approvals: ShownApproval[];
     }
-  | { kind: 'resume' };
+  | { kind: 'resume' }
+);
 
 /** What the window needs of its transport. */
 export type WindowHost = {
   /** The window gave its chat something new. */
   onProgress(): void;
+  /** Nobody reads it any more. */
+  onCancel(): void;
   /** The window is over. */
-  onOver(window: ChatWindow): void;
+  onOver(): void;
 };
 
 /**
@@ -41,6 +44,9 @@ type Phase = 'waiting' | 'sent' | 'started' | 'over';
  * that it dies of, is lost with every socket.
  */
 const unacknowledgedLimit = 6;
+
+/** The close code of a frame that is larger than the server takes: it would be so again. */
+const messageTooBig = 1009;
 
 /**
  * The answer that was being sent is not the answer any more: the server had to begin a step again.
@@ -71,23 +77,24 @@ export class ChatWindow {
   readonly #host: WindowHost;
   readonly #position: StreamPosition;
   #phase: Phase = 'waiting';
-  /** Whether it was sent for what follows its position. */
-  #isResumed = false;
   #isFinished = false;
   #unacknowledged = 0;
   #controller!: ReadableStreamDefaultController<Chunk>;
   #known!: { resolve: (isThere: boolean) => void; reject: (error: Error) => void };
 
-  constructor(chatId: string, request: WindowRequest, host: WindowHost, onCancel: () => void) {
+  constructor(chatId: string, request: WindowRequest, host: WindowHost) {
     this.chatId = chatId;
     this.request = request;
     this.#host = host;
-    this.#position = new StreamPosition(request.kind === 'send' ? request.base : undefined);
+    this.#position = new StreamPosition(request.kind === 'send' ? request.approvals : []);
     this.stream = new ReadableStream<Chunk>({
       start: controller => {
         this.#controller = controller;
       },
-      cancel: onCancel,
+      cancel: () => {
+        host.onCancel();
+        this.end();
+      },
     });
     this.isThere = new Promise((resolve, reject) => {
       this.#known = { resolve, reject };
@@ -101,13 +108,10 @@ export class ChatWindow {
     return this.#phase !== 'over';
   }
 
-  /** Whether the server may have received it and has not shown so. */
-  get isUnanswered(): boolean {
-    return this.#phase === 'sent';
-  }
-
-  get isStarted(): boolean {
-    return this.#phase === 'started';
+  /** Whether the chat knows of a turn, or may have begun one: a stream that is resumed has shown none yet. */
+  get isStoppable(): boolean {
+    const isSent = this.#phase === 'sent' && this.request.kind === 'send';
+    return isSent || this.#phase === 'started';
   }
 
   /** What is to be sent on a new socket. */
@@ -130,9 +134,8 @@ export class ChatWindow {
   }
 
   /** It is on the wire. */
-  markSent({ type, lastSequence }: { type: string; lastSequence?: number | undefined }): void {
+  markSent(): void {
     this.isOnWire = true;
-    this.#isResumed = type === 'resume' && lastSequence !== undefined;
     if (this.#phase === 'waiting') {
       this.#phase = 'sent';
     }
@@ -140,9 +143,11 @@ export class ChatWindow {
   }
 
   /** The socket is lost. */
-  lost(): void {
+  lost(code: number | undefined, reason: string): void {
     this.isOnWire = false;
-    if (this.#isFinished) {
+    if (code === messageTooBig && this.#phase === 'sent') {
+      this.fail(new Error(`The server refused the request: ${reason || 'it is too large'}.`));
+    } else if (this.#isFinished) {
       this.end();
     }
   }
@@ -160,7 +165,7 @@ export class ChatWindow {
         this.end();
         return true;
       case 'no-active':
-        if (this.#isResumed) {
+        if (this.#position.point !== undefined) {
           this.fail(new Error('The chat is no longer there.'));
         } else {
           this.end();
@@ -170,6 +175,12 @@ export class ChatWindow {
         this.fail(new AdkStreamError(frame.details));
         return true;
     }
+  }
+
+  /** Nobody wants it any more: who waits for it gets the reason, and its reader sees its end. */
+  abort(reason: Error): void {
+    this.#known.reject(reason);
+    this.end();
   }
 
   /** Nothing more comes. */
@@ -193,7 +204,7 @@ export class ChatWindow {
     } catch {
       // The reader is gone already.
     }
-    this.#host.onOver(this);
+    this.#host.onOver();
   }
 
   #acknowledged(): void {
@@ -206,12 +217,6 @@ export class ChatWindow {
 
   #takeChunk(numbered: NumberedChunk): boolean {
     const { chunk } = numbered;
-    const isStart = chunk.type === 'start';
-    if (isStart && this.#isResumed) {
-      // A server that knows no positions begins at the start.
-      this.fail(new AnswerChangedError());
-      return true;
-    }
     const place = this.#position.place(numbered);
     if (place !== 'next') {
       return place === 'repeated';
@@ -223,7 +228,7 @@ export class ChatWindow {
       return false;
     }
     const { messageId } = this.#position;
-    const isKnown = isStart && messageId !== undefined;
+    const isKnown = chunk.type === 'start' && messageId !== undefined;
     if (code === 'answer_changed' || (isKnown && chunk.messageId !== messageId)) {
       this.fail(new AnswerChangedError());
       return true;

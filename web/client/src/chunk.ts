@@ -9,6 +9,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What a text says in JSON, or nothing where it is none. */
+export function parseJson(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A field that has to be a string, or nothing of use. */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';

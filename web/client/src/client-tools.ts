@@ -63,7 +63,6 @@ export function clientTools(
   { timeoutMs = 30_000, storage = tabStorage() }: ClientToolsOptions = {},
 ): ClientTools {
   const memory = new CallMemory(storage);
-  const running = new Set<string>();
   let chat: OutputTaker | undefined;
 
   const give = ({ toolName: tool, toolCallId }: AnnouncedCall, run: ToolRun): void => {
@@ -82,10 +81,8 @@ export function clientTools(
 
   const start = async (call: AnnouncedCall, tool: Exclude<ClientTool, RunClientTool>) => {
     const { toolCallId } = call;
-    running.add(toolCallId);
-    memory.set(toolCallId, 'started');
+    memory.set(toolCallId, 'running');
     const run = await runTool(call, tool.run, tool.timeoutMs ?? timeoutMs);
-    running.delete(toolCallId);
     memory.set(toolCallId, run);
     give(call, run);
   };
@@ -98,12 +95,12 @@ export function clientTools(
       const { toolName, toolCallId } = toolCall;
       const set = typeof tools === 'function' ? tools() : tools;
       const named = Object.hasOwn(set, toolName) ? set[toolName] : undefined;
+      const remembered = memory.get(toolCallId);
       // One that runs gives its output when it has it.
-      if (named === undefined || running.has(toolCallId)) {
+      if (named === undefined || remembered === 'running') {
         return;
       }
       const tool = typeof named === 'function' ? { run: named } : named;
-      const remembered = memory.get(toolCallId);
       if (remembered === undefined || (remembered === 'started' && tool.isIdempotent === true)) {
         void start(toolCall, tool);
       } else {

@@ -20,12 +20,10 @@ export type ConnectionOptions = {
   backoff: BackoffOptions | undefined;
   /** How long it may be silent until it is asked for a sign of life; 0 is for ever. */
   heartbeatMs: number;
-  /** Something that any server answers. */
-  probe: () => ClientFrame;
 };
 
 export type ConnectionUser = {
-  readonly isWaiting: boolean;
+  isWaiting(): boolean;
   onOpen(): void;
   onData(data: unknown): void;
   onLost(code: number | undefined, reason: string): void;
@@ -53,16 +51,17 @@ export class Connection {
   readonly #user: ConnectionUser;
   readonly #state = new Store<ConnectionState>('closed');
   readonly #backoff: Backoff;
+  /** Fires when a socket, or a pause before one, is left: what comes late from it is known as such. */
+  #attempt = new AbortController();
   #socket: WebSocketLike | undefined;
-  /** Counts the sockets, so that what comes late from an old one is known as such. */
-  #generation = 0;
   #openedAt = 0;
   #lastMessageAt = 0;
-  #isProbing = false;
+  #probedAt = 0;
   /** Sockets that did not open, one after the other, while the server could be reached. */
   #unopened = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #stopWaiting: (() => void) | undefined;
+  /** Tries again now, while it waits before it does. */
+  #retry: (() => void) | undefined;
 
   constructor(options: ConnectionOptions, user: ConnectionUser) {
     this.#options = options;
@@ -74,10 +73,6 @@ export class Connection {
     return this.#state;
   }
 
-  get generation(): number {
-    return this.#generation;
-  }
-
   get isOpen(): boolean {
     return this.#state.get() === 'open';
   }
@@ -87,9 +82,9 @@ export class Connection {
     if (this.#state.get() === 'closed') {
       this.#backoff.reset();
       void this.#open();
-    } else if (this.#stopWaiting !== undefined) {
+    } else {
       // Somebody has just asked for something: that is worth a try before its time.
-      void this.#open();
+      this.#retry?.();
     }
   }
 
@@ -109,9 +104,7 @@ export class Connection {
 
   /** Gives up a socket that can't be relied on, and opens another if one is needed. */
   cut(reason: string): void {
-    if (this.#socket !== undefined) {
-      this.#lost(undefined, reason);
-    }
+    this.#lost(undefined, reason);
   }
 
   close(): void {
@@ -121,18 +114,18 @@ export class Connection {
 
   async #open(): Promise<void> {
     this.#drop('replaced');
-    const generation = this.#generation;
+    const { signal } = this.#attempt;
     this.#state.set('connecting');
     let socket: WebSocketLike;
     try {
       socket = await this.#options.open();
     } catch (error) {
-      if (generation === this.#generation) {
+      if (!signal.aborted) {
         this.#failed(error);
       }
       return;
     }
-    if (generation !== this.#generation) {
+    if (signal.aborted) {
       socket.close();
       return;
     }
@@ -141,7 +134,6 @@ export class Connection {
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
       this.#lastMessageAt = Date.now();
-      this.#isProbing = false;
       this.#user.onData(data);
     };
     socket.onerror = () => this.#lost(undefined, '');
@@ -157,7 +149,6 @@ export class Connection {
     this.#unopened = 0;
     this.#openedAt = Date.now();
     this.#lastMessageAt = this.#openedAt;
-    this.#isProbing = false;
     this.#listen();
     this.#state.set('open');
     this.#user.onOpen();
@@ -165,22 +156,22 @@ export class Connection {
 
   /**
    * A connection that has silently died looks like a quiet one, and a page can't send the pings that
-   * WebSockets have. So it asks a question that costs nothing.
+   * WebSockets have. So it sends one of its own, which the server answers.
    */
   #listen(): void {
-    const { heartbeatMs, probe } = this.#options;
+    const { heartbeatMs } = this.#options;
     if (heartbeatMs <= 0) {
       return;
     }
     const idleMs = Date.now() - this.#lastMessageAt;
-    if (idleMs < heartbeatMs || !this.#user.isWaiting) {
+    if (idleMs < heartbeatMs || !this.#user.isWaiting()) {
       const rest = idleMs < heartbeatMs ? heartbeatMs - idleMs : heartbeatMs;
       this.#timer = setTimeout(() => this.#listen(), rest);
-    } else if (this.#isProbing) {
+    } else if (this.#probedAt > this.#lastMessageAt) {
       this.#lost(undefined, 'it gave no sign of life');
     } else {
-      this.#isProbing = true;
-      this.send(probe());
+      this.#probedAt = Date.now();
+      this.send({ type: 'ping', timestamp: this.#probedAt });
       this.#timer = setTimeout(() => this.#listen(), heartbeatMs);
     }
   }
@@ -197,7 +188,7 @@ export class Connection {
       this.#user.onLost(code, reason);
     }
     const error = lostError(code, reason);
-    if (wasOpen || !this.#user.isWaiting) {
+    if (wasOpen || !this.#user.isWaiting()) {
       this.#failed(error);
     } else {
       void this.#notOpened(error);
@@ -206,10 +197,10 @@ export class Connection {
 
   /** A socket did not open: what can't get better is not tried again. */
   async #notOpened(error: TypeError): Promise<void> {
-    const generation = this.#generation;
+    const { signal } = this.#attempt;
     // What goes wrong with the question is no answer to it.
     const refusal = await this.#options.whyRefused().catch(() => undefined);
-    if (generation !== this.#generation) {
+    if (signal.aborted) {
       return;
     }
     if (refusal?.status !== upgradeRequired) {
@@ -224,7 +215,7 @@ export class Connection {
   }
 
   #failed(error: unknown): void {
-    if (!this.#user.isWaiting) {
+    if (!this.#user.isWaiting()) {
       this.#state.set('closed');
       return;
     }
@@ -232,41 +223,37 @@ export class Connection {
     if (delay === undefined) {
       this.#state.set('closed');
       this.#user.onGivenUp(error instanceof Error ? error : new Error(String(error)));
-      return;
+    } else {
+      this.#wait(delay);
     }
-    this.#wait(delay);
   }
 
   #wait(delay: number): void {
-    const again = () => {
-      this.#stopWaiting?.();
-      if (this.#user.isWaiting) {
+    const { signal } = this.#attempt;
+    const retry = () => {
+      if (this.#user.isWaiting()) {
         void this.#open();
       } else {
-        this.#state.set('closed');
+        this.close();
       }
     };
     const whenSeen = () => {
       if (globalThis.document?.visibilityState === 'visible') {
-        again();
+        retry();
       }
     };
-    const timer = setTimeout(again, delay);
+    this.#retry = retry;
+    this.#timer = setTimeout(retry, delay);
     // When the page becomes visible again, or the network is back, reconnect at once.
-    globalThis.addEventListener?.('online', again);
-    globalThis.document?.addEventListener('visibilitychange', whenSeen);
-    this.#stopWaiting = () => {
-      this.#stopWaiting = undefined;
-      clearTimeout(timer);
-      globalThis.removeEventListener?.('online', again);
-      globalThis.document?.removeEventListener('visibilitychange', whenSeen);
-    };
+    globalThis.addEventListener?.('online', retry, { signal });
+    globalThis.document?.addEventListener('visibilitychange', whenSeen, { signal });
   }
 
   /** Leaves whatever it has or waits for. */
   #drop(reason: string): void {
-    this.#generation++;
-    this.#stopWaiting?.();
+    this.#attempt.abort();
+    this.#attempt = new AbortController();
+    this.#retry = undefined;
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#socket = undefined;

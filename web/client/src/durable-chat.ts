@@ -14,6 +14,7 @@ import { ChatFollower, type FollowState } from './chat-follower.ts';
 import { type ClientToolSet, type ClientToolsOptions, clientTools } from './client-tools.ts';
 import type { DurableChats } from './durable-chats.ts';
 import { inOneTab } from './one-tab.ts';
+import { RecentMap } from './recent-map.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
 
 type Callbacks<UI_MESSAGE extends UIMessage> = Pick<
@@ -68,26 +69,6 @@ export type DurableActions<UI_MESSAGE extends UIMessage = UIMessage> = Pick<
   'stop' | 'answer' | 'enqueue' | 'selectBranch' | 'refresh'
 >;
 
-/**
- * Outputs that were given already: a call is announced again when it was approved and when its message
- * is begun again, and the SDK's chats then forget what they were given.
- */
-class EarlyOutputs {
-  readonly #outputs = new Map<string, never>();
-
-  get(toolCallId: string): never | undefined {
-    return this.#outputs.get(toolCallId);
-  }
-
-  keep(output: never): void {
-    this.#outputs.set((output as { toolCallId: string }).toolCallId, output);
-    const oldest = this.#outputs.keys().next();
-    if (this.#outputs.size > MAX_OUTPUTS && oldest.done !== true) {
-      this.#outputs.delete(oldest.value);
-    }
-  }
-}
-
 /** Old calls are forgotten: their chats are long past them. */
 const MAX_OUTPUTS = 200;
 
@@ -111,7 +92,9 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
           part.state === 'input-available',
       ),
     );
-  const outputs = new EarlyOutputs();
+  // Those that were given already: a call is announced again when it was approved and when its message is
+  // begun again, and the SDK's chats then forget what they were given.
+  const outputs = new RecentMap<never>(MAX_OUTPUTS);
   const chat: AbstractChat<UI_MESSAGE> = make({
     id,
     transport: {
@@ -165,7 +148,7 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
     };
   };
   const addToolOutput = (output: never) => {
-    outputs.keep(output);
+    outputs.set((output as { toolCallId: string }).toolCallId, output);
     return chat.addToolOutput(output);
   };
   const actions = {

@@ -42,11 +42,8 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
 ): DurableChats<UI_MESSAGE> {
   const { base = '/api', headers, fetch, profile } = options;
   const api = `${base}/chat`;
-  const asked = {
-    ...(headers !== undefined && { headers }),
-    ...(fetch !== undefined && { fetch }),
-  };
-  const chatApi = new ChatApi({ api, ...asked });
+  const asked = { headers, fetch };
+  const chatApi = new ChatApi(api, asked);
   const stored = storedChats<UI_MESSAGE>({ api, ...asked });
   const events = serverEvents({ api: `${base}/events`, ...asked });
   const open = approvals({ api: `${base}/approvals`, events, ...asked });

@@ -1,6 +1,6 @@
 /** The frames of the AI SDK's own WebSocket protocol, which version 7's transport speaks, with ours. */
-import { type ErrorDetails, readErrorText } from './adk-stream-error.ts';
-import { isChunk, isRecord } from './chunk.ts';
+import { type ErrorDetails, readDetails, readErrorText } from './adk-stream-error.ts';
+import { isChunk, isRecord, parseJson, text } from './chunk.ts';
 import type { NumberedChunk, ResumePoint } from './stream-position.ts';
 
 /** What the application adds to a request, computed again each time it is put on the wire. */
@@ -49,8 +49,11 @@ export type PongFrame = { type: 'pong'; timestamp: unknown };
  */
 export type Received = ServerFrame | PongFrame | 'foreign' | 'garbage';
 
+/** What is answered to requests. */
+const answers = ['start', 'end', 'no-active', 'chunk', 'error'];
+
 export function readFrame(data: unknown): Received {
-  const frame = parse(data);
+  const frame = parseJson(data);
   if (!isRecord(frame) || typeof frame.type !== 'string') {
     return 'garbage';
   }
@@ -59,7 +62,7 @@ export function readFrame(data: unknown): Received {
     return { type, timestamp };
   }
   if (typeof requestId !== 'string') {
-    return isKnown(type) ? 'garbage' : 'foreign';
+    return answers.includes(type) ? 'garbage' : 'foreign';
   }
   switch (type) {
     case 'start':
@@ -70,32 +73,13 @@ export function readFrame(data: unknown): Received {
       return isChunk(chunk) && Number.isSafeInteger(sequence)
         ? { type, requestId, sequence: sequence as number, gap: gap === true, chunk }
         : 'garbage';
-    case 'error':
-      return { type, requestId, details: errorDetails(frame) };
+    case 'error': {
+      // The text begins with the code, for clients that read nothing else.
+      const { message } = readErrorText(text(frame.errorText));
+      const details = readDetails({ ...frame, message });
+      return details === undefined ? 'garbage' : { type, requestId, details };
+    }
     default:
       return 'garbage';
-  }
-}
-
-/** The code is in the text, too, which is all that older servers send. */
-function errorDetails({ code, errorText, retryAfterMs }: Record<string, unknown>): ErrorDetails {
-  const text = typeof errorText === 'string' ? errorText : 'The chat server reported an error.';
-  const read = readErrorText(text);
-  return {
-    code: typeof code === 'string' ? code : read.code,
-    message: read.message,
-    ...(typeof retryAfterMs === 'number' && { retryAfterMs }),
-  };
-}
-
-function isKnown(type: string): boolean {
-  return ['start', 'end', 'no-active', 'chunk', 'error'].includes(type);
-}
-
-function parse(data: unknown): unknown {
-  try {
-    return typeof data === 'string' ? JSON.parse(data) : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -23,7 +23,7 @@ export {
 } from './approvals.ts';
 export type { BackoffOptions } from './backoff.ts';
 export type { CallStorage } from './call-memory.ts';
-export type { ChatBranch, QueuedMessage, WhileRunning } from './chat-api.ts';
+export type { ChatBranch, QueuedMessage, StoredChat, WhileRunning } from './chat-api.ts';
 export type { FollowedChat } from './chat-follower.ts';
 export { AnswerChangedError } from './chat-window.ts';
 export {
@@ -68,12 +68,7 @@ export {
 } from './server-events.ts';
 export type { Speech } from './speech.ts';
 export type { Readable } from './store.ts';
-export {
-  type StoredChat,
-  type StoredChats,
-  type StoredChatsOptions,
-  storedChats,
-} from './stored-chats.ts';
+export { type StoredChats, type StoredChatsOptions, storedChats } from './stored-chats.ts';
 export { type TicketOptions, ticketFrom } from './ticket.ts';
 export { AdkStreamChatTransport } from './transport.ts';
 export type { AdkStreamChatTransportOptions } from './transport-options.ts';

@@ -19,19 +19,16 @@ type Call = {
  * with the same approval; a page that shows both asks twice.
  */
 export function withoutRepeats<Part extends Parts[number]>(parts: readonly Part[]): Part[] {
-  const calls = (parts as readonly object[]).filter(isCall);
-  const asked = new Set(
-    calls.filter(call => !isRepeat(call) && isAsking(call)).map(call => call.approval?.id),
-  );
-  // The last of several repeats is where an answer is sent from.
-  const last = new Map(
-    calls.filter(call => isRepeat(call) && isAsking(call)).map(call => [call.approval?.id, call]),
-  );
+  const asking = new Map<string | undefined, Call>();
+  for (const call of (parts as readonly object[]).filter(isCall).filter(isAsking)) {
+    const before = asking.get(call.approval?.id);
+    // At its own call, or else where it was repeated last: an answer is sent from there.
+    if (before === undefined || isRepeat(before)) {
+      asking.set(call.approval?.id, call);
+    }
+  }
   return parts.filter(
-    part =>
-      !isCall(part) ||
-      !isRepeat(part) ||
-      (last.get(part.approval?.id) === (part as Call) && !asked.has(part.approval?.id)),
+    part => !isCall(part) || !isRepeat(part) || asking.get(part.approval?.id) === (part as Call),
   );
 }
 

@@ -4,6 +4,7 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from 'ai';
+import { RecentMap } from './recent-map.ts';
 
 /**
  * How often the same answers are sent: once, and again where a person or a page gives them again
@@ -12,9 +13,7 @@ import {
 const maxRepeats = 3;
 
 /** The answers of the messages that were sent last, and how often they were. */
-const sent = new Map<string, { answers: string; times: number }>();
-
-const limit = 100;
+const sent = new RecentMap<{ answers: string; times: number }>(100);
 
 /**
  * For the option of `useChat` with the same name: sends when every call of the last step is answered,
@@ -39,11 +38,6 @@ function isWorthSending({ id, parts }: UIMessage): boolean {
   );
   const before = sent.get(id);
   const times = before?.answers === answers ? before.times + 1 : 1;
-  sent.delete(id);
   sent.set(id, { answers, times });
-  const oldest = sent.keys().next();
-  if (sent.size > limit && oldest.done !== true) {
-    sent.delete(oldest.value);
-  }
   return times <= maxRepeats;
 }

@@ -1,9 +1,9 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
 import { readJson } from './api-error.ts';
+import { type ApiAccess, requestApi } from './api-request.ts';
 import { Backoff, pause } from './backoff.ts';
-import { isRecord, text } from './chunk.ts';
+import { isRecord, parseJson, text } from './chunk.ts';
 import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
-import { type HeadersLike, mergeHeaders, type Resolvable, resolve } from './resolvable.ts';
 import { type Readable, Store } from './store.ts';
 
 /** A chat as the list of chats has it. */
@@ -29,11 +29,9 @@ export type ServerEvent =
   | { type: 'chat-deleted'; data: { id: string } }
   | { type: 'approval-opened' | 'approval-closed'; data: { approvalId: string; chatId: string } };
 
-export type ServerEventsOptions = {
+export type ServerEventsOptions = ApiAccess & {
   /** Where the events are served, `/api/events` if nothing is said. */
   api?: string;
-  headers?: Resolvable<HeadersLike>;
-  fetch?: typeof globalThis.fetch;
   /** The shortest pause before the stream is opened again, one second if nothing is said. */
   retryMs?: number;
 };
@@ -92,13 +90,8 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
   };
 
   const read = async (signal: AbortSignal, onOpen: () => void): Promise<void> => {
-    const { headers, fetch = globalThis.fetch } = options;
-    const last = lastId === undefined ? {} : { 'last-event-id': lastId };
-    const response = await fetch(api, {
-      headers: mergeHeaders(await resolve(headers), last),
-      cache: 'no-store',
-      signal,
-    });
+    const last: Record<string, string> = lastId === undefined ? {} : { 'last-event-id': lastId };
+    const response = await requestApi(options, api, { headers: last, cache: 'no-store', signal });
     isRefused = response.status >= 400 && response.status < 500 && response.status !== 429;
     state.set(response.status < 500 ? 'up' : 'away');
     if (!response.ok || response.body === null) {
@@ -140,10 +133,8 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
 
   /** As whom the server takes this page: nobody else's events are shared with it. */
   const readPrincipal = async (signal: AbortSignal): Promise<string> => {
-    const { headers, fetch = globalThis.fetch } = options;
-    const all = mergeHeaders(await resolve(headers));
     const info = api.replace(/[^/]*$/, 'info');
-    const body = await readJson(await fetch(info, { headers: all, signal }));
+    const body = await readJson(await requestApi(options, info, { signal }));
     return isRecord(body) ? text(body.principal) : '';
   };
 
@@ -250,7 +241,7 @@ function eventOf(type: string | undefined, data: string | undefined): ServerEven
     case 'chat-deleted':
     case 'approval-opened':
     case 'approval-closed': {
-      const body = parse(data ?? '');
+      const body = parseJson(data);
       // The server's word for the rest of it.
       const isNamed = isRecord(body) && text(body.id ?? body.approvalId) !== '';
       return isNamed ? ({ type, data: body } as unknown as ServerEvent) : undefined;
@@ -258,14 +249,6 @@ function eventOf(type: string | undefined, data: string | undefined): ServerEven
     default:
       // Of a newer server.
       return undefined;
-  }
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
   }
 }
 

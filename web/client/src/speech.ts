@@ -19,7 +19,7 @@ const limit = 200;
  * Sound is not repeated, so that what is said while the connection is lost is lost, too.
  */
 export class Speech {
-  readonly #chatId: string;
+  readonly chatId: string;
   readonly #sampleRate: number;
   readonly #send: (frame: SpeechFrame) => boolean;
   #waiting: SpeechFrame[] | undefined;
@@ -27,14 +27,10 @@ export class Speech {
 
   /** @internal Made by the transport. */
   constructor(chatId: string, sampleRate: number, send: (frame: SpeechFrame) => boolean) {
-    this.#chatId = chatId;
+    this.chatId = chatId;
     this.#sampleRate = sampleRate;
     this.#send = send;
     this.#waiting = [{ type: 'audio_control', action: 'start', id: chatId }];
-  }
-
-  get chatId(): string {
-    return this.#chatId;
   }
 
   /** Whether it waits for its message. */
@@ -46,7 +42,7 @@ export class Speech {
   write(pcm: Int16Array): boolean {
     return this.#put({
       type: 'audio_chunk',
-      id: this.#chatId,
+      id: this.chatId,
       chunk: base64(pcm),
       sampleRate: this.#sampleRate,
       channels: 1,
@@ -56,7 +52,7 @@ export class Speech {
 
   /** That was all. */
   end(): void {
-    this.#put({ type: 'audio_control', action: 'stop', id: this.#chatId });
+    this.#put({ type: 'audio_control', action: 'stop', id: this.chatId });
     this.#isOver = true;
   }
 

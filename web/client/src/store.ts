@@ -8,9 +8,13 @@ export type Readable<T> = {
 export class Store<T> implements Readable<T> {
   #value: T;
   readonly #listeners = new Set<() => void>();
+  readonly #watch: (() => () => void) | undefined;
+  #leave: (() => void) | undefined;
 
-  constructor(value: T) {
+  /** With what is to be done while somebody listens: it begins that, and returns how it ends. */
+  constructor(value: T, watch?: () => () => void) {
     this.#value = value;
+    this.#watch = watch;
   }
 
   readonly get = (): T => this.#value;
@@ -19,8 +23,13 @@ export class Store<T> implements Readable<T> {
     // Wrapped, so that a listener that subscribes twice is called twice and leaves twice.
     const entry = () => listener();
     this.#listeners.add(entry);
+    if (this.#listeners.size === 1) {
+      this.#leave = this.#watch?.();
+    }
     return () => {
-      this.#listeners.delete(entry);
+      if (this.#listeners.delete(entry) && this.#listeners.size === 0) {
+        this.#leave?.();
+      }
     };
   };
 

@@ -1,27 +1,11 @@
 /** Chats as the server keeps them, and up to where a page has loaded each. */
 import type { UIMessage } from 'ai';
-import type { ErrorDetails } from './adk-stream-error.ts';
-import { ChatApi, type QueuedMessage } from './chat-api.ts';
-import type { HeadersLike, Resolvable } from './resolvable.ts';
+import type { ApiAccess } from './api-request.ts';
+import { ChatApi, type StoredChat } from './chat-api.ts';
 
-export type StoredChatsOptions = {
+export type StoredChatsOptions = ApiAccess & {
   /** Where the chats are served, `/api/chat` if nothing is said. */
   api?: string;
-  /** Sent with every request. */
-  headers?: Resolvable<HeadersLike>;
-  fetch?: typeof globalThis.fetch;
-};
-
-/** A chat as it was loaded. */
-export type StoredChat<UI_MESSAGE extends UIMessage = UIMessage> = {
-  status: 'running' | 'parked' | 'finished' | 'failed' | 'stopped';
-  messages: UI_MESSAGE[];
-  /** The place in the chat's journal up to which this is true. */
-  seq: number | undefined;
-  /** Why its last turn failed, if it did. */
-  error: ErrorDetails | undefined;
-  /** The messages that wait for its turn. */
-  queued: QueuedMessage<UI_MESSAGE>[];
 };
 
 export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {
@@ -42,7 +26,7 @@ export type StoredChats<UI_MESSAGE extends UIMessage = UIMessage> = {
 export function storedChats<UI_MESSAGE extends UIMessage = UIMessage>(
   options: StoredChatsOptions = {},
 ): StoredChats<UI_MESSAGE> {
-  const chats = new ChatApi({ ...options, api: options.api ?? '/api/chat' });
+  const chats = new ChatApi(options.api ?? '/api/chat', options);
   const seqs = new Map<string, number>();
   const seqOf = (chatId: string) => seqs.get(chatId);
   const note = (chatId: string, seq: number | undefined) => {
@@ -56,10 +40,9 @@ export function storedChats<UI_MESSAGE extends UIMessage = UIMessage>(
     seqOf,
     note,
     load: async (chatId, signal) => {
-      const chat = await chats.view(chatId, signal);
+      const chat = await chats.view<UI_MESSAGE>(chatId, signal);
       note(chatId, chat?.seq);
-      // The server's word for it, as the messages of every stream are.
-      return chat as StoredChat<UI_MESSAGE> | undefined;
+      return chat;
     },
     prepareReconnectToStreamRequest: ({ api, id }) => {
       const seq = seqOf(id);

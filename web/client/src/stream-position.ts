@@ -2,6 +2,7 @@
  * Where a chat is in the message that it reads, as the server counts it: docs/wire.md, "Resuming by
  * position". With it a window that was lost goes on where it was, on any server.
  */
+import type { UIMessage } from 'ai';
 import { type Chunk, isRecord, text } from './chunk.ts';
 
 /** What a resumed request says of where its chat is. */
@@ -14,7 +15,11 @@ export type ResumePoint = {
 };
 
 /** An approval that the chat shows, and what it has answered itself. */
-export type ShownApproval = { approvalId: string; toolCallId: string; approved?: boolean };
+export type ShownApproval = {
+  approvalId: string;
+  toolCallId: string;
+  approved?: boolean | undefined;
+};
 
 /** What a frame with a chunk says of its place. */
 export type NumberedChunk = { sequence: number; gap: boolean; chunk: Chunk };
@@ -32,9 +37,9 @@ export class StreamPosition {
   #stepHash = hashSeed;
   readonly #approvals: ShownApproval[];
 
-  /** In the message that the chat continues with, if it continues with one. */
-  constructor(base?: unknown) {
-    this.#approvals = approvalsIn(base);
+  /** In a message of which the chat already shows these. */
+  constructor(approvals: ShownApproval[] = []) {
+    this.#approvals = [...approvals];
   }
 
   /** Where the chat is; nothing, as long as no message was begun. */
@@ -65,6 +70,7 @@ export class StreamPosition {
   /** Counts a chunk that the chat is given. */
   note({ sequence, chunk }: NumberedChunk): void {
     this.#sequence = sequence;
+    this.hasContent ||= chunk.type !== 'start';
     switch (chunk.type) {
       case 'start':
         this.messageId = text(chunk.messageId);
@@ -72,18 +78,15 @@ export class StreamPosition {
         break;
       case 'start-step':
       case 'reset-step':
-        this.hasContent = true;
         this.#beginStep(sequence);
         break;
       case 'tool-approval-request':
-        this.hasContent = true;
         this.#approvals.push({
           approvalId: text(chunk.approvalId),
           toolCallId: text(chunk.toolCallId),
         });
         break;
       default:
-        this.hasContent = true;
         this.#stepHash = hashChunk(this.#stepHash, chunk);
     }
   }
@@ -94,15 +97,14 @@ export class StreamPosition {
   }
 }
 
-function approvalsIn(message: unknown): ShownApproval[] {
-  const parts = isRecord(message) && Array.isArray(message.parts) ? message.parts : [];
-  return parts.filter(isRecord).flatMap(({ toolCallId, approval }) => {
-    if (!isRecord(approval) || typeof approval.id !== 'string') {
+/** The approvals that a message shows now. */
+export function approvalsIn({ parts }: UIMessage): ShownApproval[] {
+  return parts.flatMap(part => {
+    if (!('approval' in part) || part.approval === undefined) {
       return [];
     }
-    const { id, approved } = approval;
-    const answer = typeof approved === 'boolean' ? { approved } : {};
-    return [{ approvalId: id, toolCallId: text(toolCallId), ...answer }];
+    const { id, approved } = part.approval;
+    return [{ approvalId: id, toolCallId: part.toolCallId, approved }];
   });
 }
 

@@ -12,7 +12,7 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   /** Gives a pass for the socket each time one is opened, or none; see `ticketFrom`. */
   ticket?: () => string | undefined | PromiseLike<string | undefined>;
   /** Sent with every HTTP request and in every frame. */
-  headers?: Resolvable<HeadersLike>;
+  headers?: Resolvable<HeadersLike> | undefined;
   /** What the application adds to its requests. */
   body?: Resolvable<object>;
   /** More for the query of the socket's address. */
@@ -47,7 +47,7 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   seqOf?: (chatId: string) => number | undefined;
   /** The socket to use, where there is none in the environment. */
   webSocket?: WebSocketConstructor;
-  fetch?: typeof globalThis.fetch;
+  fetch?: typeof globalThis.fetch | undefined;
   /** Changes what is sent, as in the SDK's own transports. */
   prepareSendMessagesRequest?: (request: {
     id: string;
@@ -60,4 +60,9 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
   }) => Prepared<UI_MESSAGE> | PromiseLike<Prepared<UI_MESSAGE>>;
 };
 
-type Prepared<UI_MESSAGE> = { messages?: UI_MESSAGE[]; body?: object; headers?: HeadersLike };
+/** What is sent in place of what the chat asked for. */
+export type Prepared<UI_MESSAGE> = {
+  messages?: UI_MESSAGE[];
+  body?: object;
+  headers?: HeadersLike;
+};

@@ -6,12 +6,13 @@ import { ChatApi } from './chat-api.ts';
 import { ChatWindow, type WindowRequest } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
 import { withDigests } from './digests.ts';
-import { type AbortFrame, type Envelope, readFrame } from './frame.ts';
+import { type AbortFrame, type Envelope, type PingFrame, readFrame } from './frame.ts';
 import { type HeadersLike, mergeHeaders, resolve } from './resolvable.ts';
 import { probeSocket } from './socket-probe.ts';
 import { Speech } from './speech.ts';
 import type { Readable } from './store.ts';
-import type { AdkStreamChatTransportOptions } from './transport-options.ts';
+import { approvalsIn } from './stream-position.ts';
+import type { AdkStreamChatTransportOptions, Prepared } from './transport-options.ts';
 import { socketUrl } from './web-socket.ts';
 
 type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
@@ -19,6 +20,8 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 >[0];
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
+
+type Stop = { abort: AbortFrame; ping: PingFrame };
 
 export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
@@ -30,49 +33,48 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   readonly #api: string;
   readonly #chats: ChatApi;
   readonly #connection: Connection;
-  readonly #windows = new Map<ChatWindow, () => Promise<Envelope>>();
-  readonly #speeches = new Set<Speech>();
-  /** Stops that the server has not confirmed, by the pings that are sent behind them. */
-  readonly #stops = new Map<unknown, AbortFrame & { id: string }>();
+  /** Those that are open, by their requests. */
+  readonly #windows = new Map<string, ChatWindow>();
+  /** The last one of each chat. */
+  readonly #speeches = new Map<string, Speech>();
+  /**
+   * Stops that the server has not confirmed, by chat. The socket may be lost before the server reads what
+   * was sent: the answer to the ping behind a stop shows that it did.
+   */
+  readonly #stops = new Map<string, Stop>();
   #pings = 0;
 
   constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
     this.#options = options;
     this.#api = options.api ?? '/api/chat';
-    this.#chats = new ChatApi({
-      api: this.#api,
-      headers: options.headers,
-      fetch: options.fetch,
-    });
-    const isWaiting = () => this.#stops.size > 0 || this.#waiting.length > 0;
+    this.#chats = new ChatApi(this.#api, options);
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
         whyRefused: () => this.#whyRefused(),
         backoff: options.reconnect,
         heartbeatMs: options.heartbeatMs ?? 25_000,
-        probe: () => ({ type: 'ping', timestamp: Date.now() }),
       },
       {
-        get isWaiting() {
-          return isWaiting();
-        },
+        isWaiting: () => this.#stops.size + this.#windows.size > 0,
         onOpen: () => {
-          for (const timestamp of this.#stops.keys()) {
-            this.#sendStop(timestamp);
+          for (const stop of this.#stops.values()) {
+            this.#sendStop(stop);
           }
-          for (const window of this.#waiting) {
+          for (const window of this.#windows.values()) {
             void this.#put(window);
           }
         },
         onData: data => this.#receive(data),
-        onLost: (code, reason) => this.#lost(code, reason),
-        onGivenUp: error => {
-          this.#stops.clear();
-          for (const window of this.#waiting) {
-            window.fail(error);
+        onLost: (code, reason) => {
+          for (const speech of this.#speeches.values()) {
+            speech.lost();
+          }
+          for (const window of this.#windows.values()) {
+            window.lost(code, reason);
           }
         },
+        onGivenUp: error => this.#giveUp(error),
       },
     );
   }
@@ -87,19 +89,20 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     abortSignal?.throwIfAborted();
     const prepared = await this.#prepare(options);
     abortSignal?.throwIfAborted();
-    const envelope = async () => ({ ...(await this.#envelope(options)), ...prepared.envelope });
+    const envelope = async () => {
+      const { headers, body, metadata } = await this.#envelope(options);
+      const own = prepared.headers && mergeHeaders(prepared.headers);
+      return { headers: own ?? headers, body: prepared.body ?? body, metadata };
+    };
+    const said = withDigests(prepared.messages ?? options.messages, this.#options.digestOf);
     // As they are now: the chat continues with its own while these may have to be sent again.
-    const { messages, base } = JSON.parse(
-      JSON.stringify({ messages: prepared.messages, base: baseOf(options) }),
-    );
+    const messages: unknown[] = JSON.parse(JSON.stringify(said));
+    const shown = options.messages.find(({ id }) => id === messageId) ?? options.messages.at(-1);
+    const approvals = shown === undefined ? [] : approvalsIn(shown);
     // What is said now ends the turn before it, and is not to be stopped.
-    for (const [timestamp, { id }] of this.#stops) {
-      if (id === chatId) {
-        this.#stops.delete(timestamp);
-      }
-    }
-    const request: WindowRequest = { kind: 'send', trigger, messageId, messages, base };
-    return streamOf(this.#open(chatId, request, envelope, abortSignal));
+    this.#stops.delete(chatId);
+    const send = { kind: 'send', trigger, messageId, messages, approvals, envelope } as const;
+    return streamOf(this.#open(chatId, send, abortSignal));
   }
 
   async reconnectToStream(
@@ -109,13 +112,10 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     abortSignal?.throwIfAborted();
     // As it is now: what is loaded later is not what this stream is to continue from.
     const after = this.#options.seqOf?.(chatId);
-    const envelope = async () => {
-      const { body, ...rest } = await this.#envelope(options);
-      return { ...rest, body: after === undefined ? body : { after, ...body } };
-    };
-    const window = this.#open(chatId, { kind: 'resume' }, envelope, abortSignal);
-    const isThere = await window.isThere;
-    return isThere ? streamOf(window) : null;
+    const body = after === undefined ? options.body : { after, ...options.body };
+    const envelope = () => this.#envelope({ ...options, body });
+    const window = this.#open(chatId, { kind: 'resume', envelope }, abortSignal);
+    return (await window.isThere) ? streamOf(window) : null;
   }
 
   /**
@@ -132,53 +132,40 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
    * sampleRate } }] })`; what is written follows that message on the same socket.
    */
   speak(chatId: string, { sampleRate = 16_000 }: { sampleRate?: number } = {}): Speech {
-    // Somebody speaks once at a time: what still waits for its message was given up.
-    for (const before of this.#speeches) {
-      if (before.chatId === chatId) {
-        this.#speeches.delete(before);
-      }
-    }
     const speech = new Speech(chatId, sampleRate, frame => this.#connection.send(frame));
-    this.#speeches.add(speech);
+    // Somebody speaks once at a time: what still waits for its message was given up.
+    this.#speeches.set(chatId, speech);
     return speech;
   }
 
   /** Closes the connection and every stream that is open. A later request opens another. */
   close(): void {
-    for (const window of [...this.#windows.keys()]) {
-      window.fail(new Error('The chat transport was closed.'));
-    }
-    this.#stops.clear();
+    this.#giveUp(new Error('The chat transport was closed.'));
     this.#connection.close();
   }
 
-  get #waiting(): ChatWindow[] {
-    return [...this.#windows.keys()].filter(window => window.isOpen);
+  #giveUp(error: Error): void {
+    this.#stops.clear();
+    for (const window of this.#windows.values()) {
+      window.fail(error);
+    }
   }
 
-  #open(
-    chatId: string,
-    request: WindowRequest,
-    envelope: () => Promise<Envelope>,
-    abortSignal: AbortSignal | undefined,
-  ): ChatWindow {
-    const waiting = this.#waiting.filter(window => !window.isOnWire);
+  #open(chatId: string, request: WindowRequest, abortSignal: AbortSignal | undefined): ChatWindow {
+    const waiting = [...this.#windows.values()].filter(window => !window.isOnWire);
     if (waiting.length >= (this.#options.maxWaiting ?? 32)) {
       throw new TypeError('Too many requests wait for the network connection.');
     }
-    const onAbort = () => this.#abort(window, abortSignal);
-    const host = {
+    const onAbort = () => this.#abort(window, abortSignal?.reason);
+    const window = new ChatWindow(chatId, request, {
       onProgress: () => this.#connection.progressed(),
+      onCancel: () => this.#leave(window),
       onOver: () => {
-        this.#windows.delete(window);
+        this.#windows.delete(window.requestId);
         abortSignal?.removeEventListener('abort', onAbort);
       },
-    };
-    const window = new ChatWindow(chatId, request, host, () => {
-      this.#leave(window);
-      window.end();
     });
-    this.#windows.set(window, envelope);
+    this.#windows.set(window.requestId, window);
     abortSignal?.addEventListener('abort', onAbort, { once: true });
     if (this.#connection.isOpen) {
       void this.#put(window);
@@ -190,31 +177,21 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
 
   /** Puts a window's request on the wire. */
   async #put(window: ChatWindow): Promise<void> {
-    const { generation } = this.#connection;
     try {
-      const envelope = await this.#windows.get(window)?.();
+      const envelope = await window.request.envelope();
       // The socket may be another one by now, which has put the request itself.
-      const isCurrent = generation === this.#connection.generation && window.isOpen;
-      if (envelope === undefined || !isCurrent) {
+      if (window.isOnWire || !window.isOpen) {
         return;
       }
       const frame = window.frame(envelope);
       if (this.#connection.send(frame)) {
-        window.markSent(frame);
+        window.markSent();
         if (frame.type === 'send') {
-          this.#beginSpeech(window.chatId);
+          this.#speeches.get(window.chatId)?.begin();
         }
       }
     } catch (error) {
       window.fail(error as Error);
-    }
-  }
-
-  #beginSpeech(chatId: string): void {
-    for (const speech of this.#speeches) {
-      if (speech.chatId === chatId && speech.isWaiting) {
-        speech.begin();
-      }
     }
   }
 
@@ -228,59 +205,38 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       return;
     }
     if (frame.type === 'pong') {
-      this.#stops.delete(frame.timestamp);
+      for (const [chatId, { ping }] of this.#stops) {
+        if (ping.timestamp === frame.timestamp) {
+          this.#stops.delete(chatId);
+        }
+      }
       return;
     }
-    const window = this.#waiting.find(
-      ({ requestId, isOnWire }) => isOnWire && requestId === frame.requestId,
-    );
-    if (window?.take(frame) === false) {
+    if (this.#windows.get(frame.requestId)?.take(frame) === false) {
       this.#connection.cut('a frame that is missing');
     }
   }
 
-  #lost(code: number | undefined, reason: string): void {
-    for (const speech of this.#speeches) {
-      speech.lost();
-    }
-    for (const window of this.#waiting) {
-      if (code === messageTooBig && window.isUnanswered) {
-        window.fail(new Error(`The server refused the request: ${reason || 'it is too large'}.`));
-      } else {
-        window.lost();
-      }
-    }
-  }
-
   /** The chat was stopped. */
-  #abort(window: ChatWindow, signal: AbortSignal | undefined): void {
-    const { chatId, requestId, isStarted, isUnanswered, request } = window;
-    // Who gives up a resumed stream before it came has seen nothing that could be stopped.
-    const isAsked = isStarted || (isUnanswered && request.kind === 'send');
-    if ((this.#options.stopOnAbort ?? false) && isAsked) {
-      this.#stops.set(++this.#pings, { type: 'abort', requestId, stop: true, id: chatId });
-      if (this.#connection.isOpen) {
-        this.#sendStop(this.#pings);
-      } else {
-        this.#connection.need();
-      }
+  #abort(window: ChatWindow, reason: Error): void {
+    const { chatId, requestId } = window;
+    if (this.#options.stopOnAbort === true && window.isStoppable) {
+      const stop: Stop = {
+        abort: { type: 'abort', requestId, stop: true, id: chatId },
+        ping: { type: 'ping', timestamp: ++this.#pings },
+      };
+      this.#stops.set(chatId, stop);
+      this.#sendStop(stop);
+      this.#connection.need();
     } else {
       this.#leave(window);
     }
-    // Callers that wait for it get the reason; its reader sees its end.
-    if (request.kind === 'resume' && !isStarted) {
-      window.fail(abortError(signal));
-    } else {
-      window.end();
-    }
+    window.abort(reason);
   }
 
-  /** The socket may be lost before the server reads what was sent: a ping behind it shows that. */
-  #sendStop(timestamp: unknown): void {
-    const stop = this.#stops.get(timestamp);
-    if (stop !== undefined && this.#connection.send(stop)) {
-      this.#connection.send({ type: 'ping', timestamp: timestamp as number });
-    }
+  #sendStop({ abort, ping }: Stop): void {
+    this.#connection.send(abort);
+    this.#connection.send(ping);
   }
 
   /** Nobody reads the answer any more. */
@@ -327,47 +283,19 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     };
   }
 
-  async #prepare(
-    options: SendOptions<UI_MESSAGE>,
-  ): Promise<{ messages: UI_MESSAGE[]; envelope: Partial<Envelope> }> {
-    const { chatId, messages, trigger, messageId } = options;
-    const { prepareSendMessagesRequest: prepare, digestOf } = this.#options;
+  /** What the application sends in place of what the chat asked for. */
+  async #prepare(options: SendOptions<UI_MESSAGE>): Promise<Prepared<UI_MESSAGE>> {
+    const { prepareSendMessagesRequest: prepare } = this.#options;
     if (prepare === undefined) {
-      return { messages: withDigests(messages, digestOf), envelope: {} };
+      return {};
     }
-    const { headers, body, metadata } = await this.#envelope(options);
-    const about = { id: chatId, messages, trigger, messageId, headers, body };
-    const prepared = await prepare({ ...about, requestMetadata: metadata });
-    return {
-      messages: withDigests(prepared.messages ?? messages, digestOf),
-      envelope: {
-        ...(prepared.headers && { headers: mergeHeaders(prepared.headers) }),
-        ...(prepared.body && { body: prepared.body }),
-      },
-    };
+    const { chatId: id, messages, trigger, messageId } = options;
+    const { headers, body, metadata: requestMetadata } = await this.#envelope(options);
+    return prepare({ id, messages, trigger, messageId, headers, body, requestMetadata });
   }
 }
 
 function streamOf({ stream }: ChatWindow): ReadableStream<UIMessageChunk> {
   // The server's word for it: what it sends are chunks of the SDK.
   return (stream as ReadableStream<UIMessageChunk>).pipeThrough(throwErrors());
-}
-
-/** The message that a chat continues with, as chats decide it. */
-function baseOf<UI_MESSAGE extends UIMessage>({
-  trigger,
-  messageId,
-  messages,
-}: SendOptions<UI_MESSAGE>): UI_MESSAGE | undefined {
-  const message = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
-  return trigger === 'submit-message' && message?.role === 'assistant' ? message : undefined;
-}
-
-/** The close code of a frame that is larger than the server takes: it would be so again. */
-const messageTooBig = 1009;
-
-function abortError(signal: AbortSignal | undefined): Error {
-  return signal?.reason instanceof Error
-    ? signal.reason
-    : new DOMException('The chat request was aborted.', 'AbortError');
 }

@@ -1,7 +1,8 @@
 /** Where a chat is, as client and server count it alike. */
+import type { UIMessage } from 'ai';
 import { expect, test } from 'vitest';
 import type { Chunk } from '../src/chunk.ts';
-import { extentOf, hashValue, StreamPosition } from '../src/stream-position.ts';
+import { approvalsIn, extentOf, hashValue, StreamPosition } from '../src/stream-position.ts';
 
 const seed = 0x811c9dc5;
 
@@ -80,7 +81,8 @@ test('a chunk that is missing shows, and one that comes twice', () => {
 test('the questions that a chat shows are said, with its own answers', () => {
   const approval = { id: 'g', approved: false };
   const part = { type: 'tool-pay', toolCallId: 'a', state: 'approval-responded', approval };
-  const position = new StreamPosition({ id: 'm', role: 'assistant', parts: [step, part] });
+  const message = { id: 'm', role: 'assistant', parts: [{ type: 'step-start' }, part] };
+  const position = new StreamPosition(approvalsIn(message as UIMessage));
   position.note({ sequence: 4, gap: true, chunk: start });
   const ask: Chunk = { type: 'tool-approval-request', toolCallId: 'b', approvalId: 'h' };
   position.note({ sequence: 5, gap: false, chunk: ask });

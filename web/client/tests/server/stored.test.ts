@@ -1,7 +1,8 @@
 /** A page that loads a chat and then resumes it, while its turn ends in between. */
 import { type ChatTransport, DefaultChatTransport, type UIMessage } from 'ai';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type StoredChat, type StoredChats, storedChats } from '../../src/stored-chats.ts';
+import type { StoredChat } from '../../src/chat-api.ts';
+import { type StoredChats, storedChats } from '../../src/stored-chats.ts';
 import { MemoryChat } from '../support/memory-chat.ts';
 import { serve, Visitor } from './visitor.ts';
 
