@@ -142,6 +142,10 @@ class Machine:
             # One that was frozen with what it had started.
             send(entry.pid, signal.SIGCONT)
             entry.wait(TIMEOUT)
+        # The system removes its cable some time after its last process. If it has, there is none to remove.
+        subprocess.run(
+            ["ip", "link", "delete", f"to-{self.name}"], capture_output=True, check=False
+        )
         self.holder, self.entries = None, []
 
     def freeze(self) -> None:

@@ -2,11 +2,15 @@
 //! wants done.
 
 mod actions;
+mod mail;
 mod storing;
 mod tasks;
 
 use std::collections::HashSet;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -15,9 +19,10 @@ use tools::work::{Work, WorkReceiver, WorkSender};
 use turn::gate::Decision;
 use turn::{ChatId, GateId, Principal};
 
-use self::tasks::Tasks;
+use self::mail::MailWaker;
+use self::tasks::{Events, Tasks};
 use crate::command::{CommandKind, Reply};
-use crate::driver::{Driver, Input, ToolDoes};
+use crate::driver::{Action, Driver, Input, ToolDoes};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::origin::Origin;
@@ -28,6 +33,9 @@ const CONVERSATION_IDLE: Duration = Duration::from_secs(600);
 
 /// Idle timeout of the task of an unknown chat. Not zero, because a caller may still hold a sender.
 const UNKNOWN_CHAT_IDLE: Duration = Duration::from_millis(1);
+
+/// How many batches of an agent are shown before others have their turn.
+const BATCHES: usize = 4;
 
 /// Something that is delivered to the task of a chat.
 pub(crate) enum Message {
@@ -66,6 +74,15 @@ struct Given {
     kind: CommandKind,
     origin: Origin,
     reply: ReplySender,
+}
+
+/// What the task of a chat does next.
+enum Next {
+    Actions(Vec<Action>),
+    Message(Option<Box<Message>>),
+    Work(Box<Work>),
+    /// Nothing has happened for a while.
+    Idle,
 }
 
 /// Starts the task of a chat.
@@ -113,34 +130,43 @@ struct Actor {
 impl Actor {
     async fn run(mut self, mut messages: mpsc::Receiver<Box<Message>>, mut work: WorkReceiver) {
         let mut active = Instant::now();
+        let (mail, mail_waker) = MailWaker::of_task().await;
         loop {
             let is_idle = self.is_idle();
             self.note_rest(is_idle);
             let time_limit = is_idle.then(|| self.time_limit());
-            let idle = async {
+            let mut idle = pin!(async {
                 match time_limit {
                     Some(time_limit) => tokio::time::sleep(time_limit).await,
                     None => std::future::pending().await,
                 }
-            };
-            tokio::select! {
-                message = messages.recv() => match message {
-                    // Boxed: most chats wait most of the time, and need no room for it then.
-                    Some(message) => Box::pin(self.receive(*message)).await,
-                    None => return,
-                },
-                Some(work) = work.recv() => Box::pin(self.work(*work)).await,
-                (run, events, is_over) = self.tasks.next_events(), if self.tasks.is_streaming() => {
-                    let input = Input::Agent { run, events, is_over };
-                    let actions = self.driver.handle(input, self.engine.now());
-                    self.windows.publish(&self.driver);
-                    // Deltas have no actions: nothing else has to be checked.
-                    if actions.is_empty() {
-                        continue;
+            });
+            let next = poll_fn(|context| {
+                if let Poll::Ready(actions) = self.poll_agent(context) {
+                    return Poll::Ready(Next::Actions(actions));
+                }
+                if mail.take() {
+                    let mut context = Context::from_waker(&mail_waker);
+                    if let Poll::Ready(message) = messages.poll_recv(&mut context) {
+                        mail.note();
+                        return Poll::Ready(Next::Message(message));
                     }
+                    if let Poll::Ready(Some(work)) = work.poll_recv(&mut context) {
+                        mail.note();
+                        return Poll::Ready(Next::Work(work));
+                    }
+                }
+                idle.as_mut().poll(context).map(|()| Next::Idle)
+            });
+            // Boxed: most chats wait most of the time, and need no room for it then.
+            match next.await {
+                Next::Actions(actions) => {
                     Box::pin(self.carry_out_all(actions, Waiting::Nobody)).await;
                 }
-                () = idle => {
+                Next::Message(Some(message)) => Box::pin(self.receive(*message)).await,
+                Next::Message(None) => return,
+                Next::Work(work) => Box::pin(self.work(*work)).await,
+                Next::Idle => {
                     let is_kept = self.tasks.is_conversing()
                         && self.engine.has_viewer(&self.id)
                         && active.elapsed() < CONVERSATION_IDLE;
@@ -164,6 +190,35 @@ impl Actor {
         self.engine.shared.resting.remove(&self.id);
         self.forget_gates();
         self.drive(Input::Retire, Waiting::Nobody).await;
+    }
+
+    /// Shows the agent's deltas as they come, until something has to be done, or nothing more is ready.
+    /// Deltas are most of what happens: nothing else is looked at for them.
+    fn poll_agent(&mut self, context: &mut Context<'_>) -> Poll<Vec<Action>> {
+        for _ in 0..BATCHES {
+            let Events {
+                run,
+                events,
+                is_over,
+                is_all,
+            } = ready!(self.tasks.poll_events(context));
+            let input = Input::Agent {
+                run,
+                events,
+                is_over,
+            };
+            let actions = self.driver.handle(input, self.engine.now());
+            self.windows.publish(&self.driver);
+            if !actions.is_empty() {
+                return Poll::Ready(actions);
+            }
+            if is_all {
+                return Poll::Pending;
+            }
+        }
+        // An agent that always has more to say does not keep clients waiting.
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// A chat that is not there is not worth a task.

@@ -1,7 +1,8 @@
 //! A window as it is read.
 
-use std::pin::pin;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -10,7 +11,7 @@ use view::{AgUiWindow, LegacyWindow, NumberedWindow, Window};
 use wire::{Chunk, Message, Profile, ag_ui};
 
 use crate::driver::Numbering;
-use crate::log::Log;
+use crate::log::{Log, LogReader};
 
 /// The dialect of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,7 @@ impl WindowStream {
     /// The id of the assistant message that the turn streams.
     pub fn message_id(&self) -> &str {
         match &self.source {
-            Source::Here(reader) => reader.log.message_id(),
+            Source::Here(reader) => reader.lines.log().message_id(),
             Source::There { message_id, .. } => message_id,
         }
     }
@@ -105,7 +106,7 @@ impl WindowStream {
     /// share them.
     pub async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         match &mut self.source {
-            Source::Here(reader) => reader.next().await,
+            Source::Here(reader) => poll_fn(|context| reader.poll_next(context)).await,
             Source::There { batches, last, .. } => {
                 *last = batches.recv().await?;
                 Some(std::mem::take(&mut last.chunks))
@@ -156,7 +157,7 @@ impl WindowStream {
         if let Source::Here(reader) = &mut self.source
             && let View::AgUi(window) = &mut reader.view
         {
-            *window = AgUiWindow::new(reader.log.message_id()).with_history(history);
+            *window = AgUiWindow::new(reader.lines.log().message_id()).with_history(history);
         }
         self
     }
@@ -176,7 +177,7 @@ impl WindowStream {
 
 #[derive(Debug)]
 struct Reader {
-    log: Arc<Log>,
+    lines: LogReader,
     dialect: Dialect,
     view: View,
     /// How many signals were read, or came before the window opened.
@@ -194,113 +195,110 @@ enum View {
     AgUi(AgUiWindow),
 }
 
+impl View {
+    fn is_closed(&self) -> bool {
+        match self {
+            Self::Sdk(window) => window.is_closed(),
+            Self::Numbered(window) => window.is_closed(),
+            Self::Legacy(window) => window.is_closed(),
+            Self::AgUi(window) => window.is_closed(),
+        }
+    }
+}
+
 impl Reader {
     fn new(log: Arc<Log>, dialect: Dialect, position: usize, numbering: &Numbering) -> Self {
-        let id = log.message_id();
-        let view = match (dialect, numbering) {
+        let signalled = log.signalled();
+        let lines = LogReader::new(log);
+        let id = lines.log().message_id();
+        let view = lines.read(|items| match (dialect, numbering) {
             (Dialect::Sdk(profile), Numbering::None) => {
-                View::Sdk(Window::continuing(profile, id, &log.items(), position))
+                View::Sdk(Window::continuing(profile, id, items, position))
             }
             (Dialect::Sdk(profile), Numbering::Opened) => {
-                let items = log.items();
-                View::Numbered(NumberedWindow::continuing(profile, id, &items, position))
+                View::Numbered(NumberedWindow::continuing(profile, id, items, position))
             }
             (Dialect::Sdk(profile), Numbering::From(point)) => {
                 View::Numbered(NumberedWindow::resuming(profile, (**point).clone()))
             }
             (Dialect::AgUi, _) => View::AgUi(AgUiWindow::new(id)),
             (Dialect::Legacy, _) => View::Legacy(LegacyWindow::new(id, position)),
-        };
+        });
         Self {
-            signalled: log.signalled(),
+            signalled,
             has_begun: false,
             sequences: Vec::new(),
-            log,
+            lines,
             dialect,
             view,
         }
     }
 
-    async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
-        if self.log.is_waiting() {
-            self.wait().await;
-        }
-        let log = self.log.clone();
-        loop {
-            let read = self.read();
-            if read.as_ref().is_none_or(|read| !read.is_empty()) {
-                return read;
-            }
-            let mut changed = pin!(log.changed());
-            changed.as_mut().enable();
-            // What came just before is not waited for.
-            let read = self.read();
-            if read.as_ref().is_none_or(|read| !read.is_empty()) {
-                return read;
-            }
-            changed.await;
-        }
-    }
-
-    /// Waits until the turn is open, or until it is clear that another turn has the message.
-    async fn wait(&mut self) {
-        let log = self.log.clone();
-        loop {
-            let mut changed = pin!(log.changed());
-            changed.as_mut().enable();
-            if let Some(by) = log.replaced_by() {
-                // Nothing was read yet: the whole message is.
-                let numbering = match &self.view {
-                    View::Numbered(_) => Numbering::Opened,
-                    _ => Numbering::None,
-                };
-                *self = Self::new(by.clone(), self.dialect, 0, &numbering);
-                return;
-            }
-            if !log.is_waiting() {
-                return;
-            }
-            changed.await;
-        }
-    }
-
     /// What has come since; nothing at all once the window is closed.
-    fn read(&mut self) -> Option<Vec<Arc<Chunk>>> {
-        let is_closed = match &self.view {
-            View::Sdk(window) => window.is_closed(),
-            View::Numbered(window) => window.is_closed(),
-            View::Legacy(window) => window.is_closed(),
-            View::AgUi(window) => window.is_closed(),
-        };
-        if is_closed {
-            return None;
+    fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<Vec<Arc<Chunk>>>> {
+        if self.lines.log().is_waiting() {
+            ready!(self.poll_opened(context));
         }
-        // A window opens with its start, and closes behind what was signalled.
-        let mut chunks = Vec::new();
-        if self.has_begun {
-            chunks = self.log.signals_after(&mut self.signalled);
+        if self.view.is_closed() {
+            return Poll::Ready(None);
         }
-        let read = match &mut self.view {
-            View::Sdk(window) => window.read(&self.log.items()),
-            View::Numbered(window) => {
-                self.sequences.clear();
-                // What was signalled brings nobody further.
-                self.sequences.resize(chunks.len(), window.sequence());
-                let read = window.read(&self.log.items());
-                self.sequences.extend_from_slice(window.sequences());
-                read
+        let Self {
+            lines,
+            view,
+            signalled,
+            has_begun,
+            sequences,
+            ..
+        } = self;
+        lines.poll(context, |log, items| {
+            // A window opens with its start, and closes behind what was signalled.
+            let mut chunks = match *has_begun {
+                true => log.signals_after(signalled),
+                false => Vec::new(),
+            };
+            *has_begun = true;
+            let read = match view {
+                View::Sdk(window) => window.read(items),
+                View::Numbered(window) => {
+                    sequences.clear();
+                    // What was signalled brings nobody further.
+                    sequences.resize(chunks.len(), window.sequence());
+                    let read = window.read(items);
+                    sequences.extend_from_slice(window.sequences());
+                    read
+                }
+                View::Legacy(window) => window.read(items).into_iter().map(Arc::new).collect(),
+                View::AgUi(window) => window.read_chunks(items),
+            };
+            match chunks.is_empty() {
+                true => chunks = read,
+                false => chunks.extend(read),
             }
-            View::Legacy(window) => {
-                let read = window.read(&self.log.items()).into_iter();
-                read.map(Arc::new).collect()
+            match chunks.is_empty() {
+                true if view.is_closed() => Poll::Ready(None),
+                true => Poll::Pending,
+                false => Poll::Ready(Some(chunks)),
             }
-            View::AgUi(window) => window.read_chunks(&self.log.items()),
-        };
-        match chunks.is_empty() {
-            true => chunks = read,
-            false => chunks.extend(read),
+        })
+    }
+
+    /// Ready once the turn is open, or once it is clear that another turn has the message.
+    fn poll_opened(&mut self, context: &Context<'_>) -> Poll<()> {
+        let opened = self.lines.poll(context, |log, _| {
+            let by = log.replaced_by().cloned();
+            match by.is_some() || !log.is_waiting() {
+                true => Poll::Ready(by),
+                false => Poll::Pending,
+            }
+        });
+        if let Some(by) = ready!(opened) {
+            // Nothing was read yet: the whole message is.
+            let numbering = match &self.view {
+                View::Numbered(_) => Numbering::Opened,
+                _ => Numbering::None,
+            };
+            *self = Self::new(by, self.dialect, 0, &numbering);
         }
-        self.has_begun = true;
-        Some(chunks)
+        Poll::Ready(())
     }
 }

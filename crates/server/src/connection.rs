@@ -20,7 +20,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
 use axum::Router;
 use axum::body::Body;
@@ -136,8 +136,11 @@ async fn connection(
         .serve_connection(TokioIo::new(Stream::new(stream, slot)), requests)
         .with_upgrades();
     let mut http = std::pin::pin!(http);
+    let drain_changes = is_draining.clone();
     let mut drain = std::pin::pin!(is_draining.wait_for(|is_draining| *is_draining));
     let mut has_drained = false;
+    // Whom it wakes: a connection is polled at every delta, and it waits behind a lock that all share.
+    let mut drain_waker: Option<Waker> = None;
     let mut clock = Clock::default();
     let ended = std::future::poll_fn(|context| {
         if http.as_mut().poll(context).is_ready() {
@@ -145,7 +148,15 @@ async fn connection(
             return Poll::Ready(Ok(()));
         }
         // After the input is read: a request that is complete is still served.
-        if !has_drained && drain.as_mut().poll(context).is_ready() {
+        let is_waiting = drain_waker
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(context.waker()))
+            && matches!(drain_changes.has_changed(), Ok(false));
+        if !has_drained && !is_waiting {
+            if drain.as_mut().poll(context).is_pending() {
+                drain_waker = Some(context.waker().clone());
+                return clock.poll(&state, &limits, context).map(Err);
+            }
             has_drained = true;
             // One that waits for nothing need not be waited for.
             if state.is_quiet() {

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use std::vec;
 
@@ -57,6 +57,8 @@ struct Events {
     ready: vec::IntoIter<Arc<Chunk>>,
     /// Runs out after a silence, or earlier.
     timer: Pin<Box<Sleep>>,
+    /// Whom the timer wakes when it does, and when that is.
+    timed: Option<(Waker, Instant)>,
 }
 
 /// Nothing has come for a while.
@@ -68,6 +70,7 @@ impl Events {
             window,
             ready: Vec::new().into_iter(),
             timer: Box::pin(tokio::time::sleep(KEEPALIVE)),
+            timed: None,
         }
     }
 
@@ -93,12 +96,27 @@ impl Events {
 
     /// The chunks that come next, or nothing once the window is closed.
     async fn read(&mut self) -> Result<Option<Vec<Arc<Chunk>>>, Silent> {
-        let Self { window, timer, .. } = self;
+        let Self {
+            window,
+            timer,
+            timed,
+            ..
+        } = self;
         let mut next = pin!(window.next());
-        let deadline = Instant::now() + KEEPALIVE;
+        let began = Instant::now();
+        let deadline = began + KEEPALIVE;
+        let mut now = Some(began);
         poll_fn(|context| {
             if let Poll::Ready(chunks) = next.as_mut().poll(context) {
                 return Poll::Ready(Ok(chunks));
+            }
+            // At most deltas it has been set before, and is far away: it is not even looked at.
+            let now = now.take().unwrap_or_else(Instant::now);
+            if let Some((waker, at)) = timed
+                && waker.will_wake(context.waker())
+                && now < *at
+            {
+                return Poll::Pending;
             }
             // The timer is only moved when it has run out: the deadline moves at every delta.
             while timer.as_mut().poll(context).is_ready() {
@@ -107,6 +125,7 @@ impl Events {
                 }
                 timer.as_mut().reset(deadline);
             }
+            *timed = Some((context.waker().clone(), timer.deadline()));
             Poll::Pending
         })
         .await

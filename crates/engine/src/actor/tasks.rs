@@ -1,7 +1,7 @@
 //! What a chat has running: the agent's step, tools, and those who wait at gates.
 
 use std::collections::HashMap;
-use std::task::Poll;
+use std::task::{self, Poll};
 
 use agents::{AgentStream, AudioInput, Conversation};
 use tokio::sync::oneshot;
@@ -19,6 +19,17 @@ use crate::engine::Engine;
 
 /// How much of what an agent has ready is brought in one go.
 const BATCH_SIZE: usize = 256;
+
+/// A batch of an agent's events.
+pub(super) struct Events {
+    /// Of which model call.
+    pub(super) run: u64,
+    pub(super) events: Vec<CompactEvent>,
+    /// Whether the stream has ended.
+    pub(super) is_over: bool,
+    /// Whether nothing more is ready: the waker is called when there is.
+    pub(super) is_all: bool,
+}
 
 /// What a chat has running.
 pub(super) struct Tasks {
@@ -73,38 +84,43 @@ impl Tasks {
         self.model = Some((run, stream));
     }
 
-    /// Whether a model call streams.
-    pub(super) fn is_streaming(&self) -> bool {
-        self.model.is_some()
-    }
-
-    /// The agent's next events, all that are ready in one batch, and whether its stream has ended. The
-    /// stream is polled here, in the task of the chat, so that a delta wakes no other task.
-    pub(super) fn next_events(&mut self) -> impl Future<Output = (u64, Vec<CompactEvent>, bool)> {
-        std::future::poll_fn(|context| {
-            let Some((run, stream)) = &mut self.model else {
-                return Poll::Pending;
-            };
-            let (run, mut is_over) = (*run, false);
-            let mut events = Vec::with_capacity(stream.size_hint().0.min(BATCH_SIZE));
-            while events.len() < BATCH_SIZE {
-                match stream.as_mut().poll_next(context) {
-                    Poll::Ready(Some(event)) => {
-                        is_over = matches!(event, AgentEvent::Failed { .. });
-                        events.push(event.into());
+    /// The agent's next events, all that are ready in one batch. The stream is polled here, in the task
+    /// of the chat, so that a delta wakes no other task.
+    pub(super) fn poll_events(&mut self, context: &mut task::Context<'_>) -> Poll<Events> {
+        let Some((run, stream)) = &mut self.model else {
+            return Poll::Pending;
+        };
+        let mut batch = Events {
+            run: *run,
+            events: Vec::new(),
+            is_over: false,
+            is_all: false,
+        };
+        while batch.events.len() < BATCH_SIZE {
+            match stream.as_mut().poll_next(context) {
+                Poll::Ready(Some(event)) => {
+                    batch.is_over = matches!(event, AgentEvent::Failed { .. });
+                    // Most come alone. Where there are more, as many are ready as the stream says.
+                    if batch.events.len() == 1 {
+                        batch.events.reserve(stream.size_hint().0.min(BATCH_SIZE));
                     }
-                    Poll::Ready(None) => is_over = true,
-                    // What has come goes out at once, however little it is.
-                    Poll::Pending if events.is_empty() => return Poll::Pending,
-                    Poll::Pending => break,
+                    batch.events.push(event.into());
                 }
-                if is_over {
-                    self.model = None;
+                Poll::Ready(None) => batch.is_over = true,
+                // What has come goes out at once, however little it is.
+                Poll::Pending if batch.events.is_empty() => return Poll::Pending,
+                Poll::Pending => {
+                    batch.is_all = true;
                     break;
                 }
             }
-            Poll::Ready((run, events, is_over))
-        })
+            if batch.is_over {
+                self.model = None;
+                batch.is_all = true;
+                break;
+            }
+        }
+        Poll::Ready(batch)
     }
 
     /// Starts a tool.
