@@ -131,6 +131,7 @@ impl Actor {
     async fn run(mut self, mut messages: mpsc::Receiver<Box<Message>>, mut work: WorkReceiver) {
         let mut active = Instant::now();
         let (mail, mail_waker) = MailWaker::of_task().await;
+        let mut is_agent_first = false;
         loop {
             let is_idle = self.is_idle();
             self.note_rest(is_idle);
@@ -142,18 +143,24 @@ impl Actor {
                 }
             });
             let next = poll_fn(|context| {
-                if let Poll::Ready(actions) = self.poll_agent(context) {
-                    return Poll::Ready(Next::Actions(actions));
-                }
-                if mail.take() {
-                    let mut context = Context::from_waker(&mail_waker);
-                    if let Poll::Ready(message) = messages.poll_recv(&mut context) {
-                        mail.note();
-                        return Poll::Ready(Next::Message(message));
-                    }
-                    if let Poll::Ready(Some(work)) = work.poll_recv(&mut context) {
-                        mail.note();
-                        return Poll::Ready(Next::Work(work));
+                // In turns, so that neither an agent that always has more to say nor clients that do keep
+                // the other waiting.
+                is_agent_first = !is_agent_first;
+                for is_agent in [is_agent_first, !is_agent_first] {
+                    if is_agent {
+                        if let Poll::Ready(actions) = self.poll_agent(context) {
+                            return Poll::Ready(Next::Actions(actions));
+                        }
+                    } else if mail.take() {
+                        let mut context = Context::from_waker(&mail_waker);
+                        if let Poll::Ready(message) = messages.poll_recv(&mut context) {
+                            mail.note();
+                            return Poll::Ready(Next::Message(message));
+                        }
+                        if let Poll::Ready(Some(work)) = work.poll_recv(&mut context) {
+                            mail.note();
+                            return Poll::Ready(Next::Work(work));
+                        }
                     }
                 }
                 idle.as_mut().poll(context).map(|()| Next::Idle)
@@ -209,7 +216,8 @@ impl Actor {
             };
             let actions = self.driver.handle(input, self.engine.now());
             self.windows.publish(&self.driver);
-            if !actions.is_empty() {
+            // A step may also end without an action, and leave the chat with nothing to do.
+            if !actions.is_empty() || self.is_idle() {
                 return Poll::Ready(actions);
             }
             if is_all {

@@ -12,9 +12,10 @@ use agents::{Agent, AgentStream, AudioInput, Conversation};
 use serde_json::{Value, json};
 use store::{Journal, Location};
 use tokio::sync::mpsc;
-use turn::agent::{AgentEvent, HistoryItem, StepRequest};
-use turn::call::Outcome;
+use turn::agent::{AgentEvent, Asking, HistoryItem, StepRequest};
+use turn::call::{Outcome, Place};
 use turn::event::Finish;
+use turn::gate::Decision;
 use turn::{ChatId, Event, Principal, Status};
 use wire::{Chunk, Message, Part, Profile, Role, Trigger};
 
@@ -400,4 +401,59 @@ async fn speech_goes_to_the_conversation_and_refused_by_an_agent_without_audio_i
         .push_audio(&fixture.ann, &fixture.chat, AudioInput::End)
         .await;
     assert_eq!(refused.unwrap_err().code(), "audio_unsupported");
+}
+
+/// A call of the agent's own, and its question about it.
+fn own_question(nth: usize) -> AgentEvent {
+    AgentEvent::Asks {
+        provider_id: "own".to_owned(),
+        asking: Asking {
+            question: format!("Book? ({nth})"),
+            token: Some(json!(nth)),
+            schema: None,
+            expires: None,
+        },
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn chat_is_retired_though_its_step_ended_behind_a_question_that_was_asked_again() {
+    let fixture = fixture().await;
+    let (first, second) = (fixture.stage.next_step(), fixture.stage.next_step());
+    let own_call = AgentEvent::OwnCall {
+        provider_id: "own".to_owned(),
+        tool: "book".to_owned(),
+        input: json!({}),
+        provider_metadata: None,
+        place: Place::Agent,
+        asks: None,
+    };
+    for event in [own_call, ENDED, own_question(1)] {
+        first.send(event).unwrap();
+    }
+    rest(fixture.say("book").await).await;
+    let asked = async || {
+        let open = fixture.engine.approvals(&fixture.ann).await.unwrap();
+        open.first().map(|open| open.gate.id.clone())
+    };
+    let gate = asked().await.unwrap();
+    let yes = Decision::Approved {
+        reason: None,
+        input: None,
+    };
+    let answered = fixture.engine.answer(&fixture.ann, &gate, yes).await;
+    assert!(answered.unwrap().agrees);
+    fixture.asked(2).await;
+    second.send(own_question(2)).unwrap();
+    fixture.until(async |_| asked().await.is_some()).await;
+    assert_eq!(fixture.stage.open.load(Ordering::SeqCst), 1);
+    // By itself, when the question is stored: nothing is left to be done.
+    second.send(ENDED).unwrap();
+    let retired = async {
+        while fixture.stage.open.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let retired = tokio::time::timeout(Duration::from_secs(3600), retired);
+    retired.await.expect("the chat is kept for ever");
 }
