@@ -34,6 +34,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::task::coop::unconstrained;
 use tokio::time::Sleep;
 
 use crate::access_log::AccessLine;
@@ -153,7 +154,9 @@ async fn connection(
             .is_some_and(|waker| waker.will_wake(context.waker()))
             && matches!(drain_changes.has_changed(), Ok(false));
         if !has_drained && !is_waiting {
-            if drain.as_mut().poll(context).is_pending() {
+            // Set also where this task has done its share for now.
+            let drain = std::pin::pin!(unconstrained(drain.as_mut()));
+            if drain.poll(context).is_pending() {
                 drain_waker = Some(context.waker().clone());
                 return clock.poll(&state, &limits, context).map(Err);
             }

@@ -12,6 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
 use engine::WindowStream;
 use futures_util::stream::unfold;
+use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, Sleep};
 use wire::{Chunk, sse};
 
@@ -118,8 +119,9 @@ impl Events {
             {
                 return Poll::Pending;
             }
-            // The timer is only moved when it has run out: the deadline moves at every delta.
-            while timer.as_mut().poll(context).is_ready() {
+            // The timer is only moved when it has run out: the deadline moves at every delta. And it is set
+            // also where this task has done its share for now.
+            while pin!(unconstrained(timer.as_mut())).poll(context).is_ready() {
                 if deadline <= Instant::now() {
                     return Poll::Ready(Err(Silent));
                 }
