@@ -112,6 +112,30 @@ fn open_gates_are_answered_and_numbers_are_javascripts() {
 }
 
 #[test]
+fn what_a_tool_has_shown_before_it_asked_is_no_answer() {
+    let chat = chat();
+    for output in [
+        json!(true),
+        json!({"approved": true}),
+        json!({"status": "looking"}),
+    ] {
+        // As the SDK keeps it: the output stays when the call is asked about.
+        let part = json!({"type": "tool-process_payment", "toolCallId": "call_t_0",
+               "state": "approval-requested", "input": {"amount": 5}, "output": output,
+               "preliminary": true, "approval": {"id": "gate_t_0"}});
+        for preliminary in [true, false] {
+            let mut part = part.clone();
+            part["preliminary"] = json!(preliminary);
+            assert_eq!(answers(&chat, json!([part])), Ok(Vec::new()));
+        }
+        let dynamic = json!({"type": "dynamic-tool", "toolName": "process_payment",
+               "toolCallId": "call_t_0", "state": "approval-requested", "input": {"amount": 5},
+               "output": output, "approval": {"id": "gate_t_0"}});
+        assert_eq!(answers(&chat, json!([dynamic])), Ok(Vec::new()));
+    }
+}
+
+#[test]
 fn approval_that_was_never_asked_is_refused() {
     let chat = chat();
     let taken = answers(&chat, json!([approval("call_t_0", "gate_t_9", true)]));

@@ -72,14 +72,8 @@ impl Message {
 /// A part may hold two: an approval, and the output of the call that the page ran upon it.
 fn tool_answers(part: &ToolPart) -> Vec<Answer> {
     let mut answers = Vec::new();
-    if let (ToolState::ApprovalRequested, Some(approval), Some(payload)) =
-        (part.state, &part.approval, &part.output)
-    {
-        return vec![Answer::Payload {
-            gate: approval.id.clone(),
-            payload: payload.clone(),
-            digest: digest(approval),
-        }];
+    if let Some(payload) = interrupt_answer(part) {
+        return vec![payload];
     }
     let is_confirmation = confirmation::is_confirmation(part);
     if let Some(approval) = &part.approval
@@ -111,6 +105,20 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
         output,
     });
     answers
+}
+
+/// The answer to an interrupt of AG-UI, which is a part without a tool. A tool's own part may look much the
+/// same: what the tool has shown before it asked stays in it, and answers nothing.
+fn interrupt_answer(part: &ToolPart) -> Option<Answer> {
+    let approval = part.approval.as_ref()?;
+    let is_answer = part.state == ToolState::ApprovalRequested
+        && part.tool_name.is_empty()
+        && part.tool_call_id == approval.id;
+    Some(Answer::Payload {
+        gate: approval.id.clone(),
+        payload: part.output.clone().filter(|_| is_answer)?,
+        digest: digest(approval),
+    })
 }
 
 /// The digest of an answer: beside it, or in the descriptor that came with the question, which
