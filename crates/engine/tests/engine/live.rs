@@ -309,7 +309,7 @@ async fn notes_of_the_agent_are_journaled_and_sent_to_the_next_process() {
         .gate
         .id
         .clone();
-    let yes = turn::gate::Decision::Approved {
+    let yes = Decision::Approved {
         reason: None,
         input: None,
     };
