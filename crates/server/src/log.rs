@@ -75,7 +75,11 @@ pub(crate) fn to_stderr(LogFilter(filter): &LogFilter, format: LogFormat) {
         .with_writer(std::io::stderr);
     let lines = match format {
         LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .boxed(),
     };
     // A second start in the same process (a test) keeps the first one's log.
     let _ = tracing_subscriber::registry()

@@ -109,10 +109,13 @@ impl Actor {
     fn carry_out_unasked(&mut self, action: Action) {
         match action {
             Action::Answer { gate, decision } => self.tasks.answer(&gate, decision),
-            Action::CallModel { run, request } => self.tasks.call_model(run, *request),
-            Action::RunTool(run) => self.tasks.run_tool(*run),
+            Action::CallModel { run, request } => {
+                let span = self.log_span();
+                self.tasks.call_model(run, *request, span);
+            }
+            Action::RunTool(run) => self.tasks.run_tool(*run, self.log_span()),
             Action::EndTool(call) => self.tasks.end(&call),
-            Action::StopWork => self.tasks.stop(),
+            Action::StopWork { kept } => self.tasks.stop(&kept),
             Action::SetDeadline { gate, at } => {
                 self.gates.insert(gate.clone());
                 self.engine.set_deadline(&self.id, gate, at);
@@ -140,6 +143,14 @@ impl Actor {
             | Action::Wait(_)
             | Action::Recorded => {}
         }
+    }
+
+    /// Says in the log which chat, turn and request the lines of the agent and of tools are about.
+    fn log_span(&self) -> tracing::Span {
+        let turn = self.driver.chat().and_then(|chat| chat.current());
+        let turn = turn.map(|turn| tracing::field::display(turn.id()));
+        let request_id = self.request_id.as_deref();
+        tracing::error_span!("turn", chat = %self.id, turn, request_id)
     }
 
     /// A reply, with its window if it has one.

@@ -9,6 +9,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tools::Context;
 use tools::tool::{Returned, Run};
 use tools::work::{ToolDoes, Work, WorkSender};
+use tracing::{Instrument, Span};
 use turn::agent::{AgentEvent, CompactEvent, StepRequest};
 use turn::call::Outcome;
 use turn::gate::Decision;
@@ -31,13 +32,21 @@ pub(super) struct Events {
     pub(super) is_all: bool,
 }
 
+/// A model call that is listened to.
+struct ModelCall {
+    run: u64,
+    stream: AgentStream,
+    /// What the agent logs says which chat, turn and request it is about.
+    span: Span,
+}
+
 /// What a chat has running.
 pub(super) struct Tasks {
     engine: Engine,
     chat: ChatId,
     work: WorkSender,
     /// The model call that is listened to, also when it has ended its step.
-    model: Option<(u64, AgentStream)>,
+    model: Option<ModelCall>,
     /// What the agent keeps open for the chat.
     conversation: Option<Box<dyn Conversation>>,
     /// The run of each call, and its task.
@@ -70,26 +79,27 @@ impl Tasks {
         }
     }
 
-    pub(super) fn call_model(&mut self, run: u64, request: StepRequest) {
+    pub(super) fn call_model(&mut self, run: u64, request: StepRequest, span: Span) {
         // One step at a time: the one before it ends first.
         self.model = None;
         let agent = &self.engine.shared.agent;
         if self.conversation.is_none() {
             self.conversation = agent.converse(&self.chat);
         }
-        let stream = match &mut self.conversation {
+        let stream = span.in_scope(|| match &mut self.conversation {
             Some(conversation) => conversation.step(request),
             None => agent.step(request),
-        };
-        self.model = Some((run, stream));
+        });
+        self.model = Some(ModelCall { run, stream, span });
     }
 
     /// The agent's next events, all that are ready in one batch. The stream is polled here, in the task
     /// of the chat, so that a delta wakes no other task.
     pub(super) fn poll_events(&mut self, context: &mut task::Context<'_>) -> Poll<Events> {
-        let Some((run, stream)) = &mut self.model else {
+        let Some(ModelCall { run, stream, span }) = &mut self.model else {
             return Poll::Pending;
         };
+        let entered = span.enter();
         let mut batch = Events {
             run: *run,
             events: Vec::new(),
@@ -115,16 +125,19 @@ impl Tasks {
                 }
             }
             if batch.is_over {
-                self.model = None;
                 batch.is_all = true;
                 break;
             }
+        }
+        drop(entered);
+        if batch.is_over {
+            self.model = None;
         }
         Poll::Ready(batch)
     }
 
     /// Starts a tool.
-    pub(super) fn run_tool(&mut self, due: ToolRun) {
+    pub(super) fn run_tool(&mut self, due: ToolRun, span: Span) {
         self.end(&due.call);
         let (run, call) = (due.run, due.call.clone());
         let tools = &self.engine.shared.settings.tools;
@@ -143,7 +156,8 @@ impl Tasks {
         )
         .with_fence(due.fence.clone())
         .with_trace(due.trace.clone());
-        let task = tokio::spawn(self::run(due, context, function, self.work.clone()));
+        let run_to_end = self::run(due, context, function, self.work.clone());
+        let task = tokio::spawn(run_to_end.instrument(span));
         self.tools.insert(call, (run, task.abort_handle()));
     }
 
@@ -162,12 +176,16 @@ impl Tasks {
         }
     }
 
-    /// Ends the agent's step and all tools.
-    pub(super) fn stop(&mut self) {
+    /// Ends the agent's step and all tools but those of the calls that are kept.
+    pub(super) fn stop(&mut self, kept: &[CallId]) {
         self.model = None;
-        for (_, (_, tool)) in self.tools.drain() {
-            tool.abort();
-        }
+        self.tools.retain(|call, (_, tool)| {
+            let is_kept = kept.contains(call);
+            if !is_kept {
+                tool.abort();
+            }
+            is_kept
+        });
         self.waiting.clear();
         if let Some(conversation) = &mut self.conversation {
             conversation.stop();
@@ -206,7 +224,7 @@ async fn run(due: ToolRun, context: Context, function: Result<Run, String>, work
     };
     // In a set, so that the tool ends with this task, and a panic of it does not.
     let mut tool = JoinSet::new();
-    tool.spawn(async move { function(context, input).await });
+    tool.spawn(async move { function(context, input).await }.in_current_span());
     match tool.join_next().await {
         Some(Ok(Returned::Done(outcome))) => {
             let _ = work.send(returned(outcome)).await;
@@ -214,13 +232,15 @@ async fn run(due: ToolRun, context: Context, function: Result<Run, String>, work
         Some(Ok(Returned::Later(output, rest))) => {
             let pending = returned(Outcome::Pending { output });
             // What it goes on with must not end with this turn.
-            tokio::spawn(async move {
+            let later = async move {
                 let sent = work.send(pending).await;
-                let outcome = tokio::spawn(rest).await.unwrap_or_else(|_| crashed());
+                let rest = tokio::spawn(rest.in_current_span());
+                let outcome = rest.await.unwrap_or_else(|_| crashed());
                 if sent.is_ok() {
                     let _ = work.send(Work::Result { call, outcome }).await;
                 }
-            });
+            };
+            tokio::spawn(later.in_current_span());
         }
         Some(Err(_)) | None => {
             let _ = work.send(returned(crashed())).await;

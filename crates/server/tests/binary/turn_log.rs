@@ -39,6 +39,11 @@ fn line_of_a_turn_has_the_ids_of_its_request_and_of_its_trace() {
     let said = server.post("/api/chat", &headers, &body("c1", "Hello").to_string());
     assert_eq!(said.status, 200);
     let opened: Value = serde_json::from_str(&server.log_says("\"turn opened\"")).unwrap();
+    // What the agent logs belongs to the turn, too.
+    let agent: Value = serde_json::from_str(&server.log_says("\"model unreachable\"")).unwrap();
+    assert_eq!(agent["span"]["request_id"], "asked-by-a-page", "{agent}");
+    assert_eq!(agent["span"]["chat"], "c1", "{agent}");
+    assert_eq!(agent["span"]["turn"], opened["turn"], "{agent}");
     // The turn fails by itself, long after its request was carried out.
     let failed: Value = serde_json::from_str(&server.log_says("\"turn failed\"")).unwrap();
     let served: Value = serde_json::from_str(&server.log_says("\"request served\"")).unwrap();
