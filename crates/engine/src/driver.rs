@@ -52,7 +52,7 @@ pub use self::action::{Action, ToolRun};
 use self::commands::CommandState;
 pub use self::input::Input;
 use self::job::{Job, Next, Task};
-use self::journal::Wait;
+use self::journal::{To, Wait};
 pub use self::operation::{Operation, Stored};
 pub use self::reply::{Numbering, Opening, QuestionState, Reply};
 use self::running::Running;
@@ -110,6 +110,8 @@ pub struct Driver {
     due: Vec<ToolRun>,
     /// Results of long-running calls that wait for the turn to end.
     results: VecDeque<(CallId, Outcome)>,
+    /// What came of calls while the store could not take it. It is stored before anything else is done.
+    unstored: VecDeque<(CallId, Outcome)>,
     /// How often in a row somebody else was first.
     conflicts: usize,
     is_leaving: bool,
@@ -133,6 +135,7 @@ impl Driver {
             running: Running::default(),
             due: Vec::new(),
             results: VecDeque::new(),
+            unstored: VecDeque::new(),
             conflicts: 0,
             is_leaving,
             is_awaited: false,
@@ -213,7 +216,11 @@ impl Driver {
     /// Whether nothing of the chat goes on here.
     pub fn is_idle(&self) -> bool {
         // Cheap checks first: this is called after every delta.
-        if !self.running.is_quiet() || self.is_busy() || !self.results.is_empty() {
+        if !self.running.is_quiet()
+            || self.is_busy()
+            || !self.results.is_empty()
+            || !self.unstored.is_empty()
+        {
             return false;
         }
         let turn = self.chat.as_deref().and_then(Chat::current);
@@ -323,6 +330,16 @@ impl Driver {
                     }
                 }
             }
+            if self.chat.is_some()
+                && let Some((call, outcome)) = self.unstored.front().cloned()
+            {
+                self.job = Some(job);
+                let input = turn::Input::ToolDone { call, outcome };
+                if self.decide(input, None, To::Unstored) {
+                    return;
+                }
+                continue;
+            }
             match self.next(&mut job) {
                 Next::Write { input, by } => {
                     self.job = Some(job);
@@ -350,8 +367,15 @@ impl Driver {
         match &job.task {
             Task::Command { state, .. } => job.has_conflicted || !self.may_open_unread(state),
             // What the agent and tools bring to a chat that was evicted is dropped; but where it was
-            // evicted over that, it has to be read again and continued.
-            Task::Agent(_) | Task::Tool { .. } => job.has_conflicted,
+            // evicted over that, it has to be read again and continued. And tools may go on while the
+            // store is away.
+            Task::Agent(_) => job.has_conflicted,
+            Task::Tool {
+                run, call, does, ..
+            } => {
+                let is_shown_only = matches!(does, ToolDoes::Progress { .. });
+                job.has_conflicted || !is_shown_only && self.running.is_current_tool(call, *run)
+            }
             Task::OpenResults => !self.results.is_empty(),
             Task::TimedOut { .. } | Task::Wake | Task::Compare => true,
             Task::GiveBack | Task::Release => false,
@@ -443,7 +467,7 @@ impl Driver {
             Err(EngineError::Elsewhere(_)) => {}
             Err(EngineError::Closed) if self.is_leaving => {}
             Err(error) => {
-                if matches!(error, EngineError::Store(_)) {
+                if matches!(error, EngineError::Store(_)) || !self.unstored.is_empty() {
                     self.actions.push(Action::WakeLater);
                 }
                 self.actions.push(Action::Failed(error));
@@ -457,9 +481,11 @@ impl Driver {
         let turn = self.chat.as_deref().and_then(Chat::current);
         let are_tools_running =
             !self.running.tools.is_empty() || turn.is_some_and(Turn::has_own_calls_at_work);
-        let is_tool_at_work = self.is_running() && are_tools_running;
+        // Without the chat, while the store is away, tools go on all the same.
+        let is_tool_at_work = are_tools_running && (self.chat.is_none() || self.is_running());
+        let has_results = !self.running.later.is_empty() || !self.unstored.is_empty();
         let is_alone = self.settings.server.is_none();
-        is_tool_at_work || !self.running.later.is_empty() || is_alone && self.running.is_speaking
+        is_tool_at_work || has_results || is_alone && self.running.is_speaking
     }
 }
 

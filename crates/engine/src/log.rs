@@ -44,7 +44,7 @@ enum Place {
 }
 
 impl Lines {
-    /// Who is to be woken: mostly one reader, which is told once the lock is free.
+    /// The wakers of the readers that wait: usually one, which is woken once the lock is free.
     fn take_waiting(&mut self) -> Waiting {
         let mut waiting = Waiting::default();
         for place in &mut self.readers {

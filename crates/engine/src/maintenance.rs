@@ -44,6 +44,7 @@ impl Engine {
                 {
                     tracing::warn!(%error, "leases could not be renewed");
                 }
+                self.retry().await;
                 continue;
             }
             if let Err(error) = self.compare_clocks().await {
@@ -53,12 +54,17 @@ impl Engine {
                 self.maintain_replica(replica, &mut suspects).await;
             }
             if let Err(error) = self.close_overdue(replica.is_some()).await {
-                tracing::warn!(%error, "gates whose time is up could not be closed");
+                tracing::warn!(%error, "closing expired gates failed");
             }
-            for chat in self.shared.retries.take() {
-                // What fails again is left again.
-                let _ = self.deliver(&chat, Message::Input(Input::Wake)).await;
-            }
+            self.retry().await;
+        }
+    }
+
+    /// Wakes the chats that the store failed in the middle of something.
+    async fn retry(&self) {
+        for chat in self.shared.retries.take() {
+            // What fails again is left again.
+            let _ = self.deliver(&chat, Message::Input(Input::Wake)).await;
         }
     }
 

@@ -121,6 +121,20 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether the same may succeed later: the store is away or busy, or has no room.
+    pub fn is_temporary(&self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable { .. }
+                | Self::Full
+                | Self::Unwritable { .. }
+                | Self::Moved { .. }
+                | Self::Busy
+        )
+    }
+}
+
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

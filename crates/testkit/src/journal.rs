@@ -45,6 +45,7 @@ fn go_on(chat: &mut ShownChat) -> Result<(), String> {
     let mut effects = chat
         .handle(
             Input::Recover {
+                here: Vec::new(),
                 idempotent,
                 by: None,
             },

@@ -113,8 +113,12 @@ impl Chat {
                 self.withdraw_queued(&mut output);
                 self.give_up(&mut output, Decision::Cancelled);
             }
-            Input::Recover { idempotent, by } => {
-                self.recover(&mut output, &idempotent, by);
+            Input::Recover {
+                idempotent,
+                here,
+                by,
+            } => {
+                self.recover(&mut output, &idempotent, &here, by);
                 if let Some(turn) = self.current_mut() {
                     turn.is_asked_again = turn.is_agent_asked;
                 }

@@ -158,10 +158,14 @@ pub enum Input {
     },
     /// Somebody stops the turn. Messages that wait for it are withdrawn.
     Stop,
-    /// The chat was read back from its journal, and nothing of it runs in this process.
+    /// The chat was read back from its journal, and nothing of it runs in this process but what is said
+    /// here.
     Recover {
         /// Calls that may be run again under the same id.
         idempotent: Vec<CallId>,
+        /// Calls whose tools went on in this process, or have returned here, while the store could not
+        /// be written to. They are left as they are.
+        here: Vec<CallId>,
         /// The server that takes it up, where there are others that might.
         by: Option<String>,
     },

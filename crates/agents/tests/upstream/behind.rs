@@ -151,6 +151,7 @@ impl Behind {
         self.conversation = self.agent.converse(&ChatId::from("chat")).unwrap();
         self.is_agent_due = false;
         self.perform(Input::Recover {
+            here: Vec::new(),
             idempotent: Vec::new(),
             by: Some("other".to_owned()),
         });

@@ -55,8 +55,11 @@ pub enum Action {
     },
     /// End what runs for a call.
     EndTool(CallId),
-    /// End the agent's step and all tools; nobody waits at gates any more.
-    StopWork,
+    /// End the agent's step and all tools but these; nobody waits at gates any more.
+    StopWork {
+        /// The calls whose tools go on.
+        kept: Vec<CallId>,
+    },
     /// Bring [`Input::TimedOut`](super::Input::TimedOut) at a time, unless the gate is closed before.
     SetDeadline {
         /// The gate.

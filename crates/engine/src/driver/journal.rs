@@ -7,7 +7,7 @@ use turn::call::{Outcome, Place, UnknownReason};
 use turn::{At, CallId, Chat, Effect, Event, Principal, Turn};
 use view::{Closing, ShownChat};
 
-use super::{Action, Driver, Next, Operation, Stored, ToolRun, handover_notice};
+use super::{Action, Driver, Next, Operation, Stored, Task, ToolDoes, ToolRun, handover_notice};
 use crate::error::EngineError;
 
 /// What the driver waits for.
@@ -41,6 +41,8 @@ pub(super) enum To {
     Load,
     /// What is to be done with it.
     Job,
+    /// The same, once another outcome is stored that could not be.
+    Unstored,
 }
 
 impl Driver {
@@ -51,7 +53,8 @@ impl Driver {
 
     /// Reads the chat from its journal, to take it up.
     pub(super) fn load(&mut self) -> Result<(), EngineError> {
-        if self.is_leaving {
+        let is_needed_here = !self.unstored.is_empty() || !self.running.tools.is_empty();
+        if self.is_leaving && !is_needed_here {
             return Err(EngineError::Closed);
         }
         // Where there are others, one of them may have it.
@@ -68,7 +71,12 @@ impl Driver {
         self.decide(input, by, To::Job)
     }
 
-    fn decide(&mut self, input: turn::Input, by: Option<turn::Actor>, goes_to: To) -> bool {
+    pub(super) fn decide(
+        &mut self,
+        input: turn::Input,
+        by: Option<turn::Actor>,
+        goes_to: To,
+    ) -> bool {
         let at = self.now;
         let Some(chat) = &mut self.chat else {
             return false;
@@ -90,7 +98,7 @@ impl Driver {
         let expected = chat.seq();
         let taken_over = match goes_to {
             To::Load => unknown_tools(chat, &entry.events),
-            To::Job => Vec::new(),
+            To::Job | To::Unstored => Vec::new(),
         };
         let effects = output.effects;
         let wait = Wait::Append {
@@ -113,7 +121,12 @@ impl Driver {
                         && lease.expires > self.now
                 });
                 match others {
-                    Some(lease) => self.fail(EngineError::Elsewhere(lease.holder.address)),
+                    Some(lease) => {
+                        // Nobody knows how they ended, it says.
+                        self.unstored.clear();
+                        self.stop_work();
+                        self.fail(EngineError::Elsewhere(lease.holder.address));
+                    }
                     None => self.ask(Operation::Read, Wait::Read),
                 }
                 return;
@@ -161,12 +174,17 @@ impl Driver {
             }
             // What came late for a chat that was deleted is over, and not worth another try.
             (Wait::Append { .. }, Err(error @ StoreError::ChatDeleted { .. })) => {
+                self.unstored.clear();
                 self.evict(None);
                 return self.fail(error.into());
             }
-            (Wait::Append { .. }, Err(error)) => {
+            (Wait::Append { goes_to, .. }, Err(error)) => {
+                // What the store will never take is not tried for ever.
+                if goes_to == To::Unstored && !error.is_temporary() {
+                    self.unstored.pop_front();
+                }
                 let failed = "The journal can't be reached.";
-                self.evict(Some(Closing::failed("store_unavailable", failed)));
+                self.suspend(Some(Closing::failed("store_unavailable", failed)));
                 self.actions.push(Action::WakeLater);
                 return self.fail(error.into());
             }
@@ -183,6 +201,7 @@ impl Driver {
                 self.wrote(at, goes_to);
             }
             (Wait::Owner, stored) => {
+                self.unstored.clear();
                 self.evict(Some(handover_notice()));
                 let address = match stored {
                     Ok(Stored::Lease(Some(lease))) => lease.holder.address,
@@ -204,8 +223,8 @@ impl Driver {
         self.advance();
     }
 
-    /// Takes up a chat that was read. Nothing of it runs here: it is this process that goes on with it.
-    /// Says whether the store has to be waited for.
+    /// Takes up a chat that was read: it is this process that goes on with it. Nothing of it runs here but
+    /// tools that went on while the store was away. Says whether the store has to be waited for.
     fn take_up(&mut self, mut chat: ShownChat) -> bool {
         chat.limit_client_calls(self.settings.client_timeout);
         chat.take_injections(self.settings.takes_injections);
@@ -220,11 +239,31 @@ impl Driver {
             .into_iter()
             .map(|call| (call, Outcome::Unknown { reason }));
         self.results.extend(lost);
-        let idempotent = self.idempotent_calls(&chat);
+        for call in self.running.calls_at_work() {
+            if !chat.is_at_work(&call) {
+                self.end_tool(&call);
+            }
+        }
+        let recover = turn::Input::Recover {
+            idempotent: self.idempotent_calls(&chat),
+            here: self.calls_here(),
+            by: self.settings.server.clone(),
+        };
         self.chat = Some(chat);
         self.show();
-        let by = self.settings.server.clone();
-        self.decide(turn::Input::Recover { idempotent, by }, None, To::Load)
+        self.decide(recover, None, To::Load)
+    }
+
+    /// Calls whose tools run here, or have returned here what is not stored yet.
+    fn calls_here(&self) -> Vec<CallId> {
+        let mut calls = self.running.calls_at_work();
+        calls.extend(self.unstored.iter().map(|(call, _)| call.clone()));
+        if let Some(Task::Tool { call, does, .. }) = self.job.as_ref().map(|job| &job.task)
+            && matches!(does, ToolDoes::Return { .. })
+        {
+            calls.push(call.clone());
+        }
+        calls
     }
 
     fn idempotent_calls(&self, chat: &Chat) -> Vec<CallId> {
@@ -256,26 +295,67 @@ impl Driver {
     }
 
     fn wrote(&mut self, at: Option<At>, goes_to: To) {
-        if let (To::Job, Some(job)) = (goes_to, &mut self.job) {
-            job.wrote = Some(at);
-            if at.is_some() {
-                self.conflicts = 0;
+        match (goes_to, &mut self.job) {
+            (To::Job, Some(job)) => {
+                job.wrote = Some(at);
+                if at.is_some() {
+                    self.conflicts = 0;
+                }
             }
+            (To::Unstored, _) => {
+                self.unstored.pop_front();
+            }
+            (To::Load | To::Job, _) => {}
         }
     }
 
     /// What was to be done can't be done.
     fn fail(&mut self, error: EngineError) {
         if let Some(job) = self.job.take() {
+            self.keep_outcome(&job.task, &error);
             self.finish(&job, Err(error));
         }
         self.advance();
+    }
+
+    /// What a tool has done is not forgotten because the store can't take it now. A tool that asked for
+    /// something else does not wait for it.
+    fn keep_outcome(&mut self, task: &Task, error: &EngineError) {
+        let Task::Tool {
+            run, call, does, ..
+        } = task
+        else {
+            return;
+        };
+        match does {
+            ToolDoes::Return { outcome } => {
+                self.running.end_tool(call);
+                if matches!(error, EngineError::Store(error) if error.is_temporary()) {
+                    self.unstored.push_back((call.clone(), outcome.clone()));
+                }
+            }
+            ToolDoes::Progress { .. } => {}
+            _ if self.running.is_current_tool(call, *run) => self.end_tool(call),
+            _ => {}
+        }
     }
 
     /// Forgets the chat as it was thought to be: the journal says otherwise, or says nothing. It is
     /// read again when it is needed; windows close, and their clients come back.
     pub(super) fn evict(&mut self, closing: Option<Closing>) {
         self.stop_work();
+        self.forget(closing);
+    }
+
+    /// The same where the store can't be written to: tools that run go on, and what comes of them is
+    /// stored when it can be.
+    fn suspend(&mut self, closing: Option<Closing>) {
+        let kept = self.running.calls_at_work();
+        self.stop_work_but(kept);
+        self.forget(closing);
+    }
+
+    fn forget(&mut self, closing: Option<Closing>) {
         let shown = self.shown();
         let shown = shown.map(|shown| (shown.turn.clone(), shown.lines.to_vec()));
         self.is_held = false;
@@ -391,9 +471,14 @@ impl Driver {
     }
 
     pub(super) fn stop_work(&mut self) {
-        self.running.stop();
-        self.due.clear();
-        self.actions.push(Action::StopWork);
+        self.stop_work_but(Vec::new());
+    }
+
+    /// Stops the agent, and all tools but those of these calls.
+    fn stop_work_but(&mut self, kept: Vec<CallId>) {
+        self.running.stop(&kept);
+        self.due.retain(|due| kept.contains(&due.call));
+        self.actions.push(Action::StopWork { kept });
     }
 }
 

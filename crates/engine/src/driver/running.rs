@@ -71,10 +71,20 @@ impl Running {
         self.waiting.remove(gate).is_some()
     }
 
-    /// Listens to nobody any more. Long-running calls go on.
-    pub(super) fn stop(&mut self) {
+    /// The calls whose tools run and wait for nobody.
+    pub(super) fn calls_at_work(&self) -> Vec<CallId> {
+        let tools = self.tools.iter();
+        let waits = |run: &u64| self.waiting.values().any(|waits| *waits == Some(*run));
+        let at_work = tools.filter(|(_, run)| !waits(run));
+        at_work.map(|(call, _)| call.clone()).collect()
+    }
+
+    /// Listens to nobody any more but the tools of these calls. Long-running calls go on.
+    pub(super) fn stop(&mut self, kept: &[CallId]) {
+        self.tools.retain(|call, _| kept.contains(call));
         *self = Self {
             last: self.last,
+            tools: std::mem::take(&mut self.tools),
             later: std::mem::take(&mut self.later),
             ..Self::default()
         };

@@ -171,7 +171,7 @@ impl Driver {
             };
         }
         // The chat may have been evicted over it, and the tool stopped.
-        if !self.running.is_current_tool(call, run) {
+        if self.chat.is_none() || !self.running.is_current_tool(call, run) {
             return Next::done();
         }
         let call = call.clone();

@@ -191,6 +191,117 @@ async fn result_that_could_not_be_stored_is_stored_when_it_can_be() {
 }
 
 #[tokio::test]
+async fn outcome_that_could_not_be_stored_is_stored_when_it_can_be() {
+    tokio::time::pause();
+    let journal = Faulty::over(fixture::memory());
+    let runs = Arc::new(AtomicUsize::new(0));
+    let door = Door::new();
+    let (failing, counted) = (journal.clone(), runs.clone());
+    let pay = tool("pay", "Pays", move |_: Context, _: Nothing| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        // The money is gone, and that can't be stored: three times, as while a disk is full.
+        failing.failures.store(3, Ordering::SeqCst);
+        std::future::ready(Ok(json!({"paid": 20})))
+    });
+    let (before, counted) = (door.clone(), runs.clone());
+    let book = tool("book", "Books", move |_: Context, _: Nothing| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let door = before.clone();
+        async move {
+            door.pass().await;
+            Ok(json!({"seat": 7}))
+        }
+    });
+    let script = |request: &StepRequest| match fixture::results(request) {
+        0 => {
+            let (book, pay) = (call("book", json!({})), call("pay", json!({})));
+            vec![book, pay, AgentEvent::Ended(Finish::Stop)]
+        }
+        _ => vec![text("Done."), AgentEvent::Ended(Finish::Stop)],
+    };
+    let tools = Tools::new().with(pay).with(book);
+    let fixture = Fixture::over(tools, Arc::new(script), journal.clone());
+    tokio::spawn(fixture.engine.clone().keep());
+    fixture.say("pay and book").await;
+    let settled = |tool: &'static str| {
+        move |event: &Event| {
+            let Event::CallSettled { call, outcome, .. } = event else {
+                return false;
+            };
+            let is_it = call.as_str().ends_with(tool);
+            is_it && matches!(outcome, Outcome::Output { .. })
+        }
+    };
+    fixture.until_event(settled("1")).await;
+    // What ran beside it goes on.
+    assert_eq!(journal.failures.load(Ordering::SeqCst), 0);
+    door.open();
+    fixture.until_event(settled("0")).await;
+    fixture.until(Status::Finished).await;
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+    assert_eq!(
+        fixture.states().await,
+        ["output-available", "output-available"]
+    );
+}
+
+#[tokio::test]
+async fn outcome_that_comes_after_another_entry_is_not_called_unknown() {
+    let (door, runs) = (Door::new(), Arc::new(AtomicUsize::new(0)));
+    let (before, counted) = (door.clone(), runs.clone());
+    let pay = tool("pay", "Pays", move |_: Context, _: Nothing| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let door = before.clone();
+        async move {
+            door.pass().await;
+            Ok(json!({"paid": 20}))
+        }
+    });
+    let fixture = Fixture::new(Tools::new().with(pay), |request| {
+        match fixture::results(request) {
+            0 => vec![call("pay", json!({}))],
+            _ => vec![text("Paid.")],
+        }
+    });
+    fixture.say("pay").await;
+    door.knocked.notified().await;
+    fixture.intrude().await;
+    door.open();
+    fixture.until(Status::Finished).await;
+    assert_eq!(fixture.states().await, ["output-available"]);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn server_that_leaves_stores_what_it_could_not_before() {
+    tokio::time::pause();
+    let journal = Faulty::over(fixture::memory());
+    let failing = journal.clone();
+    let pay = tool("pay", "Pays", move |_: Context, _: Nothing| {
+        failing.fail_once();
+        std::future::ready(Ok(json!({"paid": 20})))
+    });
+    let script = |_: &StepRequest| {
+        let pay = call("pay", json!({}));
+        vec![pay, AgentEvent::Ended(Finish::Stop)]
+    };
+    let fixture = Fixture::over(Tools::new().with(pay), Arc::new(script), journal);
+    fixture.say("pay").await;
+    while fixture.engine.load().retries == 0 {
+        tokio::task::yield_now().await;
+    }
+    tokio::spawn(fixture.engine.clone().keep());
+    assert!(fixture.engine.drain(Duration::from_secs(60)).await.unwrap());
+    let is_output = |event: &Event| {
+        let Event::CallSettled { outcome, .. } = event else {
+            return false;
+        };
+        matches!(outcome, Outcome::Output { .. })
+    };
+    assert_eq!(fixture.count(is_output).await, 1);
+}
+
+#[tokio::test]
 async fn turn_that_the_store_failed_is_taken_up_by_the_only_server() {
     tokio::time::pause();
     let journal = Faulty::over(fixture::memory());

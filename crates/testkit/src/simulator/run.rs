@@ -180,12 +180,12 @@ impl World {
     }
 
     /// Stops the model and all tools.
-    pub(super) fn stop_work(&mut self, server: usize) {
+    pub(super) fn stop_work(&mut self, server: usize, kept: &[CallId]) {
         let here = &mut self.servers[server];
         here.model = None;
         here.at_gates.clear();
         if self.bug != Some(Bug::StaleWork) {
-            here.runs.clear();
+            here.runs.retain(|run| kept.contains(&run.call));
         }
     }
 

@@ -314,7 +314,7 @@ impl World {
             Action::CallModel { run, request } => self.call_model(server, run, &request),
             Action::RunTool(run) => self.run_tool(server, *run),
             Action::EndTool(call) => self.end_tool(server, &call),
-            Action::StopWork => self.stop_work(server),
+            Action::StopWork { kept } => self.stop_work(server, &kept),
             Action::SetDeadline { gate, at } => self.set_deadline(server, gate, at),
             Action::Evicted { shown, closing } => {
                 let here = &mut self.servers[server];

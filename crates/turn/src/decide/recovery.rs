@@ -10,11 +10,12 @@ use crate::time::At;
 use crate::turn::{Status, Turn};
 
 impl Chat {
-    /// Takes up a turn that another process left.
+    /// Takes up a turn that another process left, or this one while the store could not be written to.
     pub(super) fn recover(
         &mut self,
         output: &mut Output,
         idempotent: &[CallId],
+        here: &[CallId],
         by: Option<String>,
     ) {
         let Some(turn) = self.current().filter(|turn| turn.end().is_none()) else {
@@ -42,6 +43,7 @@ impl Chat {
             .calls_at_work()
             .filter(|state| state.call.place == Place::Server)
             .map(|state| state.call.id.clone())
+            .filter(|call| !here.contains(call))
             .collect();
         if turn.is_model_due() {
             return self.ask_agent(output);

@@ -120,6 +120,11 @@ impl Chat {
         }
     }
 
+    /// Whether a call of the current turn is under way and may still do something.
+    pub fn is_at_work(&self, call: &CallId) -> bool {
+        self.at_work(call).is_some()
+    }
+
     /// The current turn, if a call of it is under way and may still do something.
     fn at_work(&self, call: &CallId) -> Option<&Turn> {
         let turn = self.current()?;

@@ -658,6 +658,7 @@ impl Driver {
         let before = chat.messages();
         chat.handle(
             Input::Recover {
+                here: Vec::new(),
                 idempotent: Vec::new(),
                 by: None,
             },

@@ -455,11 +455,13 @@ fn started_call_is_unknown_after_a_crash_unless_it_is_idempotent() {
     let call = driver.call_id(0);
     let mut again = driver.restarted();
     let effects = again.perform(Input::Recover {
+        here: Vec::new(),
         idempotent: vec![call.clone()],
         by: None,
     });
     assert_eq!(effects, [Effect::RunTool(call)]);
     let effects = driver.restarted().perform(Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     });
@@ -478,6 +480,7 @@ fn call_that_was_asked_about_and_crashed_is_not_run_again() {
     let mut again = driver.restarted();
     assert_eq!(
         again.perform(Input::Recover {
+            here: Vec::new(),
             idempotent: Vec::new(),
             by: None,
         }),
@@ -538,7 +541,11 @@ fn client_that_denied_does_not_see_denied_for_a_call_that_was_approved_elsewhere
             driver.perform(Input::ToolDone { call, outcome });
         } else {
             let (idempotent, by) = (Vec::new(), None);
-            driver.perform(Input::Recover { idempotent, by });
+            driver.perform(Input::Recover {
+                here: Vec::new(),
+                idempotent,
+                by,
+            });
             assert_eq!(
                 driver.outcome(0),
                 Some(Outcome::Unknown {

@@ -116,6 +116,7 @@ fn turn_is_parked_until_the_last_question_of_a_step_is_answered() {
     // The agent has nothing to do meanwhile: that it is away is no loss.
     assert_eq!(driver.perform(Input::AgentCut), []);
     let recover = Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     };
@@ -302,6 +303,7 @@ fn restarted_server_asks_the_agent_what_became_of_its_calls() {
     driver.end_step();
     let mut restarted = driver.restarted();
     let recover = Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     };
@@ -326,6 +328,7 @@ fn answers_that_come_while_the_agent_is_asked_about_another_call_are_sent() {
     // The server that takes the turn up asks the agent about the other call.
     let mut driver = driver.restarted();
     let recover = Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     };
@@ -351,6 +354,7 @@ fn answers_that_come_while_the_agent_is_asked_about_another_call_are_sent() {
 #[test]
 fn agent_learns_whether_a_server_that_is_gone_may_have_asked_before() {
     let recover = Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     };
@@ -447,6 +451,7 @@ fn who_asked_within_a_call_of_the_agent_is_gone_after_a_restart() {
     driver.asks(&call, "Pay 5?");
     let mut restarted = driver.restarted();
     let recover = Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     };
@@ -556,6 +561,7 @@ fn restarted_server_asks_the_agent_who_runs_what_it_left_open() {
     driver.agent_asks("fc-1", "Pay 5?");
     let mut restarted = driver.restarted();
     let recover = Input::Recover {
+        here: Vec::new(),
         idempotent: Vec::new(),
         by: None,
     };

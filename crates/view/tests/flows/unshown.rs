@@ -107,7 +107,14 @@ fn question_that_an_older_version_has_asked_is_taken_back_when_its_turn_is_taken
     .unwrap();
     let mut chat = Chat::replay([&entry]);
     let (idempotent, by) = (Vec::new(), None);
-    let output = chat.handle(Input::Recover { idempotent, by }, turn::At(2));
+    let output = chat.handle(
+        Input::Recover {
+            here: Vec::new(),
+            idempotent,
+            by,
+        },
+        turn::At(2),
+    );
     let (turn, _, decision) = chat.gate(&"gate_t_0".into()).unwrap();
     assert!(is_no(decision.cloned()));
     assert!(matches!(
