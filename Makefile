@@ -104,8 +104,13 @@ test-long: set-up ## the same with every cell of the matrix, and races, kills an
 check: check-code check-others ## formatting, clippy, rustdoc, types, lint and links
 
 .PHONY: check-code
-check-code: $(PAGE) ## the part of it about Rust and TypeScript, which builds
+check-code: $(PAGE) ## the part of it about documents, and about Rust and TypeScript, which builds
 	@scripts/require-tools rust node
+	$(call say,Checking documents and words)
+	scripts/check-links
+	scripts/docs-site --check
+	scripts/check-snippets
+	scripts/check-words
 	$(call say,Checking Rust)
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
@@ -121,17 +126,13 @@ check-code: $(PAGE) ## the part of it about Rust and TypeScript, which builds
 	cd web && npm run check
 
 .PHONY: check-others
-check-others: ## the part of it about Python, scripts and documents
+check-others: ## the part of it about Python and scripts
 	@scripts/require-tools lint python
 	$(call say,Checking Python)
 	python=$$(scripts/python-env lint) && "$$python" -m ruff check . && "$$python" -m ruff format --check .
 	scripts/check-types
-	$(call say,Checking scripts and documents)
-	shellcheck .ci/run scripts/* examples/*/run python/snippets/prelude.sh
-	scripts/check-links
-	scripts/docs-site --check
-	scripts/check-snippets
-	scripts/check-words
+	$(call say,Checking scripts)
+	shellcheck .ci/run scripts/* examples/*/run examples/launcher.sh python/snippets/prelude.sh
 
 .PHONY: test-rust
 test-rust: $(PAGE) ## the Rust tests, doc tests included

@@ -63,7 +63,7 @@ gemini() {
 # serve: the page, in the folder of the example, with the `flags`.
 flags=()
 serve() {
-  cd "$directory"
+  cd "$directory" || return
   "$binary" serve --listen "$listen" "${flags[@]}" &
   children+=($!)
   wait -n "${children[@]}"
@@ -75,7 +75,7 @@ page() {
   [ -e "examples/$example/node_modules" ] || make "examples/$example/node_modules"
   background server "$binary" serve --listen 127.0.0.1:0 --agent demo --store memory
   export ADK_STREAM_URL=$url NO_COLOR=1
-  cd "examples/$example"
+  cd "examples/$example" || return
   background page "$@"
   echo "The page is listening on $url"
   wait -n "${children[@]}"
