@@ -7,8 +7,8 @@ import {
   generateId,
   type UIMessage,
 } from 'ai';
-import { type ApprovalAnswer, ApprovalChangedError, type QuestionAnswer } from './approval.ts';
 import { toAdkStreamError } from './adk-stream-error.ts';
+import { type ApprovalAnswer, ApprovalChangedError, type QuestionAnswer } from './approval.ts';
 import type { Answered } from './approvals.ts';
 import type { WhileRunning } from './chat-api.ts';
 import { ChatFollower, type FollowState } from './chat-follower.ts';
