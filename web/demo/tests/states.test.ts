@@ -11,6 +11,7 @@ test('a payment that was approved and failed is not stamped as approved', async 
   await visitor.approves();
   const card = visitor.cards('process_payment: failed');
   await card.getByText(/^approved by local, /).waitFor();
+  await card.getByText('Asked: Send 5000 USD to Sam?', { exact: true }).waitFor();
   await card.getByText('FAILED', { exact: true }).waitFor();
   expect(await card.getByText('APPROVED', { exact: true }).count()).toBe(0);
   await visitor.page.getByText('process_payment failed', { exact: true }).waitFor();
@@ -23,6 +24,7 @@ test('a question that timed out is signed by nobody', async () => {
   await visitor.says('Send $20 to Sam');
   const card = visitor.cards('process_payment: timed out');
   await card.getByText(/^nobody answered in time, /).waitFor();
+  await card.getByText('Asked: Send 20 USD to Sam?', { exact: true }).waitFor();
   expect(await card.innerText()).not.toContain('local');
 });
 
