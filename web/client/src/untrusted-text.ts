@@ -28,7 +28,7 @@ const picture =
 const hiddenClass = '(?![ \\u3000])[\\p{C}\\p{Zl}\\p{Zp}\\p{Zs}\\p{Default_Ignorable_Code_Point}]';
 const edgeSpace = '^ +| +$';
 
-/** Marks that are drawn over each other, so many that they cover the lines around them. */
+/** Marks that are drawn over each other, and cover the lines around them. */
 const stack = '((?:(?!\\p{Default_Ignorable_Code_Point})[\\p{Mn}\\p{Me}]){5,})';
 /** How many of them a letter may have. */
 const MOST_STACKED = 4;
