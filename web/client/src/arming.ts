@@ -151,7 +151,8 @@ export class Arming {
       if (isAt(box, place.left + place.width / 2, place.top + EDGE_PX, sight)) {
         this.#begun.add(box);
       }
-      return this.#begun.has(box) && part !== undefined && isUncovered(box, part);
+      // What surrounds it in the page may be over its edges there.
+      return this.#begun.has(box) && part !== undefined && isAtMiddle(box, part);
     });
   }
 
@@ -242,6 +243,10 @@ function isUncovered(box: Element, { left, top, width, height }: Place): boolean
     [left + dx, y],
     [left + width - dx, y],
   ].every(([x = 0, y = 0]) => isAt(box, x, y));
+}
+
+function isAtMiddle(box: Element, { left, top, width, height }: Place): boolean {
+  return isAt(box, left + width / 2, top + height / 2);
 }
 
 /** Whether what is to be seen at a point belongs to an element. */

@@ -8,7 +8,10 @@ export async function consent(question: Locator, name: string) {
   const button = question.getByRole('button', { name });
   await vi.waitUntil(
     async () => {
-      // It may go, or move, while it is pressed.
+      // With its question out of sight it takes none. It may go, or move, while it is pressed.
+      await question
+        .evaluate(it => it.scrollIntoView({ block: 'nearest' }), null, { timeout: 2_000 })
+        .catch(() => undefined);
       await button.click({ timeout: 2_000 }).catch(() => undefined);
       return (await question.count()) === 0;
     },
