@@ -117,9 +117,21 @@ export class Arming {
     this.#notify(performance.now());
   };
 
-  /** Notes the ends that are in sight. */
+  #boxes(): Element[] {
+    const { card, shown } = this.places;
+    return [...(this.button.closest(card)?.querySelectorAll(shown) ?? [])];
+  }
+
+  /** Notes the ends that are in sight, and the beginnings of what can't be in sight whole. */
   #read(): void {
     const sight = sightOf();
+    for (const box of this.#boxes()) {
+      const place = box.getBoundingClientRect();
+      const { left, top, width } = place;
+      if (isLarge(place) && isAt(box, left + width / 2, top + EDGE_PX, sight)) {
+        this.#begun.add(box);
+      }
+    }
     for (const end of this.#uncovered) {
       const { left, top } = end.getBoundingClientRect();
       if (this.#unread.has(end) && isInside({ left, top, width: 0, height: 0 }, sight)) {
@@ -140,17 +152,13 @@ export class Arming {
 
   /** Whether the question and the fields are in sight, with nothing over them. */
   #isShown(sight: Sight): boolean {
-    const boxes = this.button.closest(this.places.card)?.querySelectorAll(this.places.shown) ?? [];
-    return [...boxes].every(box => {
+    return this.#boxes().every(box => {
       const place = box.getBoundingClientRect();
-      if (place.height <= innerHeight * LARGEST_SHARE) {
+      if (!isLarge(place)) {
         return isInside(place, sight) && isUncovered(box, place);
       }
       // It does not scroll in a box of its own: nobody can see all of it at once.
       const part = partIn(place, sight);
-      if (isAt(box, place.left + place.width / 2, place.top + EDGE_PX, sight)) {
-        this.#begun.add(box);
-      }
       // What surrounds it in the page may be over its edges there.
       return this.#begun.has(box) && part !== undefined && isAtMiddle(box, part);
     });
@@ -244,6 +252,8 @@ function isUncovered(box: Element, { left, top, width, height }: Place): boolean
     [left + width - dx, y],
   ].every(([x = 0, y = 0]) => isAt(box, x, y));
 }
+
+const isLarge = ({ height }: Place) => height > innerHeight * LARGEST_SHARE;
 
 function isAtMiddle(box: Element, { left, top, width, height }: Place): boolean {
   return isAt(box, left + width / 2, top + height / 2);

@@ -420,8 +420,8 @@ test('a question whose upper half is scrolled out takes no yes', async () => {
   const visitor = await askedAbout({}, { viewport: { width: 1280, height: 800 } });
   const { page } = visitor;
   await isArmed(visitor);
-  /** Scrolls until a share of the question is above what the conversation shows, and returns the share. */
-  const scroll = (share: number) =>
+  /** Which share of the question is above what the conversation shows; scrolls there first, if one is given. */
+  const hidden = (share?: number) =>
     card(visitor).evaluate((it, share) => {
       let scroller = it.parentElement;
       while (scroller !== null && !/auto|scroll/.test(getComputedStyle(scroller).overflowY)) {
@@ -439,22 +439,26 @@ test('a question whose upper half is scrolled out takes no yes', async () => {
       }
       const { top } = scroller.getBoundingClientRect();
       const box = () => question.getBoundingClientRect();
-      scroller.scrollTop += box().top + box().height * share - top;
+      if (share !== undefined) {
+        scroller.scrollTop += box().top + box().height * share - top;
+      }
       return (top - box().top) / box().height;
     }, share);
-  await scroll(0.4);
-  // The page may follow what is new to its end, once.
-  await isUnarmed(visitor);
-  await expect.poll(() => scroll(0.4)).toBeCloseTo(0.4, 1);
-  await isUnarmed(visitor);
-  await page.waitForFunction(
-    from => performance.now() - from > 1_000,
-    await page.evaluate(() => performance.now()),
-    BY_TIMER,
-  );
+  // The page follows what is new to its end, and what a person does from then on.
+  await expect
+    .poll(
+      async () => {
+        await hidden(0.4);
+        await page.waitForTimeout(1_200);
+        return hidden();
+      },
+      { timeout: WAIT_MS },
+    )
+    .toBeCloseTo(0.4, 1);
+  // Longer than a button that is in sight takes to be armed.
   expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
   await visitor.photographs('scrolled-out');
-  await scroll(-0.5);
+  await hidden(-0.5);
   await isArmed(visitor);
 });
 
