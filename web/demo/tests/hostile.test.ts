@@ -354,6 +354,8 @@ test.each(looks)('a long note is edited with the other fields in reach: %s', asy
     }
   }
   await form.evaluate(it => it.scrollTo(0, it.scrollHeight));
+  // Whichever field was looked at last, the whole card is in sight, as it has to be.
+  await card(visitor).evaluate(it => it.scrollIntoView({ block: 'nearest' }));
   await yes.and(page.locator('[aria-disabled=false]')).waitFor();
   expect(await barriers(page)).toEqual([]);
   await page.getByLabel('amount').fill('7');
