@@ -2,10 +2,11 @@ import { durableChats } from '@adk-stream/client';
 import { useDurableChat } from '@adk-stream/client/react';
 import { AssistantRuntimeProvider } from '@assistant-ui/react';
 import { useAISDKRuntime } from '@assistant-ui/react-ai-sdk';
+import { ChatContext } from './ChatContext.ts';
 import { Thread } from './Thread.tsx';
 
-// AI SDK 7: questions come with their text, and answers go back bound to what was shown.
 const chats = durableChats({ profile: 'v7' });
+const { approvals } = chats;
 
 // Tools that run in the page.
 const tools = {
@@ -20,7 +21,9 @@ export function Chat({ id, isNew }: { id: string; isNew: boolean }) {
   });
   return (
     <AssistantRuntimeProvider runtime={runtime}>
-      <Thread />
+      <ChatContext value={{ messages: chat.messages, answer: chat.answer, approvals }}>
+        <Thread />
+      </ChatContext>
       {chat.error && <p role="alert">{chat.error.message}</p>}
     </AssistantRuntimeProvider>
   );

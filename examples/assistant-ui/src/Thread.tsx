@@ -1,4 +1,4 @@
-import { ConsentButton } from '@adk-stream/client/react/parts';
+import { questionOf } from '@adk-stream/client';
 import {
   ActionBarPrimitive,
   BranchPickerPrimitive,
@@ -7,6 +7,9 @@ import {
   ThreadPrimitive,
   type ToolCallMessagePartProps,
 } from '@assistant-ui/react';
+import { useContext } from 'react';
+import { ChatContext } from './ChatContext.ts';
+import { Question } from './Question.tsx';
 
 export function Thread() {
   return (
@@ -67,25 +70,15 @@ function Versions() {
 }
 
 function ToolCall(call: ToolCallMessagePartProps) {
-  const { toolName, args, approval, result, isError, status, respondToApproval } = call;
-  if (approval !== undefined && approval.approved === undefined && result === undefined) {
-    return (
-      <fieldset data-consent="card">
-        <legend data-consent="shown">{approval.prompt}</legend>
-        <pre data-consent="shown">{JSON.stringify(args, null, 2)}</pre>
-        <ConsentButton
-          isReady
-          shown={approval.id}
-          onConsent={() => void respondToApproval({ approved: true })}
-          onTooSoon={() => undefined}
-        >
-          Approve
-        </ConsentButton>
-        <button type="button" onClick={() => void respondToApproval({ approved: false })}>
-          Deny
-        </button>
-      </fieldset>
-    );
+  const { toolName, toolCallId, approval, result, isError, status } = call;
+  const chat = useContext(ChatContext);
+  const asked = chat?.messages
+    .flatMap(({ parts }) => parts.map(questionOf))
+    .find(it => it?.toolCallId === toolCallId && it.state === 'open');
+  const isAsked = approval !== undefined && approval.approved === undefined && result === undefined;
+  const approvalId = isAsked ? approval.id : asked?.approvalId;
+  if (chat !== null && approvalId !== undefined) {
+    return <Question approvalId={approvalId} approvals={chat.approvals} onAnswer={chat.answer} />;
   }
   const outcome = approval?.approved === false ? 'denied' : isError ? 'failed' : 'done';
   return (

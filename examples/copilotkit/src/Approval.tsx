@@ -1,4 +1,10 @@
-import { ConsentButton } from '@adk-stream/client/react/parts';
+import { approvals, readExactJson } from '@adk-stream/client';
+import {
+  ConsentButton,
+  InputFields,
+  UntrustedText,
+  useApprovalRecord,
+} from '@adk-stream/client/react/parts';
 import type { Interrupt } from '@copilotkit/react-core/v2';
 import { useState } from 'react';
 
@@ -7,19 +13,30 @@ type Props = {
   onAnswer: (payload: unknown, interruptId: string) => unknown;
 };
 
-/** A question with what it is about. The answer takes the digest along, and counts for nothing else. */
+const { read } = approvals();
+
+/**
+ * A question with what it is about, to the last digit, as the server has it. The answer takes the digest
+ * along, and counts for nothing else.
+ */
 export function Approval({ interrupt, onAnswer }: Props) {
-  const { id, message, metadata } = interrupt;
+  const [{ approval }] = useApprovalRecord(interrupt.id, read);
   const [isTooSoon, setIsTooSoon] = useState(false);
-  const digest = String(metadata?.digest);
-  const answer = (approved: boolean) => onAnswer({ approved, digest }, id);
+  if (approval === undefined) {
+    return null;
+  }
+  const { approvalId, digest, question, inputText = '{}' } = approval;
+  const answer = (approved: boolean) => onAnswer({ approved, digest }, approvalId);
   return (
     <fieldset data-consent="card">
-      <legend data-consent="shown">{message}</legend>
-      <pre data-consent="shown">{JSON.stringify(metadata?.input, null, 2)}</pre>
+      <legend data-consent="shown">
+        <UntrustedText text={question} />
+        <span data-consent="end" />
+      </legend>
+      <InputFields input={readExactJson(inputText)} />
       <ConsentButton
         isReady
-        shown={digest}
+        shown={digest ?? approvalId}
         onConsent={() => answer(true)}
         onTooSoon={() => setIsTooSoon(true)}
       >

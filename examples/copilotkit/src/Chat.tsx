@@ -8,6 +8,7 @@ import {
 import { type FormEvent, useEffect, useState } from 'react';
 import { z } from 'zod';
 import { Approval } from './Approval.tsx';
+import { Question } from './Question.tsx';
 
 const track = z.object({ track: z.number() });
 
@@ -33,11 +34,20 @@ export function Chat() {
   // Questions of the agent: a run that answers them begins when all have an answer.
   const approvals = useInterrupt({
     renderInChat: false,
-    render: ({ interrupts, resolve }) => (
+    render: ({ interrupts, resolve, cancel }) => (
       <>
-        {interrupts.map(interrupt => (
-          <Approval key={interrupt.id} interrupt={interrupt} onAnswer={resolve} />
-        ))}
+        {interrupts.map(interrupt =>
+          interrupt.reason === 'input_required' ? (
+            <Question
+              key={interrupt.id}
+              interrupt={interrupt}
+              onAnswer={resolve}
+              onDecline={cancel}
+            />
+          ) : (
+            <Approval key={interrupt.id} interrupt={interrupt} onAnswer={resolve} />
+          ),
+        )}
       </>
     ),
   });

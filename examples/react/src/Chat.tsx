@@ -1,3 +1,5 @@
+import { answerQuestion, declineQuestion, questionOf } from '@adk-stream/client';
+import { QuestionForm, UntrustedText } from '@adk-stream/client/react/parts';
 import { useChat } from '@ai-sdk/react';
 import {
   DefaultChatTransport,
@@ -8,6 +10,7 @@ import {
   type UIMessage,
 } from 'ai';
 import { useState } from 'react';
+import { Question } from './Question.tsx';
 
 /** What `GET /api/chat/{id}` gives. */
 export type StoredChat = { messages: UIMessage[]; seq: number };
@@ -51,20 +54,33 @@ export function Chat({ id, stored }: { id: string; stored: StoredChat }) {
             }
             if (part.state === 'approval-requested') {
               const { id, descriptor } = part.approval;
-              const { question } = descriptor as { question: string };
               return (
-                <fieldset key={index}>
-                  <legend>{question}</legend>
-                  <pre>{JSON.stringify(part.input, null, 2)}</pre>
-                  {[true, false].map(approved => (
-                    <button
-                      key={String(approved)}
-                      type="button"
-                      onClick={() => addToolApprovalResponse({ id, approved })}
-                    >
-                      {approved ? 'Approve' : 'Deny'}
-                    </button>
-                  ))}
+                <Question
+                  key={index}
+                  descriptor={descriptor as { question: string; digest: string }}
+                  input={part.input}
+                  onAnswer={approved => addToolApprovalResponse({ id, approved })}
+                />
+              );
+            }
+            // A question that asks for data.
+            const asked = questionOf(part);
+            if (asked?.state === 'open') {
+              return (
+                <fieldset key={index} data-consent="card">
+                  <legend data-consent="shown">
+                    <UntrustedText text={asked.question} />
+                    <span data-consent="end" />
+                  </legend>
+                  <QuestionForm
+                    schema={asked.schema}
+                    shown={asked.digest ?? asked.toolCallId}
+                    onAnswer={given =>
+                      'answer' in given
+                        ? answerQuestion({ addToolOutput }, asked, given.answer)
+                        : declineQuestion({ addToolOutput }, asked, given.reason)
+                    }
+                  />
                 </fieldset>
               );
             }

@@ -37,13 +37,13 @@ export type ApprovalAnswer = {
   input?: unknown;
   /** The same in JSON, sent as it is: for numbers that JavaScript would round. */
   inputText?: string;
-  /** What was shown; if nothing is said, what was read last of this approval. */
+  /** What was shown; if nothing is said, what `digestOf` of the store knows of this approval. */
   digest?: string;
 };
 
 /** An answer to a question that asks for data. */
 export type QuestionAnswer = {
-  /** What was shown; if nothing is said, what was read last of this question. */
+  /** What was shown; if nothing is said, what `digestOf` of the store knows of this question. */
   digest?: string;
 } & (
   | { answer: unknown }

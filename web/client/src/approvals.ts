@@ -48,7 +48,10 @@ export type ApprovalsOptions = ApiAccess & {
 export type Approvals = Readable<ApprovalsState> & {
   /** Reads the list now. */
   refresh: () => Promise<void>;
-  /** Reads one approval, open or decided; nothing where there is none for this person. */
+  /**
+   * Reads one approval, open or decided, to be shown; nothing where there is none for this person. Its
+   * digest goes with an answer that names none.
+   */
   read: (approvalId: string) => Promise<ApprovalRecord | undefined>;
   /**
    * Answers; throws an {@link ApiError} where the answer is refused, and an {@link
@@ -56,7 +59,11 @@ export type Approvals = Readable<ApprovalsState> & {
    * does not fit the schema of a question, `fieldErrorsOf` says what is wrong.
    */
   answer: (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => Promise<Answered>;
-  /** What was read last of an approval, for `withDigests` and `AdkStreamChatTransport`. */
+  /**
+   * What was shown of an approval, for `withDigests` and `AdkStreamChatTransport`: what the list said
+   * first, or what was read since, or what an {@link ApprovalChangedError} brought. A list that is
+   * read again changes it not: nobody may have seen that yet.
+   */
   digestOf: (approvalId: string) => string | undefined;
 };
 
@@ -92,7 +99,11 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
       // A list that was on its way when an answer went out still asks the question.
       const open = list.filter(({ approvalId }) => !answered.has(approvalId));
       const approvals = isSame(open, before.approvals) ? before.approvals : open;
-      approvals.forEach(remember);
+      for (const approval of approvals) {
+        if (!digests.has(approval.approvalId)) {
+          remember(approval);
+        }
+      }
       state = { approvals, isLoaded: true, error: undefined };
     } catch (error) {
       state = { ...before, error: error instanceof Error ? error : new Error(String(error)) };
@@ -143,6 +154,10 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
       result = { isOurs: true, decision: served.body as ApprovalDecision };
     } catch (error) {
       if (error instanceof ApprovalChangedError) {
+        // It is shown now, and the next answer is to it.
+        if (error.approval !== undefined) {
+          remember(error.approval);
+        }
         void refresh();
       }
       const decision = earlierDecision(error);

@@ -1,8 +1,8 @@
 /**
  * When a press on a button is consent. A question that comes up, or moves, under a pointer or a key
  * that was meant for something else is not answered by it: the button has to have been in sight, whole,
- * uncovered and unmoved, for a while before the press began, together with the question and the fields;
- * and the ends of both have to have been in sight, too.
+ * uncovered and unmoved, for a while before the press began, together with the question and the fields,
+ * whole as well; and the ends of both have to have been in sight, too.
  */
 
 /** How long. Shorter, people have pressed before they could have read. */
@@ -31,11 +31,22 @@ const LOOK_MS = 50;
 /** Rounding of a browser that scrolls by fractions. */
 const TOLERANCE_PX = 1.5;
 
+/** How far inside of a box its edges are looked for. */
+const EDGE_PX = 2;
+
+/** Which share of the window a box may fill and still has to be in sight whole, with its button. */
+const LARGEST_SHARE = 0.5;
+
 interface Place {
   left: number;
   top: number;
   width: number;
   height: number;
+}
+
+/** What of the page is to be seen: less than the window where somebody zooms in, or a keyboard covers it. */
+interface Sight extends Place {
+  scale: number;
 }
 
 export class Arming {
@@ -46,7 +57,11 @@ export class Arming {
   readonly #looking: ReturnType<typeof setInterval>;
   /** The ends of what is to be read that were not in sight yet. */
   readonly #unread: Set<Element>;
+  /** Those of them that nothing in the page hides. */
+  readonly #uncovered = new Set<Element>();
   readonly #reading: IntersectionObserver;
+  /** The boxes that are too large to be in sight whole, and whose beginning was. */
+  readonly #begun = new WeakSet<Element>();
 
   constructor(
     readonly button: HTMLElement,
@@ -56,11 +71,13 @@ export class Arming {
     this.#unread = new Set(button.closest(places.card)?.querySelectorAll(places.end));
     this.#reading = new IntersectionObserver(entries => {
       for (const { target, isIntersecting } of entries) {
-        if (isIntersecting && this.#unread.delete(target)) {
-          this.#reading.unobserve(target);
-          this.#begin();
+        if (isIntersecting) {
+          this.#uncovered.add(target);
+        } else {
+          this.#uncovered.delete(target);
         }
       }
+      this.#read();
     });
     for (const end of this.#unread) {
       this.#reading.observe(end);
@@ -95,12 +112,59 @@ export class Arming {
   };
 
   readonly #look = (): void => {
+    this.#read();
     this.#compare(performance.now());
     this.#notify(performance.now());
   };
 
+  #boxes(): Element[] {
+    const { card, shown } = this.places;
+    return [...(this.button.closest(card)?.querySelectorAll(shown) ?? [])];
+  }
+
+  /** Notes the ends that are in sight, and the beginnings of what can't be in sight whole. */
+  #read(): void {
+    const sight = sightOf();
+    for (const box of this.#boxes()) {
+      const place = box.getBoundingClientRect();
+      const { left, top, width } = place;
+      if (isLarge(place) && isAt(box, left + width / 2, top + EDGE_PX, sight)) {
+        this.#begun.add(box);
+      }
+    }
+    for (const end of this.#uncovered) {
+      const { left, top } = end.getBoundingClientRect();
+      if (this.#unread.has(end) && isInside({ left, top, width: 0, height: 0 }, sight)) {
+        this.#unread.delete(end);
+        this.#uncovered.delete(end);
+        this.#reading.unobserve(end);
+        this.#begin();
+      }
+    }
+  }
+
   #compare(now: number): void {
-    const place = placeInSight(this.button, this.places);
+    const sight = sightOf();
+    const place = placeInSight(this.button, sight);
+    const isShown = place !== undefined && this.#isShown(sight);
+    this.#keep(isShown ? place : undefined, now);
+  }
+
+  /** Whether the question and the fields are in sight, with nothing over them. */
+  #isShown(sight: Sight): boolean {
+    return this.#boxes().every(box => {
+      const place = box.getBoundingClientRect();
+      if (!isLarge(place)) {
+        return isInside(place, sight) && isUncovered(box, place);
+      }
+      // It does not scroll in a box of its own: nobody can see all of it at once.
+      const part = partIn(place, sight);
+      // What surrounds it in the page may be over its edges there.
+      return this.#begun.has(box) && part !== undefined && isAtMiddle(box, part);
+    });
+  }
+
+  #keep(place: Place | undefined, now: number): void {
     if (place === undefined || this.#place === undefined || !isSame(place, this.#place)) {
       this.#place = place;
       this.#since = now;
@@ -117,42 +181,91 @@ export class Arming {
   }
 }
 
-/** Where a button is, if all of it is to be seen with what it answers, and nothing lies over it. */
-function placeInSight(button: HTMLElement, places: ConsentPlaces): Place | undefined {
+/** What is to be seen, in the coordinates of the boxes of the page. */
+function sightOf(): Sight {
+  const {
+    offsetLeft: left = 0,
+    offsetTop: top = 0,
+    width = innerWidth,
+    height = innerHeight,
+    scale = 1,
+  } = globalThis.visualViewport ?? {};
+  return { left, top, width, height, scale };
+}
+
+/** Where a button is on the screen, if all of it is to be seen and nothing lies over it. */
+function placeInSight(button: HTMLElement, sight: Sight): Place | undefined {
   const isShown = button.checkVisibility?.({ opacityProperty: true, visibilityProperty: true });
   if (isShown === false || document.visibilityState === 'hidden') {
     return undefined;
   }
   const { left, top, width, height } = button.getBoundingClientRect();
-  const isInside =
-    left >= 0 && top >= 0 && left + width <= innerWidth && top + height <= innerHeight;
-  if (!isInside) {
+  if (!isInside({ left, top, width, height }, sight)) {
     return undefined;
   }
   // Its middle and points near its corners, which are round.
-  const isUncovered = [
+  const isFree = [
     [0.5, 0.5],
     [0.1, 0.3],
     [0.9, 0.3],
     [0.1, 0.7],
     [0.9, 0.7],
-  ].every(([x = 0, y = 0]) => {
-    const hit = document.elementFromPoint(left + width * x, top + height * y);
-    return hit !== null && button.contains(hit);
-  });
-  return isUncovered && isWithWhatIsAsked(button, places)
-    ? { left, top, width, height }
+  ].every(([x = 0, y = 0]) => isAt(button, left + width * x, top + height * y, sight));
+  const { scale } = sight;
+  return isFree
+    ? {
+        left: (left - sight.left) * scale,
+        top: (top - sight.top) * scale,
+        width: width * scale,
+        height: height * scale,
+      }
     : undefined;
 }
 
-/** Whether the question and the fields are in sight: in the middle of each, nothing else is. */
-function isWithWhatIsAsked(button: HTMLElement, places: ConsentPlaces): boolean {
-  const boxes = button.closest(places.card)?.querySelectorAll(places.shown) ?? [];
-  return [...boxes].every(box => {
-    const { left, top, width, height } = box.getBoundingClientRect();
-    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
-    return hit !== null && box.contains(hit);
-  });
+function isInside(place: Place, sight: Place, tolerance = TOLERANCE_PX): boolean {
+  return (
+    place.left >= sight.left - tolerance &&
+    place.top >= sight.top - tolerance &&
+    place.left + place.width <= sight.left + sight.width + tolerance &&
+    place.top + place.height <= sight.top + sight.height + tolerance
+  );
+}
+
+/** The part of a place that is in sight, if any is. */
+function partIn(place: Place, sight: Place): Place | undefined {
+  const left = Math.max(place.left, sight.left);
+  const top = Math.max(place.top, sight.top);
+  const width = Math.min(place.left + place.width, sight.left + sight.width) - left;
+  const height = Math.min(place.top + place.height, sight.top + sight.height) - top;
+  return width > 0 && height > 0 ? { left, top, width, height } : undefined;
+}
+
+/** Whether nothing else is in the middle of a place in a box, and at its edges. */
+function isUncovered(box: Element, { left, top, width, height }: Place): boolean {
+  const [x, y] = [left + width / 2, top + height / 2];
+  const [dx, dy] = [Math.min(EDGE_PX, width / 2), Math.min(EDGE_PX, height / 2)];
+  return [
+    [x, y],
+    [x, top + dy],
+    [x, top + height - dy],
+    [left + dx, y],
+    [left + width - dx, y],
+  ].every(([x = 0, y = 0]) => isAt(box, x, y));
+}
+
+const isLarge = ({ height }: Place) => height > innerHeight * LARGEST_SHARE;
+
+function isAtMiddle(box: Element, { left, top, width, height }: Place): boolean {
+  return isAt(box, left + width / 2, top + height / 2);
+}
+
+/** Whether what is to be seen at a point belongs to an element. */
+function isAt(element: Element, x: number, y: number, sight?: Sight): boolean {
+  if (sight !== undefined && !isInside({ left: x, top: y, width: 0, height: 0 }, sight, 0)) {
+    return false;
+  }
+  const hit = document.elementFromPoint(x, y);
+  return hit !== null && element.contains(hit);
 }
 
 function isSame(a: Place, b: Place): boolean {

@@ -288,7 +288,8 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
       return;
     }
     this.#served = served.messages;
-    const { messages, hasUnsent } = isRefused(chat)
+    const wasRefused = isRefused(chat);
+    const { messages, hasUnsent } = wasRefused
       ? { messages: served.messages, hasUnsent: false }
       : withUnsent(chat.messages, served.messages);
     const unheard = unheardIn(chat, messages);
@@ -299,7 +300,8 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
       served.status === 'running' ||
       (served.status === 'parked' && isNews && (!hasUnsent || waitsForPage(messages)));
     if (isStreamed && unheard.length === 0) {
-      const ours = [...chat.messages];
+      // What was refused is not given again by itself: it may be asked as something else by now.
+      const ours = wasRefused ? [] : [...chat.messages];
       await this.#resume(next ?? chat.messages);
       this.#giveAgain(ours);
       return;

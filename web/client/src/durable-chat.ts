@@ -7,15 +7,18 @@ import {
   generateId,
   type UIMessage,
 } from 'ai';
-import type { ApprovalAnswer, QuestionAnswer } from './approval.ts';
+import { toAdkStreamError } from './adk-stream-error.ts';
+import { type ApprovalAnswer, ApprovalChangedError, type QuestionAnswer } from './approval.ts';
 import type { Answered } from './approvals.ts';
 import type { WhileRunning } from './chat-api.ts';
 import { ChatFollower, type FollowState } from './chat-follower.ts';
 import { type ClientToolSet, type ClientToolsOptions, clientTools } from './client-tools.ts';
+import { withDigests } from './digests.ts';
 import type { DurableChats } from './durable-chats.ts';
 import { inOneTab } from './one-tab.ts';
 import { RecentMap } from './recent-map.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
+import { ShownDigests } from './shown-digests.ts';
 
 type Callbacks<UI_MESSAGE extends UIMessage> = Pick<
   ChatInit<UI_MESSAGE>,
@@ -95,19 +98,28 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
   // Those that were given already: a call is announced again when it was approved and when its message is
   // begun again, and the SDK's chats then forget what they were given.
   const outputs = new RecentMap<never>(MAX_OUTPUTS);
+  const digests = new ShownDigests(approvalId => chats.approvals.read(approvalId));
   const chat: AbstractChat<UI_MESSAGE> = make({
     id,
     transport: {
       get resumeStreamIsReplay() {
         return transport().resumeStreamIsReplay ?? false;
       },
-      sendMessages: options =>
-        transport().sendMessages({
+      sendMessages: async options => {
+        await digests.ofAnswersIn(options.messages);
+        options.abortSignal?.throwIfAborted();
+        const stream = await transport().sendMessages({
           ...options,
+          messages: withDigests(options.messages, digests.of),
           // Only the page knows that it has cut off what the message takes the place of.
           messageId: options.messageId ?? follower.replacedBy(options.messages),
-        }),
-      reconnectToStream: options => transport().reconnectToStream(options),
+        });
+        return stream.pipeThrough(digests.noted());
+      },
+      reconnectToStream: async options => {
+        const stream = await transport().reconnectToStream(options);
+        return stream?.pipeThrough(digests.noted()) ?? null;
+      },
     },
     sendAutomaticallyWhen: options =>
       (latest().sendAutomaticallyWhen ?? sendAutomaticallyWhen)(options),
@@ -129,7 +141,12 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
       return latest().onToolCall?.(announced);
     },
     onData: part => latest().onData?.(part),
-    onError: error => latest().onError?.(error),
+    onError: error => {
+      if (toAdkStreamError(error).code === 'approval_changed') {
+        digests.forgetAnswersIn(chat.messages);
+      }
+      return latest().onError?.(error);
+    },
     onFinish: finished => {
       follower.settled();
       return latest().onFinish?.(finished);
@@ -151,6 +168,19 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
     outputs.set((output as { toolCallId: string }).toolCallId, output);
     return chat.addToolOutput(output);
   };
+  /** Gives an answer, bound to what this chat has shown. */
+  const giveBound = async (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => {
+    const digest = answer.digest ?? (await digests.read(approvalId, chat.messages));
+    try {
+      const bound = digest === undefined ? answer : { ...answer, digest };
+      return await chats.approvals.answer(approvalId, bound);
+    } catch (error) {
+      if (error instanceof ApprovalChangedError) {
+        digests.shown(approvalId, error.approval?.digest);
+      }
+      throw error;
+    }
+  };
   const actions = {
     sendMessage: onceWhole(chat.sendMessage) as AbstractChat<UI_MESSAGE>['sendMessage'],
     regenerate: onceWhole(chat.regenerate) as AbstractChat<UI_MESSAGE>['regenerate'],
@@ -165,7 +195,7 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
       await follower.look();
     },
     answer: async (approvalId: string, answer: ApprovalAnswer | QuestionAnswer) => {
-      const answered = await chats.approvals.answer(approvalId, answer);
+      const answered = await giveBound(approvalId, answer);
       // It is decided, whether the chat can be read on now or later.
       void follower.look().catch(() => undefined);
       return answered;

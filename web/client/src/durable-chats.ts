@@ -16,9 +16,13 @@ export type DurableChatsOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
   fetch?: typeof globalThis.fetch;
   /** `v7` asks the server for chunks that only version 7 knows (7.0.70 or newer). */
   profile?: 'shared' | 'v7';
-  /** Another transport than the WebSocket: made with what it needs to resume a chat that was loaded. */
+  /**
+   * Another transport than the WebSocket: made with what it needs to resume a chat that was loaded, and to
+   * bind answers to what was shown where no durable chat does that.
+   */
   transport?: (
-    loaded: Pick<StoredChats<UI_MESSAGE>, 'seqOf' | 'prepareReconnectToStreamRequest'>,
+    loaded: Pick<StoredChats<UI_MESSAGE>, 'seqOf' | 'prepareReconnectToStreamRequest'> &
+      Pick<Approvals, 'digestOf'>,
   ) => ChatTransport<UI_MESSAGE>;
 };
 
@@ -48,11 +52,13 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
   const events = serverEvents({ api: `${base}/events`, ...asked });
   const open = approvals({ api: `${base}/approvals`, events, ...asked });
   const { seqOf, prepareReconnectToStreamRequest } = stored;
+  const { digestOf } = open;
   const transport =
-    options.transport?.({ seqOf, prepareReconnectToStreamRequest }) ??
+    options.transport?.({ seqOf, prepareReconnectToStreamRequest, digestOf }) ??
     new AdkStreamChatTransport<UI_MESSAGE>({
       api,
       seqOf,
+      digestOf,
       ...asked,
       ...(headers !== undefined && { ticket: ticketFrom({ api: `${base}/ticket`, ...asked }) }),
       ...(profile !== undefined && { profile }),

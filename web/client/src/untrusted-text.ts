@@ -4,7 +4,8 @@
  * level of Unicode Technical Standard 39 judges identifiers: letters of one script, or of those that are
  * written together; of a script in everyday use; and none that stand for others (mathematical,
  * fullwidth). The standard's table of confusable characters is not here: of Cyrillic, Greek and Armenian,
- * words of letters that look Latin are marked by a list of ours.
+ * words of letters that look Latin are marked by a list of ours, and so are letters of Latin itself that
+ * look like others. Of punctuation, what is not in everyday use is marked beside ASCII letters and digits.
  */
 
 export type UntrustedPiece =
@@ -16,7 +17,9 @@ export type UntrustedPiece =
   /** A word of a script that hardly anybody writes, and whose letters look like others. */
   | { kind: 'rare'; text: string; scripts: string[] }
   /** A word of other letters that reads as one of Latin letters. */
-  | { kind: 'lookalike'; text: string };
+  | { kind: 'lookalike'; text: string }
+  /** A sign that reads as one of ASCII, or as none that is in use. */
+  | { kind: 'sign'; text: string };
 
 /** A family or a flag is one picture, joined by what is else not to be seen. */
 const picture =
@@ -25,8 +28,13 @@ const picture =
 const hiddenClass = '(?![ \\u3000])[\\p{C}\\p{Zl}\\p{Zp}\\p{Zs}\\p{Default_Ignorable_Code_Point}]';
 const edgeSpace = '^ +| +$';
 
-const pieces = new RegExp(`(${picture})|(${hiddenClass}|${edgeSpace})`, 'gu');
-const word = /[\p{L}\p{M}\p{N}]+/gu;
+/** Marks that are drawn over each other, and cover the lines around them. */
+const stack = '((?:(?!\\p{Default_Ignorable_Code_Point})[\\p{Mn}\\p{Me}]){5,})';
+/** How many of them a letter may have. */
+const MOST_STACKED = 4;
+
+const pieces = new RegExp(`(${picture})|(${hiddenClass}|${edgeSpace})|${stack}`, 'gu');
+const word = /[\p{L}\p{M}\p{N}]+|(?![ -~])[\p{P}\p{S}]/gu;
 const ascii = /^[\x20-\x7e]*$/;
 
 /** Cuts a text into what is as it seems and what is not. */
@@ -40,6 +48,14 @@ export function untrustedPieces(text: string): UntrustedPiece[] {
     if (match[2] !== undefined) {
       addWords(found, text.slice(at, match.index));
       addHidden(found, match[2]);
+      at = match.index + match[0].length;
+    } else if (match[3] !== undefined) {
+      const marks = [...match[3]];
+      const shown = marks.slice(0, MOST_STACKED).join('').length;
+      addWords(found, text.slice(at, match.index + shown));
+      for (const mark of marks.slice(MOST_STACKED)) {
+        addHidden(found, mark);
+      }
       at = match.index + match[0].length;
     }
   }
@@ -106,9 +122,19 @@ function addWords(found: UntrustedPiece[], text: string): void {
       addPlain(found, text.slice(at, to));
     }
   };
-  const words = [...text.matchAll(word)];
-  for (const [number, { 0: letters, index }] of words.entries()) {
-    const odd = oddWord(letters, [words[number - 1]?.[0], words[number + 1]?.[0]]);
+  const parts = [...text.matchAll(word)];
+  const words = parts.filter(([part]) => !isSign(part));
+  const isTurkish = words.some(([letters]) => turkish.test(letters));
+  let number = 0;
+  for (const { 0: letters, index } of parts) {
+    let odd: UntrustedPiece | undefined;
+    if (isSign(letters)) {
+      const before = lastOf(text.slice(Math.max(0, index - 2), index));
+      odd = oddSign(letters, before, firstOf(text.slice(index + letters.length)));
+    } else {
+      odd = oddWord(letters, [words[number - 1]?.[0], words[number + 1]?.[0]], isTurkish);
+      number += 1;
+    }
     if (odd !== undefined) {
       plain(index);
       found.push(odd);
@@ -118,8 +144,42 @@ function addWords(found: UntrustedPiece[], text: string): void {
   plain(text.length);
 }
 
+/** Whether a part is one sign, and no word. */
+const isSign = (part: string) => /^[\p{P}\p{S}]/u.test(part);
+
+const firstOf = (text: string) => /^./su.exec(text)?.[0] ?? '';
+const lastOf = (text: string) => [...text].at(-1) ?? '';
+
+/** Signs that people write beside ASCII letters and digits, and that read as nothing else. */
+const everydaySign =
+  /^(?:[“”‘’„‟«»‹›–—―‐‑…•·§¶¿¡‰†‡′″、-〿・～।॥،؛؟٪÷×±−≈≤≥≠∞√∑∂←-↓→↔⇒¬´¨¯]|\p{Sc}|\p{So}|\p{Emoji_Modifier})$/u;
+/** Signs of other widths and shapes, which stand for ASCII ones. */
+const asciiSign = /^[!-/:-@[-`{-~]+$/;
+const cjk =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}、-〿！-～]/u;
+
+/** What is to be said of a sign, given the characters beside it. */
+function oddSign(text: string, before: string, after: string): UntrustedPiece | undefined {
+  const isBeside = [before, after].some(it => /^[A-Za-z0-9]$/.test(it));
+  const meant = text.normalize('NFKC');
+  if (!isBeside) {
+    return undefined;
+  }
+  if (text !== '…' && text !== '～' && meant !== text && asciiSign.test(meant)) {
+    // In a text of Chinese, Japanese or Korean, it is the usual one.
+    return cjk.test(before) || cjk.test(after) ? undefined : { kind: 'sign', text };
+  }
+  // It opens a quotation in German; behind a letter or a digit, it reads as a comma.
+  const isOdd = text === '‚' ? /^[A-Za-z0-9]$/.test(before) : !everydaySign.test(text);
+  return isOdd ? { kind: 'sign', text } : undefined;
+}
+
 /** What is to be said of a word, given those beside it. */
-function oddWord(text: string, beside: (string | undefined)[]): UntrustedPiece | undefined {
+function oddWord(
+  text: string,
+  beside: (string | undefined)[],
+  isTurkish: boolean,
+): UntrustedPiece | undefined {
   if (ascii.test(text)) {
     return undefined;
   }
@@ -130,7 +190,7 @@ function oddWord(text: string, beside: (string | undefined)[]): UntrustedPiece |
   if ([...codes].some(code => !everyday.has(code))) {
     return { kind: 'rare', text, scripts: [...codes] };
   }
-  return isLookalike(text, beside) ? { kind: 'lookalike', text } : undefined;
+  return isLookalike(text, beside, isTurkish) ? { kind: 'lookalike', text } : undefined;
 }
 
 function addPlain(found: UntrustedPiece[], text: string): void {
@@ -227,8 +287,14 @@ function isMixed(codes: Set<string>): boolean {
   );
 }
 
+/** Letters of Latin that look like others of it: of phonetic writing, and clicks. */
+const likeOthers = /[ɑɡȷɩǀǃɢɪɴʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜰꜱ]/u;
+/** The letter of Turkish and Azerbaijani, which is as it seems in a text of theirs. */
+const dotless = /ı/;
+const turkish = /[ğĞşŞİ]/;
+
 /** Letters of Cyrillic, Greek and Armenian that look like Latin ones. */
-const likeLatin = /^[АВЕЅІЈКМНОРСТХҮаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυҺԌԚԜՏՕսօհոց\p{M}0-9]+$/u;
+const likeLatin = /^[АВЕЅІӀЈКМНОРСТХҮаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυҺԌԚԜՏՕսօհոց\p{M}0-9]+$/u;
 const notLatin = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u;
 /** Fullwidth letters, small capitals and the like; but not the ordinals of Spanish. */
 const standIn = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
@@ -237,7 +303,11 @@ const standIn = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
  * Whether a word reads as one of Latin letters, and is none. A single letter is a word in many languages:
  * it is as it seems beside a word of its script that reads as nothing else.
  */
-function isLookalike(text: string, beside: (string | undefined)[]): boolean {
+function isLookalike(text: string, beside: (string | undefined)[], isTurkish: boolean): boolean {
+  if (likeOthers.test(text) || (dotless.test(text) && !isTurkish)) {
+    return true;
+  }
+
   for (const character of text) {
     const meant = character.normalize('NFKC');
     if (meant !== character && standIn.test(character) && /^[A-Za-z0-9]+$/.test(meant)) {

@@ -234,6 +234,22 @@ describe('an answer', () => {
     expect(error).toBeInstanceOf(ApprovalChangedError);
     expect(error).toMatchObject({ status: 409, approval: { question: 'Pay more?' } });
     expect(store.get().approvals, 'nothing was decided').toEqual(open);
+    expect(store.digestOf('a'), 'the next answer is to what is asked now').toBe('other');
+  });
+
+  test('is to what was shown, whatever the list says since', async () => {
+    const store = approvals({ fetch, pollMs: 0 });
+    await store.refresh();
+    open = [{ ...approval('a'), question: 'Pay more?', digest: 'other' }];
+    await store.refresh();
+    expect(store.get().approvals).toEqual(open);
+    await store.answer('a', { approved: true });
+    const body = fetch.mock.calls.find(([, init]) => init?.method === 'POST')?.[1]?.body;
+    expect(body).toBe('{"approved":true,"digest":"digest of a"}');
+    // What is read by its id is read to be shown.
+    fetch.mockResolvedValueOnce(Response.json(open[0]));
+    await store.read('a');
+    expect(store.digestOf('a')).toBe('other');
   });
 
   test('that was never listed is read by its id', async () => {

@@ -218,6 +218,59 @@ test('an inbox has a card for each question of every chat, and answers by its ow
   await shows('Nothing waits for you, in any chat.');
 });
 
+describe('what can’t be drawn', () => {
+  const deep: Approval = {
+    ...payment,
+    inputText: `{"note":${'{"a":'.repeat(300)}1${'}'.repeat(300)}}`,
+  };
+
+  test('can only be denied, and answers', async () => {
+    const onAnswer = vi.fn(async () => ({ isOurs: true, decision }));
+    draw(
+      <>
+        <p>the page</p>
+        <ApprovalCard approval={deep} onAnswer={onAnswer} read={async () => undefined} />
+      </>,
+    );
+    await shows('This question can’t be shown');
+    expect(page.textContent).toContain('the page');
+    expect([...page.querySelectorAll('button')].map(it => it.textContent)).toEqual(['Deny']);
+    (await button('Deny')).click();
+    await until('it was answered', () => onAnswer.mock.calls.length > 0);
+    expect(onAnswer).toHaveBeenCalledExactlyOnceWith({ approved: false });
+  });
+
+  test('takes nothing else of an inbox with it, nor does what the page adds to it', async () => {
+    const answer = vi.fn(async () => ({ isOurs: true, decision }));
+    const inbox = {
+      approvals: [deep, table, { ...payment, approvalId: 'gate_3', question: 'And this?' }],
+      isLoaded: true,
+      error: undefined,
+      answer,
+      read: async () => undefined,
+      refresh: async () => undefined,
+    } as unknown as UseApprovals;
+    const footer = ({ approvalId }: Approval) => {
+      if (approvalId === 'gate_2') {
+        throw new Error('no footer');
+      }
+      return 'a footer';
+    };
+    draw(<Inbox inbox={inbox} footer={footer} />);
+    await shows('And this?');
+    expect(page.textContent?.match(/This question can’t be shown/g)).toHaveLength(2);
+    expect(page.textContent).not.toContain('When?');
+    const [first, second] = [...page.querySelectorAll<HTMLElement>('[data-part="deny"]')];
+    first?.click();
+    second?.click();
+    await until('both were answered', () => answer.mock.calls.length === 2);
+    expect(answer.mock.calls).toEqual([
+      ['gate_1', { approved: false }],
+      ['gate_2', { declined: true }],
+    ]);
+  });
+});
+
 test('a connection says its state to people who see it and to screen readers', async () => {
   draw(<ConnectionStatus state="away" />);
   await shows('Server is away');

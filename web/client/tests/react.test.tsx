@@ -3,7 +3,7 @@
 import { useChat } from '@ai-sdk/react';
 import { StrictMode, useEffect, useState } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { until } from '../../conformance/src/server/until.ts';
 import type { Approval } from '../src/approval.ts';
 import { useApprovals, useClientTools, useConnection } from '../src/react.ts';
@@ -174,6 +174,9 @@ describe('a chat', () => {
   });
 });
 
+/** Between two reads of the list. */
+const POLL_MS = 5;
+
 describe('approvals', () => {
   const approval: Approval = {
     approvalId: 'a',
@@ -189,7 +192,7 @@ describe('approvals', () => {
     const { approvals, isLoaded, error, approve, deny } = useApprovals({
       fetch: (input, init) => fetch(input, init),
       headers: () => ({ 'x-key': 'k' }),
-      pollMs: 5,
+      pollMs: POLL_MS,
     });
     return (
       <>
@@ -245,6 +248,17 @@ describe('approvals', () => {
   });
 
   test('are not read any more when nobody looks', async () => {
+    const begin = vi.spyOn(globalThis, 'setInterval');
+    const end = vi.spyOn(globalThis, 'clearInterval');
+    onTestFinished(() => {
+      begin.mockRestore();
+      end.mockRestore();
+    });
+    const open = () => {
+      const begun = begin.mock.results.filter((_, nth) => begin.mock.calls[nth]?.[1] === POLL_MS);
+      expect(begun).not.toEqual([]);
+      return begun.filter(({ value }) => !end.mock.calls.some(([timer]) => timer === value));
+    };
     const { fetch } = served();
     root.render(
       <StrictMode>
@@ -252,12 +266,9 @@ describe('approvals', () => {
       </StrictMode>,
     );
     await shows('Pay 5?');
+    expect(open()).toHaveLength(1);
     root.unmount();
-    // One may be on its way.
-    await new Promise(resolve => setTimeout(resolve, 10));
-    const before = fetch.mock.calls.length;
-    await new Promise(resolve => setTimeout(resolve, 30));
-    expect(fetch.mock.calls.length).toBe(before);
     root = createRoot(page);
+    await until('every timer is stopped', () => open().length === 0);
   });
 });

@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { end, launchProgram } from '../../conformance/src/server/process.ts';
+import { consent, pressWhenItAppears } from './pressing.ts';
 import { projectRoot } from './server.ts';
-import { startServer, Visitor, withBrowser } from './visitor.ts';
+import { BY_TIMER, startServer, Visitor, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -28,11 +29,17 @@ test('a question is shown with its text, outlives a reload, and is answered', as
     await page.getByRole('button', { name: 'Send' }).click();
   };
 
+  await pressWhenItAppears(page);
   await say('Send $20 to Sam');
   const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
-  await question.getByText('"recipient": "Sam"').waitFor();
+  await question.filter({ hasText: /recipient\W*Sam/ }).waitFor();
+  await page.waitForFunction(() => 'isPressed' in window, undefined, BY_TIMER);
+  const approve = question.getByRole('button', { name: 'Approve' });
+  await approve.and(page.locator('[aria-disabled=false]')).waitFor();
+  expect(await server.approvals()).toHaveLength(1);
   await page.reload();
-  await question.getByRole('button', { name: 'Approve' }).click();
+  await question.waitFor();
+  await consent(question, 'Approve');
   await page.getByText('process_payment: output-available').waitFor();
   const { payments } = await (await fetch(`${server.url}/api/wallet`)).json();
   expect(payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
@@ -45,5 +52,14 @@ test('a question is shown with its text, outlives a reload, and is answered', as
     .getByRole('button', { name: 'Deny' })
     .click();
   await page.getByText('process_payment: output-denied').waitFor();
+
+  await say('Book a table');
+  const table = page.getByRole('group', { name: 'When, and for how many?' });
+  await table.getByLabel('Date').fill('2026-12-24');
+  await table.getByLabel('Time').selectOption('19:00');
+  await table.getByLabel('People').fill('4');
+  await table.getByLabel('Name').fill('Ann');
+  await consent(table, 'Send answer');
+  await page.getByText(/Your table for 4 is booked on 2026-12-24 at 19:00/).waitFor();
   expect(await page.getByRole('alert').count()).toBe(0);
 });

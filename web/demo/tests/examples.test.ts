@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
 import { binary, end, launchProgram } from '../../conformance/src/server/process.ts';
+import { consent, pressWhenItAppears } from './pressing.ts';
 import { projectRoot } from './server.ts';
-import { Visitor, WAIT_MS, withBrowser } from './visitor.ts';
+import { BY_TIMER, Visitor, withBrowser } from './visitor.ts';
 
 withBrowser();
 
@@ -41,39 +42,62 @@ const say = async (page: Page, text: string) => {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
 };
 
-/** Approves a question: on a busy machine, a press may come too soon to count. */
-async function approve(question: Locator) {
+/** The question that asks something, whichever the page draws it with. */
+const questionIn = (page: Page, text: string) => page.getByRole('group').filter({ hasText: text });
+
+const paymentsOf = async (url: string) =>
+  (await (await fetch(`${url}/api/wallet`)).json()).payments;
+
+const approvalsOf = async (url: string) =>
+  (await (await fetch(`${url}/api/approvals`)).json()).approvals;
+
+/** Says something that is asked about; a press that comes too soon is no yes, and one after a reload is. */
+async function pays({ page, url }: Example) {
+  await pressWhenItAppears(page);
+  await say(page, 'Send $20 to Sam');
+  const question = questionIn(page, 'Send 20 USD to Sam?').filter({ hasText: /recipient\W*Sam/ });
   await question.waitFor();
-  const button = question.getByRole('button', { name: 'Approve' });
-  await vi.waitUntil(
-    async () => {
-      // It may go, or move, while it is pressed.
-      await button.click({ timeout: 2_000 }).catch(() => undefined);
-      return (await question.count()) === 0;
-    },
-    { timeout: WAIT_MS, interval: 200 },
-  );
+  await page.waitForFunction(() => 'isPressed' in window, undefined, BY_TIMER);
+  await question
+    .getByRole('button', { name: 'Approve' })
+    .and(page.locator('[aria-disabled=false]'))
+    .waitFor();
+  expect(await paymentsOf(url)).toEqual([]);
+  expect(await approvalsOf(url)).toHaveLength(1);
+  await page.reload();
+  await question.waitFor();
+  await consent(question, 'Approve');
+}
+
+/** A question that asks for data is answered in a form. */
+async function books({ page }: Example, done: string | RegExp) {
+  await say(page, 'Book a table');
+  const question = questionIn(page, 'When, and for how many?');
+  await question.getByLabel('Date').fill('2026-12-24');
+  await question.getByLabel('Time').selectOption('19:00');
+  await question.getByLabel('People').fill('4');
+  await question.getByLabel('Name').fill('Ann');
+  await consent(question, 'Send answer');
+  await page.getByText(/Your table for 4 is booked on 2026-12-24 at 19:00/).waitFor();
+  await page.getByText(done).waitFor();
 }
 
 /** A question outlives a reload and is answered, a tool of the page runs, and nothing goes wrong. */
 async function expectWhole({ page, url }: Example, done: string, denied: string) {
-  await say(page, 'Send $20 to Sam');
-  const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
-  await question.getByText('"recipient": "Sam"').waitFor();
-  await page.reload();
-  await approve(question);
+  await pays({ page, url });
   await page.getByText(`process_payment: ${done}`).waitFor();
-  const { payments } = await (await fetch(`${url}/api/wallet`)).json();
-  expect(payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
+  expect(await paymentsOf(url)).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
 
   await say(page, 'Play track 2');
   await page.getByText(`change_bgm: ${done}`).waitFor();
 
   // Answered elsewhere, and shown here.
   await say(page, 'Send $30 to Ann');
-  await page.getByRole('group', { name: 'Send 30 USD to Ann?' }).waitFor();
+  await questionIn(page, 'Send 30 USD to Ann?').waitFor();
   await deny(url);
   await page.getByText(`process_payment: ${denied}`).waitFor();
+
+  await books({ page, url }, `book_table: ${done}`);
   await expectNoAlert(page);
 }
 
@@ -83,8 +107,8 @@ const expectNoAlert = async (page: Page) =>
 
 /** As somebody who is not at the page. */
 async function deny(url: string) {
-  const { approvals } = await (await fetch(`${url}/api/approvals`)).json();
-  await fetch(`${url}/api/approvals/${approvals[0].approvalId}`, {
+  const [{ approvalId }] = await approvalsOf(url);
+  await fetch(`${url}/api/approvals/${approvalId}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ approved: false }),
@@ -97,15 +121,10 @@ test.each(['vue', 'sveltekit', 'nextjs'])('%s', async name => {
 
 test('copilotkit', async () => {
   const { page, url } = await start('copilotkit');
-  await say(page, 'Send $20 to Sam');
-  const question = page.getByRole('group', { name: 'Send 20 USD to Sam?' });
-  await question.getByText('"recipient": "Sam"').waitFor();
-  await page.reload();
-  await approve(question);
+  await pays({ page, url });
   // Its hook shows the answer as if it were the result, until the server has sent the real one.
   await page.getByText(/process_payment: done .*transaction/).waitFor();
-  const { payments } = await (await fetch(`${url}/api/wallet`)).json();
-  expect(payments).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
+  expect(await paymentsOf(url)).toMatchObject([{ amount: 20, recipient: 'Sam' }]);
 
   await say(page, 'Play track 2');
   await page.getByText(/change_bgm: done.*"track":2/).waitFor();
@@ -116,9 +135,9 @@ test('copilotkit', async () => {
     .getByRole('button', { name: 'Deny' })
     .click();
   await page.getByRole('group').waitFor({ state: 'detached' });
-  await expect
-    .poll(async () => (await (await fetch(`${url}/api/approvals`)).json()).approvals)
-    .toEqual([]);
+  await expect.poll(() => approvalsOf(url)).toEqual([]);
+
+  await books({ page, url }, /book_table: done/);
 
   // What the page shows is what the server has.
   await page.getByRole('button', { name: 'Send', exact: true, disabled: false }).waitFor();

@@ -2,7 +2,14 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { barriers } from './looks.ts';
-import { BY_TIMER, startServer, Visitor, type VisitorOptions, withBrowser } from './visitor.ts';
+import {
+  BY_TIMER,
+  startServer,
+  Visitor,
+  type VisitorOptions,
+  WAIT_MS,
+  withBrowser,
+} from './visitor.ts';
 
 withBrowser();
 
@@ -207,7 +214,7 @@ test('what is not to be seen is written out, and what only looks right is marked
   const turning = field('greeting').locator('dd .untrusted');
   expect(await turning.evaluate(it => getComputedStyle(it).unicodeBidi)).toBe('isolate');
   expect(await field('bank').locator('dd').innerText()).toMatch(/mixed scripts: .*Cyrillic/);
-  expect(await field('other').locator('dd').innerText()).toMatch(/looks like Latin letters/);
+  expect(await field('other').locator('dd').innerText()).toMatch(/looks like other letters/);
   expect(await card(visitor).locator('code').innerText()).toMatch(/mixed scripts/);
   for (const honest of ['greeting', 'name']) {
     expect(await field(honest).locator('mark').count(), honest).toBe(0);
@@ -347,6 +354,8 @@ test.each(looks)('a long note is edited with the other fields in reach: %s', asy
     }
   }
   await form.evaluate(it => it.scrollTo(0, it.scrollHeight));
+  // Whichever field was looked at last, the whole card is in sight, as it has to be.
+  await card(visitor).evaluate(it => it.scrollIntoView({ block: 'nearest' }));
   await yes.and(page.locator('[aria-disabled=false]')).waitFor();
   expect(await barriers(page)).toEqual([]);
   await page.getByLabel('amount').fill('7');
@@ -379,6 +388,118 @@ test.each(looks)('a yes needs what is asked in sight, not only its button: %s', 
     await page.evaluate(() => document.getElementById('cover')?.remove());
   }
   await isArmed.waitFor();
+});
+
+const phone = { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true };
+
+const isArmed = (visitor: Visitor) =>
+  approve(visitor).and(visitor.page.locator('[aria-disabled=false]')).waitFor();
+
+const isUnarmed = (visitor: Visitor) =>
+  approve(visitor).and(visitor.page.locator('[aria-disabled=true]')).waitFor();
+
+test('who has zoomed in, and sees a part of the question, says no yes', async () => {
+  const visitor = await askedAbout({}, phone);
+  const { page } = visitor;
+  await isArmed(visitor);
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setPageScaleFactor', { pageScaleFactor: 2 });
+  await page.waitForFunction(() => visualViewport?.scale === 2, undefined, BY_TIMER);
+  await isUnarmed(visitor);
+  // Not only for as long as after any move.
+  await page.waitForFunction(
+    from => performance.now() - from > 1_000,
+    await page.evaluate(() => performance.now()),
+    BY_TIMER,
+  );
+  expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
+  await visitor.photographs('zoomed-in');
+  await devtools.send('Emulation.setPageScaleFactor', { pageScaleFactor: 1 });
+  await isArmed(visitor);
+});
+
+test('a question whose upper half is scrolled out takes no yes', async () => {
+  const visitor = await askedAbout({}, { viewport: { width: 1280, height: 800 } });
+  const { page } = visitor;
+  await isArmed(visitor);
+  /** Which share of the question is above what the conversation shows; scrolls there first, if one is given. */
+  const hidden = (share?: number) =>
+    card(visitor).evaluate((it, share) => {
+      let scroller = it.parentElement;
+      while (scroller !== null && !/auto|scroll/.test(getComputedStyle(scroller).overflowY)) {
+        scroller = scroller.parentElement;
+      }
+      const question = it.querySelector('.question');
+      if (scroller === null || question === null) {
+        throw new Error('nothing scrolls');
+      }
+      if (document.getElementById('spacer') === null) {
+        const spacer = document.createElement('div');
+        spacer.id = 'spacer';
+        spacer.style.height = '100vh';
+        it.closest('[role=log]')?.append(spacer);
+      }
+      const { top } = scroller.getBoundingClientRect();
+      const box = () => question.getBoundingClientRect();
+      if (share !== undefined) {
+        scroller.scrollTop += box().top + box().height * share - top;
+      }
+      return (top - box().top) / box().height;
+    }, share);
+  // The page follows what is new to its end, and what a person does from then on.
+  await expect
+    .poll(
+      async () => {
+        await hidden(0.4);
+        await page.waitForTimeout(1_200);
+        return hidden();
+      },
+      { timeout: WAIT_MS },
+    )
+    .toBeCloseTo(0.4, 1);
+  // Longer than a button that is in sight takes to be armed.
+  expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
+  await visitor.photographs('scrolled-out');
+  await hidden(-0.5);
+  await isArmed(visitor);
+});
+
+test('a question that is longer than the screen and not folded is read from its beginning', async () => {
+  const question = `Send 20 USD to Sam? ${'It is for lunch. '.repeat(120)}And 5,000 USD to Mallory?`;
+  const visitor = await askedAbout({ question }, phone);
+  const { page } = visitor;
+  const box = card(visitor).locator('.question[tabindex]');
+  await box.waitFor();
+  // As on a page that has no styles for it.
+  await box.evaluate(it => {
+    const whole = { maxHeight: 'none', overflow: 'visible', flex: 'none' };
+    const head = it.closest<HTMLElement>('.head');
+    for (const part of [it as HTMLElement, head, it.closest<HTMLElement>('.approval')]) {
+      Object.assign(part?.style ?? {}, whole);
+    }
+    // In one go, so that its beginning is not in sight in between.
+    it.closest('.approval')?.querySelector('.consent')?.scrollIntoView();
+  });
+  await page.waitForFunction(
+    from => performance.now() - from > 1_000,
+    await page.evaluate(() => performance.now()),
+    BY_TIMER,
+  );
+  expect(await approve(visitor).getAttribute('aria-disabled')).toBe('true');
+  const reads = (block: ScrollLogicalPosition) =>
+    card(visitor).evaluate((it, block) => it.scrollIntoView({ block }), block);
+  await expect
+    .poll(
+      async () => {
+        await reads('start');
+        await page.waitForTimeout(200);
+        await reads('end');
+        await page.waitForTimeout(1_200);
+        return approve(visitor).getAttribute('aria-disabled');
+      },
+      { timeout: WAIT_MS },
+    )
+    .toBe('false');
 });
 
 test('a long question has to be read to its end', async () => {

@@ -11,6 +11,7 @@ test('a payment that was approved and failed is not stamped as approved', async 
   await visitor.approves();
   const card = visitor.cards('process_payment: failed');
   await card.getByText(/^approved by local, /).waitFor();
+  await card.getByText('Asked: Send 5000 USD to Sam?', { exact: true }).waitFor();
   await card.getByText('FAILED', { exact: true }).waitFor();
   expect(await card.getByText('APPROVED', { exact: true }).count()).toBe(0);
   await visitor.page.getByText('process_payment failed', { exact: true }).waitFor();
@@ -23,6 +24,7 @@ test('a question that timed out is signed by nobody', async () => {
   await visitor.says('Send $20 to Sam');
   const card = visitor.cards('process_payment: timed out');
   await card.getByText(/^nobody answered in time, /).waitFor();
+  await card.getByText('Asked: Send 20 USD to Sam?', { exact: true }).waitFor();
   expect(await card.innerText()).not.toContain('local');
 });
 
@@ -80,12 +82,16 @@ test('writing over a question says so before, and takes a second Enter', async (
   await field.fill('Tell me a joke');
   await page.getByText('Sending this answers the open question with no.').waitFor();
   await page.getByRole('button', { name: 'Deny and send' }).waitFor();
-  await field.press('Enter');
+  // Held down, it is one Enter, however often the browser repeats it.
+  await page.keyboard.down('Enter');
+  await page.keyboard.down('Enter');
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
   await page.getByText('Press Enter again to answer it with no and send this.').waitFor();
   await visitor.seesCards('process_payment: asked');
   expect(await field.inputValue()).toBe('Tell me a joke');
   await visitor.photographs('writing-over');
-  await visitor.presses(page.getByRole('button', { name: 'Deny and send' }));
+  await page.keyboard.press('Enter');
   await visitor.seesCards('process_payment: denied');
   await visitor
     .cards('process_payment: denied')

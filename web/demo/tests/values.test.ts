@@ -86,6 +86,53 @@ describe('words of several scripts', () => {
   });
 });
 
+describe('letters and signs that read as others', () => {
+  test.each(['pɑypal', 'Lıam', 'ɡoogle', 'ʙank', 'Samǃ', 'ǀban', 'Ӏа'])('%s is marked', text => {
+    expect(kinds(`to ${text} now`)).toContain('lookalike');
+  });
+
+  test.each([
+    'example․com',
+    '1‚000',
+    'a∕b',
+    '＄500',
+    '500．00',
+    'evil．com／x',
+    'a∗b',
+    '10∶30',
+    'x꞉y',
+    'a։b',
+    '5٫5',
+    'a＠b.com',
+  ])('the sign in %s is marked', text => {
+    expect(kinds(`to ${text} now`)).toContain('sign');
+  });
+
+  test.each([
+    '“Don’t”, he said — ‘no’…',
+    'A–B, 5 €, €5, £5, ¥500, 20°C, 5×3, −5, 50‰, §5, ©2026, Acme™',
+    '»Sam« und «Ann», ‚so‘, „gut“',
+    '¿Sam? ¡Ann!',
+    'Sam 👍🏽Ann ★5 →B',
+    'Sayın Ayşe Yıldız, kızınız yarın gelecek',
+    '山田（Yamada）さんへ：500円、100％、10～20個。「Sam」へ！',
+    '支付500，收款人Sam。订单（A-1）：完成！',
+    '송금：500원, Sam에게',
+    'पैसे ५ रुपये। Sam को',
+    '٥٠٪ من المبلغ، إلى Sam',
+    'გამარჯობა, Sam',
+    'Tiếng Việt, Łódź, Ærøskøbing, Þór, naïve',
+  ])('nothing in %s is', text => expect(new Set(kinds(text))).toEqual(new Set(['plain'])));
+
+  test('what is stacked on a letter is written out beyond four marks', () => {
+    const stack = '\u0301\u0302\u0303\u0304\u0305\u0306\u0306';
+    expect(escaped(`Sa${stack}m`)).toBe('Sa\u0301\u0302\u0303\u0304\\u0305\\u0306×2m');
+    for (const honest of ['Việt'.normalize('NFD'), 'שָׁל֑וֹם', 'ที่นี่', 'བསྒྲུབས', 'ကျွန်ုပ်', 'ភាសាខ្មែរ']) {
+      expect(kinds(honest), honest).toEqual(['plain']);
+    }
+  });
+});
+
 test('marks are bounded, and pieces between them are not', () => {
   const text = `${'a\u200b '.repeat(299)}b pаypal ѕаѕо c`;
   const most = bounded(piecesOf(text));

@@ -9,11 +9,13 @@ import {
 import type { Approval, ApprovalAnswer } from '../approval.ts';
 import { escapeUntrusted } from '../untrusted-text.ts';
 import { ApprovalForm } from './approval-form.tsx';
+import { Boundary } from './boundary.tsx';
 import { type DeliveryOptions, useDelivery } from './delivery.ts';
 import { exactInput } from './exact-value.ts';
 import { useParts } from './parts-context.tsx';
 import { ScrollBox } from './scroll-box.tsx';
 import { useTimeLeft } from './time-left.ts';
+import { UnshownCard } from './unshown-card.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
 
 /** What a card shows of an approval. Before the server's record was read, its question may be missing. */
@@ -51,9 +53,19 @@ export type ApprovalCardProps = CardProps &
 /**
  * A question to a person: what will happen, who asks, how long there is, and the answers. The yes is a
  * {@link ConsentButton}, and the answer is bound to what is shown. It never takes the focus: what is
- * typed while it comes up was meant for something else.
+ * typed while it comes up was meant for something else. One that can't be drawn can only be denied.
  */
 export function ApprovalCard(props: ApprovalCardProps): ReactElement {
+  const { approvalId, toolName } = props.approval;
+  const instead = <UnshownCard {...props} toolName={toolName} denial={{ approved: false }} />;
+  return (
+    <Boundary of={approvalId} instead={instead}>
+      <ShownApprovalCard {...props} />
+    </Boundary>
+  );
+}
+
+function ShownApprovalCard(props: ApprovalCardProps): ReactElement {
   const { approval, isShown = true } = props;
   const { digest, question } = approval;
   const input = useMemo(() => exactInput(approval), [approval]);

@@ -15,6 +15,7 @@ const approval = {
   question: 'Question',
   reading: 'Reading the question…',
   changed: 'The question has changed since you were shown it. Nothing was decided: read it again.',
+  unshown: 'This question can’t be shown, so it can’t be approved here. It can be denied.',
   fields: 'Input',
   noInput: 'No input (empty)',
   empty: (written: string) => `(empty: ${written})`,
@@ -74,7 +75,8 @@ const marks = {
   hidden: 'A character that is not to be seen',
   mixed: (scripts: string[]) => `mixed scripts: ${scripts.join(', ')}`,
   rare: (scripts: string[]) => `letters of a rare script: ${scripts.join(', ')}`,
-  lookalike: 'looks like Latin letters, and is not',
+  lookalike: 'looks like other letters, and is not',
+  sign: (code: string) => `not the usual sign: ${code}`,
   more: (count: number) => `${count} more marks are left out from here on`,
 };
 

@@ -11,6 +11,7 @@ export type PartName =
   | 'question'
   | 'time'
   | 'changed'
+  | 'unshown'
   | 'end'
   | 'form'
   | 'actions'

@@ -54,6 +54,8 @@ function PieceView({ piece, hasLines }: { piece: UntrustedPiece; hasLines: boole
       return <Marked text={piece.text} note={words.rare(names(piece.scripts))} />;
     case 'lookalike':
       return <Marked text={piece.text} note={words.lookalike} />;
+    case 'sign':
+      return <Marked text={piece.text} note={words.sign(codeOf(piece.text))} />;
   }
 }
 
@@ -64,6 +66,11 @@ function Marked({ text, note }: { text: string; note: string }) {
       <mark {...part('odd-word')}>{text}</mark> <span {...part('odd-note')}>({note})</span>
     </>
   );
+}
+
+/** As Unicode names a character. */
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 function nameOf(script: string, language: string): string {

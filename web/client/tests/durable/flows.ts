@@ -1,7 +1,17 @@
 /** What a durable chat promises, with the real server and the real chats of each framework. */
 import { isDeepStrictEqual } from 'node:util';
 import { DefaultChatTransport } from 'ai';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { Api } from '../../../conformance/src/server/api.ts';
 import { Server } from '../../../conformance/src/server/server.ts';
 import { shown } from '../../../conformance/src/server/shown.ts';
@@ -223,6 +233,107 @@ export function durableFlows(mount: Mount): void {
     await expectServed(page, id, 'finished');
   });
 
+  /** What pages send from here on, over whichever transport. */
+  function watchRequests(): { fetch: typeof fetch; bodies: string[] } {
+    const bodies: string[] = [];
+    const Real = globalThis.WebSocket;
+    vi.stubGlobal(
+      'WebSocket',
+      class extends Real {
+        override send(data: string): void {
+          bodies.push(data);
+          super.send(data);
+        }
+      },
+    );
+    onTestFinished(() => void vi.stubGlobal('WebSocket', Real));
+    const watched: typeof fetch = (input, init) => {
+      if (init?.method === 'POST') {
+        bodies.push(String(init.body));
+      }
+      return fetchAsBrowsers(input, init);
+    };
+    return { fetch: watched, bodies };
+  }
+
+  describe.each(['shared', 'v7'] as const)('in the profile %s', profile => {
+    const isShared = profile === 'shared';
+    const options = isShared ? {} : { profile };
+
+    test.each(isShared ? ways : (['bidi'] as const))(
+      'an answer in the chat brings the digest of what was shown, over %s',
+      async way => {
+        const id = `digest-${profile}-${way}`;
+        const { fetch, bodies } = watchRequests();
+        const transport: DurableChatsOptions['transport'] =
+          way === 'sse'
+            ? ({ prepareReconnectToStreamRequest }) =>
+                new DefaultChatTransport({
+                  api: `${network.url}/api/chat`,
+                  headers,
+                  fetch,
+                  prepareReconnectToStreamRequest,
+                })
+            : undefined;
+        const page = open(
+          id,
+          chatsOver('bidi', { ...options, fetch, ...(transport && { transport }) }),
+          { isNew: true },
+        );
+        await idle(page);
+        await page.actions.sendMessage({ text: 'Send $20 to Sam' });
+        await shows(page, 'process_payment: approval-requested');
+        const [approval] = await api.approvals();
+        page.actions.addToolApprovalResponse({ id: approval?.approvalId ?? '', approved: true });
+        await until('it is paid', () => page.outline[0] === 'process_payment: output-available');
+        const answers = bodies.filter(body => body.includes('"approval-responded"'));
+        expect(answers).not.toEqual([]);
+        for (const body of answers) {
+          expect(body).toContain(`"digest":"${approval?.digest}"`);
+        }
+      },
+    );
+
+    test('an answer by its own route brings the digest of what was shown', async () => {
+      const id = `digest-${profile}-route`;
+      const { fetch, bodies } = watchRequests();
+      const page = open(id, chatsOver('bidi', { ...options, fetch }), { isNew: true });
+      await idle(page);
+      await page.actions.sendMessage({ text: 'Send $20 to Sam' });
+      await shows(page, 'process_payment: approval-requested');
+      const [approval] = await api.approvals();
+      await page.actions.answer(approval?.approvalId ?? '', { approved: true });
+      const { digest } = approval ?? {};
+      expect(bodies.filter(isAnswer).map(read)).toEqual([{ approved: true, digest }]);
+    });
+  });
+
+  test('an answer to what was asked before is refused, and the next one is to what is asked now', async () => {
+    const id = 'digest-changed';
+    const chats = chatsOver('sse');
+    let reads = 0;
+    const read: DurableChats['approvals']['read'] = async approvalId => {
+      const record = await chats.approvals.read(approvalId);
+      // As if the question had been another one when it was shown.
+      return reads++ === 0 && record ? { ...record, digest: '0'.repeat(64) } : record;
+    };
+    const page = open(id, { ...chats, approvals: { ...chats.approvals, read } }, { isNew: true });
+    await idle(page);
+    await page.actions.sendMessage({ text: 'Send $20 to Sam' });
+    await shows(page, 'process_payment: approval-requested');
+    const [approval] = await api.approvals();
+    const answer = { id: approval?.approvalId ?? '', approved: true };
+    page.actions.addToolApprovalResponse(answer);
+    await until('it is refused', () => page.shown.error !== undefined);
+    expect(page.shown.error).toMatchObject({ code: 'approval_changed' });
+    expect(await api.approvals(), 'it is still asked').toHaveLength(1);
+    await page.actions.refresh();
+    await shows(page, 'process_payment: approval-requested');
+    page.actions.addToolApprovalResponse(answer);
+    await until('it is paid', () => page.outline[0] === 'process_payment: output-available');
+    expect(reads).toBe(2);
+  });
+
   test('what is done while a message is begun again is done to all of it', async () => {
     const id = 'replayed';
     const first = open(id, chatsOver('bidi'), { isNew: true });
@@ -329,6 +440,10 @@ export function durableFlows(mount: Mount): void {
 
 const setUrl = (url: string) =>
   (window as unknown as { happyDOM: { setURL: (url: string) => void } }).happyDOM.setURL(url);
+
+const read = (body: string): unknown => JSON.parse(body);
+
+const isAnswer = (body: string) => body.startsWith('{"approved"');
 
 /** Browsers say that a connection failed by a `TypeError`, before a response and in the middle of it. */
 const fetchAsBrowsers: typeof fetch = async (input, init) => {

@@ -34,6 +34,8 @@ export type OpenApproval = {
   toolName: string;
   input: Json;
   question: string;
+  /** Of what is asked. */
+  digest: string;
   /** Milliseconds since 1970. */
   askedAt: number;
   expiresAt?: number;

@@ -159,7 +159,8 @@ export const en = {
       superseded: (who: string, time: string) => `${who} wrote something else instead, ${time}`,
       cancelled: (_who: string, time: string) => `the question was taken back, ${time}`,
     },
-    askedAbout: (question: string) => `Asked: ${question} The input was changed by hand.`,
+    askedAbout: (question: string) => `Asked: ${question}`,
+    inputChanged: 'The input was changed by hand.',
     edited: 'The input was changed by hand.',
   },
 

@@ -152,7 +152,8 @@ export const ja: Words = {
       superseded: (who, time) => `${who} が別のことを書きました、${time}`,
       cancelled: (_who, time) => `確認は取り下げられました、${time}`,
     },
-    askedAbout: question => `確認の内容: ${question} 入力は手で変更されました。`,
+    askedAbout: question => `確認の内容: ${question}`,
+    inputChanged: '入力は手で変更されました。',
     edited: '入力は手で変更されました。',
   },
 
@@ -223,7 +224,8 @@ export const ja: Words = {
     hidden: '目に見えない文字',
     mixed: scripts => `文字体系の混在: ${scripts.join('、')}`,
     rare: scripts => `まれな文字体系の文字: ${scripts.join('、')}`,
-    lookalike: 'ラテン文字に似た別の文字',
+    lookalike: '他の文字に似た別の文字',
+    sign: (code: string) => `通常とは異なる記号: ${code}`,
     more: count => `ここから先の${count}件の印は省略`,
   },
 

@@ -23,6 +23,7 @@ const classNames: Record<PartName, string> = {
   question: 'question',
   time: 'text-sm text-soft tabular-nums',
   changed: 'text-sm text-alert',
+  unshown: 'text-alert',
   end: 'read-to-here',
   form: 'form',
   actions: 'flex flex-wrap items-center gap-2',

@@ -147,9 +147,11 @@ export const ToolCard = memo(function ToolCard({ part, onAnswer, ...context }: P
           )}
         </p>
         {note !== undefined && <p className="text-sm text-soft wrap-anywhere">{escaped(note)}</p>}
-        {wasEdited && (
+        {closed !== undefined && wordsOf(question) !== undefined && (
           <p className="text-sm text-soft wrap-anywhere">
+            {/* What was decided is what the server asked, and not what the page makes of the input. */}
             {words.tool.askedAbout(escaped(wordsOf(question) ?? ''))}
+            {wasEdited && ` ${words.tool.inputChanged}`}
           </p>
         )}
         {results.length > 0 && (

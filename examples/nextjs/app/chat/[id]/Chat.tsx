@@ -1,17 +1,16 @@
 'use client';
 
-import { durableChats, withErrors } from '@adk-stream/client';
+import { durableChats, questionOf, withErrors } from '@adk-stream/client';
 import { useDurableChat } from '@adk-stream/client/react';
-import { ConsentButton } from '@adk-stream/client/react/parts';
 import { DefaultChatTransport, getToolName, isToolUIPart } from 'ai';
 import { useState } from 'react';
+import { Question } from './Question.tsx';
 
 const chats = durableChats({
   // Route handlers pass no WebSockets on: chats are streamed over HTTP.
   transport: ({ prepareReconnectToStreamRequest }) =>
     withErrors(
       new DefaultChatTransport({
-        // AI SDK 7: questions come with their text, and answers go back bound to what was shown.
         headers: { 'x-adk-stream-profile': 'v7' },
         prepareReconnectToStreamRequest,
       }),
@@ -25,7 +24,7 @@ const tools = {
 
 export function Chat({ id }: { id: string }) {
   const chat = useDurableChat({ id, chats, tools });
-  const { messages, sendMessage, addToolApprovalResponse } = chat;
+  const { messages, sendMessage } = chat;
   const error = chat.error ?? chat.loadError;
   const [text, setText] = useState('');
 
@@ -40,29 +39,16 @@ export function Chat({ id }: { id: string }) {
             if (!isToolUIPart(part)) {
               return null;
             }
-            if (part.state === 'approval-requested') {
-              const { id, descriptor } = part.approval;
-              const { question } = descriptor as { question: string };
-              return (
-                <fieldset key={index} data-consent="card">
-                  <legend data-consent="shown">{question}</legend>
-                  <pre data-consent="shown">{JSON.stringify(part.input, null, 2)}</pre>
-                  <ConsentButton
-                    isReady
-                    shown={id}
-                    onConsent={() => addToolApprovalResponse({ id, approved: true })}
-                    onTooSoon={() => undefined}
-                  >
-                    Approve
-                  </ConsentButton>
-                  <button
-                    type="button"
-                    onClick={() => addToolApprovalResponse({ id, approved: false })}
-                  >
-                    Deny
-                  </button>
-                </fieldset>
-              );
+            // A question for a yes or no, or for data.
+            const asked = questionOf(part);
+            const approvalId =
+              part.state === 'approval-requested'
+                ? part.approval.id
+                : asked?.state === 'open' && asked.approvalId;
+            if (approvalId) {
+              const { approvals } = chats;
+              const props = { approvalId, approvals, onAnswer: chat.answer };
+              return <Question key={approvalId} {...props} />;
             }
             return (
               <p key={index}>
