@@ -2,10 +2,11 @@
 //! browser send, requests that name two hosts, and guesses at keys. Some refusals are sent late, so that a
 //! client that does not wait, as it was asked to, costs others little.
 
-use std::net::{IpAddr, SocketAddr};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{AUTHORIZATION, CONNECTION, HOST, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
@@ -38,6 +39,9 @@ const DELAYED: usize = 256;
 /// How many addresses are remembered.
 const ADDRESSES: usize = 10_000;
 
+/// Represents all addresses beyond those.
+const OTHERS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+
 /// Checks before the API.
 #[derive(Clone)]
 pub(crate) struct Guard(Arc<Inner>);
@@ -45,6 +49,8 @@ pub(crate) struct Guard(Arc<Inner>);
 struct Inner {
     origins: Arc<Origins>,
     wrong_keys: DefaultKeyedRateLimiter<IpAddr>,
+    /// Addresses that have sent too many, until they may send one more.
+    slowed: Mutex<HashMap<IpAddr, Instant>>,
     delayed: Semaphore,
     /// When addresses were forgotten that have sent nothing for a while.
     swept: DefaultDirectRateLimiter,
@@ -57,6 +63,7 @@ impl Guard {
         Self(Arc::new(Inner {
             origins,
             wrong_keys: RateLimiter::keyed(Quota::per_minute(WRONG_KEYS)),
+            slowed: Mutex::default(),
             delayed: Semaphore::new(DELAYED),
             swept: RateLimiter::direct(Quota::per_second(ONCE)),
             logged: RateLimiter::direct(Quota::per_second(ONCE)),
@@ -70,29 +77,59 @@ impl Guard {
         if limiter.len() >= ADDRESSES && self.0.swept.check().is_ok() {
             limiter.retain_recent();
         }
-        // An owner of many addresses shares one count.
-        let address = match limiter.len() < ADDRESSES {
-            true => network(address),
-            false => IpAddr::from([0; 16]),
-        };
+        let address = self.counted_as(address);
         let wait = |until: governor::NotUntil<_>| until.wait_time_from(limiter.clock().now());
-        limiter.check_key(&address).map_err(wait)
-    }
-
-    /// The answer to a wrong key: late, and after too many of them another one.
-    async fn slow_down(&self, address: IpAddr, response: Response) -> Response {
-        if let Err(wait) = self.wrong_key(address) {
-            if self.0.logged.check().is_ok() {
-                let seconds = wait.as_secs_f32();
-                tracing::warn!(%address, seconds, "too many wrong keys");
+        let counted = limiter.check_key(&address).map_err(wait);
+        if let Err(wait) = counted {
+            let now = Instant::now();
+            let mut slowed = self.slowed();
+            if slowed.len() >= ADDRESSES {
+                slowed.retain(|_, until| now < *until);
             }
-            return Problem::too_many_wrong_keys(wait).into_response();
+            if slowed.len() < ADDRESSES {
+                slowed.insert(address, now + wait);
+            }
         }
-        self.delay().await;
-        response
+        counted
     }
 
-    /// Waits before a refusal is sent, unless too many wait already.
+    /// Whether an address has sent too many wrong keys just now.
+    fn is_slowed(&self, address: IpAddr) -> bool {
+        let address = self.counted_as(address);
+        let mut slowed = self.slowed();
+        let until = slowed.get(&address).copied();
+        let is_slowed = until.is_some_and(|until| Instant::now() < until);
+        if until.is_some() && !is_slowed {
+            slowed.remove(&address);
+        }
+        is_slowed
+    }
+
+    /// The address that wrong keys are counted for: an owner of many shares one count.
+    fn counted_as(&self, address: IpAddr) -> IpAddr {
+        match self.0.wrong_keys.len() < ADDRESSES {
+            true => network(address),
+            false => OTHERS,
+        }
+    }
+
+    fn slowed(&self) -> MutexGuard<'_, HashMap<IpAddr, Instant>> {
+        self.0.slowed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer to a wrong key: after too many of them another one.
+    fn refuse(&self, address: IpAddr, response: Response) -> Response {
+        let Err(wait) = self.wrong_key(address) else {
+            return response;
+        };
+        if self.0.logged.check().is_ok() {
+            let seconds = wait.as_secs_f32();
+            tracing::warn!(%address, seconds, "too many wrong keys");
+        }
+        Problem::too_many_wrong_keys(wait).into_response()
+    }
+
+    /// Waits before a refusal is sent, or a guess is looked at, unless too many wait already.
     async fn delay(&self) {
         if let Ok(_place) = self.0.delayed.try_acquire() {
             tokio::time::sleep(DELAY).await;
@@ -123,10 +160,20 @@ pub(crate) async fn check(
     let version = request.version();
     request.extensions_mut().insert(version);
     let slot = Slot::of(&mut request);
+    // After too many guesses, the next one is looked at late: a right key is then late too, and not refused,
+    // since all clients of a proxy have its address.
+    let is_slowed = has_key && address.is_some_and(|address| guard.is_slowed(address));
+    if is_slowed {
+        guard.delay().await;
+    }
     let response = slot.hold(next.run(request).await);
     match (response.status(), address) {
         (StatusCode::UNAUTHORIZED, Some(address)) if has_key => {
-            guard.slow_down(address, response).await
+            let refused = guard.refuse(address, response);
+            if !is_slowed {
+                guard.delay().await;
+            }
+            refused
         }
         // Where a quota is used up, a client that asks again at once would take the time of others: the
         // refusal of a request costs nearly as much as a small request.
@@ -188,6 +235,7 @@ mod tests {
             wait > Duration::ZERO && wait <= Duration::from_secs(3),
             "{wait:?}"
         );
+        assert!(guard.is_slowed(guesser) && !guard.is_slowed(other));
         assert_eq!(guard.wrong_key(other), Ok(()));
     }
 
@@ -218,6 +266,71 @@ mod tests {
         assert!(elapsed >= DELAY && elapsed <= DELAY * 2, "{elapsed:?}");
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn guesses_wait_also_when_there_are_too_many_and_then_before_they_are_compared() {
+        use axum::Router;
+        use axum::body::Body;
+        use axum::middleware::from_fn_with_state;
+        use axum::routing::get;
+        use hyper::service::Service;
+        use hyper_util::service::TowerToHyperService;
+        use tokio::time::Instant;
+
+        let compared = Arc::new(Mutex::new(Instant::now()));
+        let compare = {
+            let compared = compared.clone();
+            async move |headers: HeaderMap| {
+                *compared.lock().unwrap() = Instant::now();
+                match headers["x-api-key"] == "right" {
+                    true => StatusCode::OK,
+                    false => StatusCode::UNAUTHORIZED,
+                }
+            }
+        };
+        let router = Router::new()
+            .route("/", get(compare))
+            .layer(from_fn_with_state(Guard::new(Arc::default()), check));
+        let service = TowerToHyperService::new(router);
+        // The status, after how long the key was compared, and after how long the answer came.
+        let send = async |address: [u8; 4], key: &'static str| {
+            let began = Instant::now();
+            let request = Request::get("/")
+                .header(HOST, "localhost")
+                .header("x-api-key", key)
+                .extension(ConnectInfo(SocketAddr::from((address, 1))));
+            let response = service.call(request.body(Body::empty()).unwrap()).await;
+            let looked_at = compared.lock().unwrap().duration_since(began);
+            (
+                response.unwrap().status().as_u16(),
+                looked_at,
+                began.elapsed(),
+            )
+        };
+        let guesser = [192, 0, 2, 1];
+        let mut guesses = 0;
+        let (status, looked_at, took) = loop {
+            let (status, looked_at, took) = send(guesser, "wrong").await;
+            if status != 401 || guesses == 1_000 {
+                break (status, looked_at, took);
+            }
+            assert_eq!(looked_at, Duration::ZERO);
+            assert!(took >= DELAY, "guess {guesses} took {took:?}");
+            guesses += 1;
+        };
+        assert_eq!(status, 429, "after {guesses} guesses");
+        assert_eq!(looked_at, Duration::ZERO);
+        assert!(took >= DELAY, "{took:?}");
+        // From here on, every key waits before it is compared, and no longer than that.
+        for (key, expected) in [("wrong", 429), ("right", 200)] {
+            let (status, looked_at, took) = send(guesser, key).await;
+            assert_eq!(status, expected, "{key}");
+            assert!(looked_at >= DELAY, "{key}: {looked_at:?}");
+            assert!(took < DELAY * 2, "{key}: {took:?}");
+        }
+        let (status, _, took) = send([192, 0, 2, 2], "right").await;
+        assert_eq!((status, took), (200, Duration::ZERO));
+    }
+
     #[test]
     fn only_what_may_be_a_key_is_a_guess() {
         let is_guess = |uri: &str, protocol: &'static str| {
@@ -237,6 +350,7 @@ mod tests {
             let _ = guard.wrong_key(IpAddr::from(number.to_be_bytes()));
         }
         assert!(guard.0.wrong_keys.len() <= ADDRESSES + 1);
+        assert!(guard.slowed().len() <= ADDRESSES);
     }
 
     #[test]

@@ -18,6 +18,10 @@ use crate::origin::is_origin;
 const PAGE: &str = "default-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; \
                     base-uri 'none'; object-src 'none'; form-action 'self'";
 
+/// The directives that are `'none'` in every policy that does not name them. `default-src` does not stand for
+/// the first, and a policy of one's own need not have that at all.
+const ALWAYS: [&str; 2] = ["base-uri", "object-src"];
+
 /// What the page may ask of the browser: the two that its tools use.
 const PERMISSIONS: &str = "microphone=(self), geolocation=(self), autoplay=(self), camera=(), \
                            display-capture=(), payment=(), usb=(), serial=(), hid=(), midi=(), \
@@ -70,7 +74,17 @@ impl FromStr for PagePolicy {
         if text.is_empty() || HeaderValue::from_str(text).is_err() {
             return Err("expected directives, as in default-src 'self'".to_owned());
         }
-        Ok(Self(text.to_owned()))
+        let mut policy = text.to_owned();
+        for always in ALWAYS {
+            let is_named = text.split(';').any(|directive| {
+                let name = directive.split_ascii_whitespace().next();
+                name.is_some_and(|name| name.eq_ignore_ascii_case(always))
+            });
+            if !is_named {
+                policy = format!("{policy}; {always} 'none'");
+            }
+        }
+        Ok(Self(policy))
     }
 }
 
@@ -159,7 +173,25 @@ mod tests {
         for text in ["", " ; ", "default-src 'self'; Frame-Ancestors *", "a\nb"] {
             assert!(text.parse::<PagePolicy>().is_err(), "{text}");
         }
-        let own = "default-src 'self' https://cdn.example";
-        assert_eq!(own.parse::<PagePolicy>().unwrap().0, own);
+    }
+
+    #[test]
+    fn policy_of_ones_own_keeps_what_it_does_not_name() {
+        let policy = |text: &str| text.parse::<PagePolicy>().unwrap().0;
+        assert_eq!(
+            policy("default-src 'self' https://cdn.example; "),
+            "default-src 'self' https://cdn.example; base-uri 'none'; object-src 'none'"
+        );
+        assert_eq!(
+            policy("img-src *;object-src 'self'"),
+            "img-src *;object-src 'self'; base-uri 'none'"
+        );
+        let all = "default-src 'self'; Base-URI 'self'; OBJECT-SRC data:";
+        assert_eq!(policy(all), all);
+        // A name inside of another directive, or of another one, is none.
+        assert_eq!(
+            policy("script-src base-uri; object-src-elem x"),
+            "script-src base-uri; object-src-elem x; base-uri 'none'; object-src 'none'"
+        );
     }
 }

@@ -181,16 +181,38 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Without keys only this machine is served, as one principal.
-///
-/// A page of another site may still make a browser here send requests to us, under a name that it has
-/// made point at this machine: the name that the browser asked for gives it away. A proxy on this machine
-/// may pass on anybody's requests: its forwarding headers give it away, or the site that the page came
-/// from, or HTTP/1.0, which nginx uses by default, and no browser does.
 fn local(
     origins: &Origins,
     headers: &HeaderMap,
     extensions: &Extensions,
 ) -> Result<Principal, Problem> {
+    match check_local(origins, headers, extensions) {
+        Ok(()) => Ok(Principal::from(LOCAL)),
+        Err(NotLocal::Proxied) => Err(Problem::proxied_without_keys()),
+        Err(NotLocal::Elsewhere) => Err(Problem::loopback_only()),
+    }
+}
+
+/// Why a request is not taken for one of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotLocal {
+    /// A proxy has passed it on.
+    Proxied,
+    /// It is from another machine, or for one.
+    Elsewhere,
+}
+
+/// Whether a request is of this machine.
+///
+/// A page of another site may still make a browser here send requests to us, under a name that it has
+/// made point at this machine: the name that the browser asked for gives it away. A proxy on this machine
+/// may pass on anybody's requests: its forwarding headers give it away, or the site that the page came
+/// from, or HTTP/1.0, which nginx uses by default, and no browser does.
+pub(crate) fn check_local(
+    origins: &Origins,
+    headers: &HeaderMap,
+    extensions: &Extensions,
+) -> Result<(), NotLocal> {
     let is_old = extensions.get::<Version>() == Some(&Version::HTTP_10);
     let origin = headers.get(ORIGIN).map(|origin| origin.to_str());
     let is_foreign = |origin: &str| {
@@ -198,21 +220,21 @@ fn local(
         !site.is_some_and(is_local_name) && !origins.names(origin)
     };
     if origin.is_some_and(|origin| origin.map_or(true, is_foreign)) || is_forwarded(headers) {
-        return Err(Problem::proxied_without_keys());
+        return Err(NotLocal::Proxied);
     }
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     let is_local =
         peer.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     match is_local && host.is_some_and(is_local_name) {
-        false => Err(Problem::loopback_only()),
-        true if is_old => Err(Problem::proxied_without_keys()),
-        true => Ok(Principal::from(LOCAL)),
+        false => Err(NotLocal::Elsewhere),
+        true if is_old => Err(NotLocal::Proxied),
+        true => Ok(()),
     }
 }
 
 /// Whether a `Host` names this machine.
-pub(crate) fn is_local_name(host: &str) -> bool {
+fn is_local_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

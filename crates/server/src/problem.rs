@@ -134,6 +134,13 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "proxied_without_keys", message)
     }
 
+    /// The metrics have no key, and the request came through a proxy.
+    pub(crate) fn proxied_metrics() -> Self {
+        let message = "the request came through a proxy, and the metrics have no key: set \
+                       ADK_STREAM_METRICS_KEY";
+        Self::new(StatusCode::FORBIDDEN, "proxied_without_keys", message)
+    }
+
     /// Too many wrong keys came from this address.
     pub(crate) fn too_many_wrong_keys(wait: Duration) -> Self {
         let message = "too many wrong keys came from this address";

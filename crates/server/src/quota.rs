@@ -17,6 +17,7 @@ use engine::Request;
 use governor::clock::Clock;
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
 use turn::Principal;
+use turn::limits::MAX_OPEN_GATES;
 
 use self::allowance::Allowances;
 use self::in_flight::Counts;
@@ -32,6 +33,9 @@ const KIBIBYTE: usize = 1024;
 
 /// The highest rate: once a nanosecond.
 const FASTEST: NonZeroU32 = NonZeroU32::new(1_000_000_000).unwrap();
+
+/// How many gates one turn may have open.
+const GATES_PER_TURN: u32 = MAX_OPEN_GATES as u32;
 
 /// How many principals are remembered before those are forgotten that have sent nothing for a while.
 const PRINCIPALS: usize = 1_000;
@@ -217,7 +221,7 @@ impl Quotas {
     /// Lets a request in that may begin a turn.
     ///
     /// The store is asked how much is open; as long as there is room, not again before half of the
-    /// room may be used up.
+    /// room may be used up, by turns that open as many gates as a turn may.
     pub(crate) async fn admit_turn(
         &self,
         engine: &Engine,
@@ -255,7 +259,8 @@ impl Quotas {
                 "too many chats have a turn that has not ended: see --max-open-chats",
             )),
             (gates, chats) => {
-                self.0.allowances.give(principal, gates.min(chats) / 2);
+                let turns = gates / GATES_PER_TURN;
+                self.0.allowances.give(principal, turns.min(chats) / 2);
                 None
             }
         };

@@ -128,7 +128,7 @@ async fn start(config: &Config) -> Result<(), Error> {
         info!(%address, "serving metrics");
         let headers = config.headers.clone();
         let apply = move |response| std::future::ready(headers.apply(response));
-        let router = endpoint.router::<()>().layer(map_response(apply));
+        let router = endpoint.guarded_router().layer(map_response(apply));
         let limits = ConnectionLimits {
             max: Some(METRICS_CONNECTIONS),
             ..config.connections

@@ -2,10 +2,11 @@
 //!
 //! Every client that the server cuts off connects again, as an attacker's tool would.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,7 +20,7 @@ pub const HOSTILE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 66));
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// What a hostile client does with its connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Client {
     /// Connects and says nothing.
     Silent,
@@ -66,6 +67,49 @@ pub struct Counts {
     pub served: AtomicUsize,
     /// Requests that were answered by 429 or 503.
     pub refused: AtomicUsize,
+    /// What the server did to clients of each kind, and how often.
+    by_client: Mutex<BTreeMap<(Client, Defence), usize>>,
+}
+
+/// What a server does to a hostile client.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Defence {
+    /// It closes the connection.
+    Cut,
+    /// It answers with this status and this code.
+    Refused(u16, String),
+}
+
+impl Defence {
+    /// An answer with this status and this code.
+    pub fn refused(status: u16, code: &str) -> Self {
+        Self::Refused(status, code.to_owned())
+    }
+}
+
+impl Counts {
+    /// What the server did to clients of each kind so far, and how often.
+    pub fn by_client(&self) -> BTreeMap<(Client, Defence), usize> {
+        self.lock().clone()
+    }
+
+    fn note(&self, client: Client, defence: Defence) {
+        let total = match defence {
+            Defence::Cut => Some(&self.cut),
+            Defence::Refused(429 | 503, _) => Some(&self.refused),
+            Defence::Refused(..) => None,
+        };
+        if let Some(total) = total {
+            total.fetch_add(1, Ordering::Relaxed);
+        }
+        *self.lock().entry((client, defence)).or_default() += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Client, Defence), usize>> {
+        self.by_client
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Hostile clients at work; they stop when this is dropped.
@@ -94,6 +138,7 @@ impl Attack {
         for number in 0..count {
             let counts = self.counts.clone();
             let attacker = Attacker {
+                client,
                 server: self.server,
                 key: self.key.clone(),
                 name: format!("{client:?}-{number}"),
@@ -102,8 +147,10 @@ impl Attack {
             self.clients.spawn(async move {
                 for life in 0_usize.. {
                     // Whatever the server does to the connection, the next one follows.
-                    let _ = attacker.live(client, life).await;
-                    attacker.counts.cut.fetch_add(1, Ordering::Relaxed);
+                    if let Ok(stream) = attacker.connect().await {
+                        let _ = attacker.live(stream, life).await;
+                        attacker.counts.note(client, Defence::Cut);
+                    }
                     tokio::time::sleep(PAUSE).await;
                 }
             });
@@ -112,6 +159,7 @@ impl Attack {
 }
 
 struct Attacker {
+    client: Client,
     server: SocketAddr,
     key: String,
     name: String,
@@ -120,20 +168,19 @@ struct Attacker {
 
 impl Attacker {
     /// One connection, until the server closes it.
-    async fn live(&self, client: Client, life: usize) -> io::Result<()> {
-        let mut stream = self.connect(client).await?;
-        match client {
+    async fn live(&self, mut stream: TcpStream, life: usize) -> io::Result<()> {
+        match self.client {
             Client::Silent => until_closed(&mut stream).await,
             Client::SlowHeader => {
                 stream
                     .write_all(b"GET /api/info HTTP/1.1\r\nhost: localhost\r\n")
                     .await?;
-                drip(&mut stream, b"x-more: yes\r\n").await
+                self.drip(&mut stream, b"x-more: yes\r\n").await
             }
             Client::SlowBody => {
                 let head = self.head("POST /api/chat", 1 << 20);
                 stream.write_all(head.as_bytes()).await?;
-                drip(&mut stream, b" ").await
+                self.drip(&mut stream, b" ").await
             }
             Client::NeverRead => loop {
                 stream
@@ -168,17 +215,18 @@ impl Attacker {
                 let head = self.head("POST /api/chat", 4 << 20);
                 stream.write_all(head.as_bytes()).await?;
                 stream.write_all(&vec![b' '; 100_000]).await?;
-                drip(&mut stream, &[b' '; 1024]).await
+                self.drip(&mut stream, &[b' '; 1024]).await
             }
             Client::IdleEvents => {
                 let head = self.head("GET /api/events", 0);
                 stream.write_all(head.as_bytes()).await?;
-                let mut status = [0; 12];
-                stream.read_exact(&mut status).await?;
-                match &status {
-                    b"HTTP/1.1 200" => self.counts.served.fetch_add(1, Ordering::Relaxed),
-                    _ => self.counts.refused.fetch_add(1, Ordering::Relaxed),
-                };
+                let mut answer = Vec::new();
+                let mut is_begun = false;
+                while !is_begun {
+                    read_more(&mut stream, &mut answer).await?;
+                    is_begun = answer.starts_with(b"HTTP/1.1 200") || is_whole(&answer);
+                }
+                self.note(&answer);
                 until_closed(&mut stream).await
             }
             Client::HeavyBody => {
@@ -190,9 +238,9 @@ impl Attacker {
         }
     }
 
-    async fn connect(&self, client: Client) -> io::Result<TcpStream> {
+    async fn connect(&self) -> io::Result<TcpStream> {
         let socket = TcpSocket::new_v4()?;
-        if client == Client::NeverRead {
+        if self.client == Client::NeverRead {
             // Little is taken by the system in the client's place.
             socket.set_recv_buffer_size(4096)?;
         }
@@ -216,13 +264,51 @@ impl Attacker {
             .write_all(self.head(line, body.len()).as_bytes())
             .await?;
         stream.write_all(body.as_bytes()).await?;
-        let status = read_answer(stream).await?;
-        let count = match status {
-            429 | 503 => &self.counts.refused,
-            _ => &self.counts.served,
-        };
-        count.fetch_add(1, Ordering::Relaxed);
+        let mut answer = Vec::new();
+        while !is_whole(&answer) {
+            read_more(stream, &mut answer).await?;
+        }
+        self.note(&answer);
         Ok(())
+    }
+
+    /// Sends the same bytes over and over, slowly, until the server has closed.
+    async fn drip(&self, stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
+        let mut answer = Vec::new();
+        let mut is_noted = false;
+        loop {
+            let (mut read, mut write) = stream.split();
+            let mut buffer = [0; 1024];
+            tokio::select! {
+                read = read.read(&mut buffer) => match read? {
+                    0 => return Ok(()),
+                    read => answer.extend_from_slice(&buffer[..read]),
+                },
+                () = tokio::time::sleep(PAUSE) => write.write_all(bytes).await?,
+            }
+            if !is_noted && is_whole(&answer) {
+                self.note(&answer);
+                is_noted = true;
+            }
+        }
+    }
+
+    /// Counts an answer, as far as it has come.
+    fn note(&self, answer: &[u8]) {
+        let text = String::from_utf8_lossy(answer);
+        let status = text.split(' ').nth(1).and_then(|code| code.parse().ok());
+        match status {
+            Some(status @ 400..) => {
+                let code = text.split(r#""code":""#).nth(1);
+                let code = code.and_then(|rest| rest.split('"').next());
+                let code = code.unwrap_or_default();
+                self.counts
+                    .note(self.client, Defence::refused(status, code));
+            }
+            _ => {
+                self.counts.served.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 }
 
@@ -238,45 +324,25 @@ async fn until_closed(stream: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends the same bytes over and over, slowly, until the server has closed.
-async fn drip(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
-    let (mut read, mut write) = stream.split();
-    let mut buffer = [0; 1024];
-    loop {
-        tokio::select! {
-            answer = read.read(&mut buffer) => match answer? {
-                0 => return Ok(()),
-                _ => continue,
-            },
-            () = tokio::time::sleep(PAUSE) => write.write_all(bytes).await?,
-        }
+/// Reads what comes next of an answer.
+async fn read_more(stream: &mut TcpStream, answer: &mut Vec<u8>) -> io::Result<()> {
+    match stream.read_buf(answer).await? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(()),
     }
 }
 
-/// Reads an answer to its end, and returns its status.
-async fn read_answer(stream: &mut TcpStream) -> io::Result<u16> {
-    let mut answer = Vec::new();
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        let read = stream.read(&mut buffer).await?;
-        if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        answer.extend_from_slice(&buffer[..read]);
-        let text = String::from_utf8_lossy(&answer);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        let head = head.to_ascii_lowercase();
-        let length = head.split("content-length: ").nth(1);
-        let length = length.and_then(|rest| rest.split("\r\n").next()?.parse::<usize>().ok());
-        let is_whole = match length {
-            Some(length) => body.len() >= length,
-            None => body.ends_with("0\r\n\r\n"),
-        };
-        if is_whole {
-            let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
-            return status.ok_or_else(|| io::ErrorKind::InvalidData.into());
-        }
+/// Whether an answer has come to its end.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let head = head.to_ascii_lowercase();
+    let length = head.split("content-length: ").nth(1);
+    let length = length.and_then(|rest| rest.split("\r\n").next()?.parse::<usize>().ok());
+    match length {
+        Some(length) => body.len() >= length,
+        None => body.ends_with("0\r\n\r\n"),
     }
 }

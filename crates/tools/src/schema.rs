@@ -12,18 +12,8 @@ use std::sync::Arc;
 use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 use turn::call::{has_hidden_key, has_rounded_number};
-
-/// How large an input may be, as JSON.
-pub const MAX_INPUT_BYTES: usize = 256 * 1024;
-
-/// How large a string of an input may be, unless the tool declares a `maxLength` of it.
-pub const MAX_STRING_BYTES: usize = 64 * 1024;
-
-/// How large a key of an input may be.
-pub const MAX_KEY_BYTES: usize = 256;
-
-/// How deeply an input may be nested.
-pub const MAX_DEPTH: usize = 32;
+use turn::limits::json_size;
+pub use turn::limits::{MAX_DEPTH, MAX_INPUT_BYTES, MAX_KEY_BYTES, MAX_STRING_BYTES};
 
 /// How much of an error is passed on. It may quote what the model gave.
 const MAX_ERROR_BYTES: usize = 400;
@@ -134,10 +124,7 @@ type Pointer<'a> = Vec<closed::Step<'a>>;
 pub(crate) fn check_bounds(input: &Value, declared: Option<&Value>) -> Result<(), String> {
     let mut at = Vec::new();
     check_value(input, declared, &mut at)?;
-    let mut size = Size(0);
-    // Nothing that is JSON can't be written as JSON.
-    let _ = serde_json::to_writer(&mut size, input);
-    match size.0 > MAX_INPUT_BYTES {
+    match json_size(input) > MAX_INPUT_BYTES {
         true => Err(format!("the input is larger than {MAX_INPUT_BYTES} bytes")),
         false => Ok(()),
     }
@@ -176,20 +163,6 @@ fn check_value<'a>(
             Err(cut(&error))
         }
         _ => Ok(()),
-    }
-}
-
-/// Counts bytes.
-struct Size(usize);
-
-impl std::io::Write for Size {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

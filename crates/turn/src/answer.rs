@@ -161,7 +161,8 @@ impl Chat {
         })
     }
 
-    /// The output of a page's call as an answer to its gate, if it counts. One request may bring an
+    /// The output of a page's call as an answer to its gate, if it counts: given to the question of this
+    /// digest, where the page says so. One request may bring an
     /// approval together with the output of the call that it lets a page run, at a gate that is not
     /// open yet: `news` are the answers before it.
     pub fn receive_output(
@@ -169,6 +170,7 @@ impl Chat {
         by: &Actor,
         id: &CallId,
         output: Result<Value, String>,
+        digest: Option<String>,
         news: &[(GateId, Decision)],
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
         // A call of somebody else's chat is as unknown as one that was never made.
@@ -203,7 +205,7 @@ impl Chat {
                     gate: gate.id.clone(),
                     by: by.clone(),
                     decision,
-                    given_to: GivenTo::Question { digest: None },
+                    given_to: GivenTo::Question { digest },
                 };
                 let counts = self.receive(&answer)? == Reception::Counts;
                 Ok(counts.then_some((answer.gate, answer.decision)))

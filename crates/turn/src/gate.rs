@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::call::{Call, Place};
 use crate::id::{CallId, GateId};
+use crate::limits::{self, MAX_OPEN_GATES};
 use crate::time::At;
 
 /// A question that holds a call.
@@ -27,6 +28,9 @@ pub struct Gate {
     /// this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
+    /// Whether as many gates of its turn as may be were open before it: nobody is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_excess: bool,
 }
 
 impl Gate {
@@ -51,8 +55,14 @@ impl Gate {
         matches!(self.kind, GateKind::ClientCall | GateKind::Question { .. })
     }
 
-    /// What is decided without asking anybody, since what would be shown is less than what would run.
-    /// Tools here refuse such inputs before anything is asked; an agent with tools of its own may not.
+    /// Whether the agent asks, or a tool that it runs by itself, of whose input nothing was checked here.
+    fn is_agents(&self, call: &Call) -> bool {
+        call.place == Place::Agent || self.token.is_some()
+    }
+
+    /// What is decided without asking anybody, since too much is asked already, or what would be shown is
+    /// less than what would run. Tools here refuse such inputs before anything is asked; an agent with
+    /// tools of its own may not.
     pub fn refusal(&self, call: &Call) -> Option<Decision> {
         let is_checked = match self.kind {
             GateKind::Approval { .. } => false,
@@ -62,7 +72,17 @@ impl Gate {
             // What is shown is the question and its schema.
             GateKind::Question { .. } => false,
         };
-        let why = call.unshowable().filter(|_| !is_checked)?;
+        let why = if self.is_excess {
+            format!("{MAX_OPEN_GATES} questions and calls of this turn wait already")
+        } else if is_checked {
+            return None;
+        } else if let Some(why) = call.unshowable() {
+            why.to_owned()
+        } else if self.is_approval() && self.is_agents(call) {
+            limits::exceeded(&call.input)?
+        } else {
+            return None;
+        };
         let why = format!("Nobody was asked: {why}.");
         Some(match self.is_question() {
             true => Decision::Denied { reason: Some(why) },

@@ -34,7 +34,7 @@
 //!   that came while a turn was open.
 //! - [`event`]: what the journal says: the only thing that is kept; `actor`: who signs it.
 //! - [`gate`]: a question that holds a call, and its answers; [`call`]: what became of a call.
-//! - [`digest`]: what an answer was given to.
+//! - [`digest`]: what an answer was given to; [`limits`]: how much may wait, and how large it may be.
 //! - [`agent`]: what an agent is sent, and what it says.
 //! - `chat`: a journal, folded; [`turn`]: one turn of it; `path`: those that were not cut off; `branch`:
 //!   those that were.
@@ -62,6 +62,7 @@ mod id;
 pub mod index;
 pub mod input;
 pub mod item;
+pub mod limits;
 pub mod message;
 pub mod metadata;
 pub mod page_tool;

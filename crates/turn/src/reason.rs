@@ -42,6 +42,10 @@ pub const fn unknown(reason: UnknownReason) -> &'static str {
 /// Of a call that the model took back.
 pub const CANCELLED: &str = "The model took the call back.";
 
+/// Of a call that its step has no room for: see [`MAX_CALLS`](crate::limits::MAX_CALLS).
+pub const TOO_MANY_CALLS: &str =
+    "more than 32 calls in one step: this one did not run. Make the rest in later steps.";
+
 /// Of a page's call whose tool went on without it.
 pub const NOT_NEEDED: &str = "The tool went on without it.";
 
@@ -88,6 +92,12 @@ pub fn error_text(outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_for_a_call_too_many_names_the_limit() {
+        let limit = format!("more than {} calls", crate::limits::MAX_CALLS);
+        assert!(TOO_MANY_CALLS.starts_with(&limit));
+    }
 
     #[test]
     fn reason_of_a_person_who_declines_is_read_as_it_is_written() {

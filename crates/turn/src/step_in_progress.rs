@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::agent::{AgentEvent, CompactEvent, Part};
 use crate::call::Place;
 use crate::item::Item;
+use crate::limits::MAX_CALLS;
 use crate::metadata::merge;
 use crate::policy::{PolicyDecision, Verdict};
 use crate::reason;
@@ -38,6 +39,8 @@ pub(crate) struct StepInProgress {
     pub(crate) session: Option<Value>,
     /// Whether clients were shown that it has begun.
     pub(crate) is_begun: bool,
+    /// How many of the calls may wait for somebody, or run here.
+    counted_calls: usize,
     open: Option<BlockKind>,
 }
 
@@ -101,8 +104,7 @@ impl StepInProgress {
                 provider_metadata,
             } => {
                 let closed = self.close();
-                self.parts.push(Piece::Call(self.calls.len()));
-                self.calls.push(ProposedCall {
+                self.propose(ProposedCall {
                     provider_id,
                     policy: policy.unwrap_or_else(|| unknown(&tool)),
                     tool,
@@ -126,8 +128,7 @@ impl StepInProgress {
                 let asks = asks.unwrap_or_default();
                 let timeout = policy.and_then(|policy| policy.timeout);
                 let closed = self.close();
-                self.parts.push(Piece::Call(self.calls.len()));
-                self.calls.push(ProposedCall {
+                self.propose(ProposedCall {
                     provider_id: Some(provider_id),
                     tool,
                     input,
@@ -156,8 +157,7 @@ impl StepInProgress {
                 provider_metadata,
             } => {
                 let closed = self.close();
-                self.parts.push(Piece::Call(self.calls.len()));
-                self.calls.push(ProposedCall {
+                self.propose(ProposedCall {
                     provider_id: Some(provider_id),
                     tool,
                     input,
@@ -206,6 +206,21 @@ impl StepInProgress {
             | AgentEvent::Settled { .. } => Vec::new(),
             AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
         }
+    }
+
+    /// Adds a call. One too many is never asked about, and does not run.
+    fn propose(&mut self, mut call: ProposedCall) {
+        // The agent itself waits for the answer to what it asks, and says later who runs what it left open.
+        let is_agents = call.is_open || call.token.is_some() || call.policy.place == Place::Agent;
+        if !is_agents {
+            if self.counted_calls >= MAX_CALLS {
+                let error = reason::TOO_MANY_CALLS.to_owned();
+                call.policy.verdict = Verdict::Invalid { error };
+            }
+            self.counted_calls += 1;
+        }
+        self.parts.push(Piece::Call(self.calls.len()));
+        self.calls.push(call);
     }
 
     /// The block that is open, to be continued.

@@ -346,6 +346,7 @@ mod tests {
             tool_call_id: "b".into(),
             tool_name: None,
             output: Ok(json!({})),
+            digest: None,
         };
         assert_eq!(legacy_client_position(&transcript, &[given]), 3);
         // A message that is sent again answers nothing, and is sent all of it.

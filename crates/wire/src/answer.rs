@@ -43,6 +43,8 @@ pub enum Answer {
         tool_name: Option<String>,
         /// The outcome.
         output: Result<Value, String>,
+        /// The digest of the question that the call shows, where the client sends it back.
+        digest: Option<String>,
     },
 }
 
@@ -103,8 +105,20 @@ fn tool_answers(part: &ToolPart) -> Vec<Answer> {
         tool_call_id: part.tool_call_id.clone(),
         tool_name: Some(part.tool_name.clone()),
         output,
+        digest: question_digest(part),
     });
     answers
+}
+
+/// The digest of the question that a call shows, which came with the call and is sent back with its
+/// metadata.
+fn question_digest(part: &ToolPart) -> Option<String> {
+    let ours = part
+        .call_provider_metadata
+        .as_ref()?
+        .provider("adkStream")?;
+    let digest = ours.get("question")?.get("digest")?;
+    (!digest.is_null()).then(|| text(digest))
 }
 
 /// The answer to an interrupt of AG-UI, which is a part without a tool. A tool's own part may look much the
@@ -194,6 +208,31 @@ mod tests {
         assert_eq!(yes(both).as_deref(), Some("cd"));
         // It matches nothing.
         assert_eq!(yes(json!({"digest": 7})).as_deref(), Some("7"));
+    }
+
+    #[test]
+    fn output_brings_the_digest_of_the_question_that_its_call_shows() {
+        let digest = |metadata: Value| {
+            let answers = answers(json!([{
+                "type": "tool-ask_user", "toolCallId": "c1", "state": "output-available", "input": {},
+                "output": {"people": 4}, "callProviderMetadata": metadata,
+            }]));
+            let [Answer::Output { digest, .. }] = &answers[..] else {
+                panic!("{answers:?}")
+            };
+            digest.clone()
+        };
+        let question = |question: Value| digest(json!({"adkStream": {"question": question}}));
+        assert_eq!(digest(json!({})), None);
+        assert_eq!(
+            digest(json!({"google": {"question": {"digest": "ab"}}})),
+            None
+        );
+        assert_eq!(question(json!({"approvalId": "a1"})), None);
+        assert_eq!(question(json!({"digest": null})), None);
+        assert_eq!(question(json!({"digest": "ab"})).as_deref(), Some("ab"));
+        // It matches nothing.
+        assert_eq!(question(json!({"digest": 7})).as_deref(), Some("7"));
     }
 
     #[test]

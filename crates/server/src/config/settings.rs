@@ -82,7 +82,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "ORIGINS")]
     #[serde(rename = "frame-ancestors")]
     pub(crate) frame_ancestors: Option<String>,
-    /// What the page may load, as the directives of a Content-Security-Policy, where a page of your own needs more [env: ADK_STREAM_CONTENT_SECURITY_POLICY] [default: what the built-in page needs]
+    /// What the page may load, as the directives of a Content-Security-Policy, where a page of your own needs more; base-uri and object-src are 'none' unless it names them [env: ADK_STREAM_CONTENT_SECURITY_POLICY] [default: what the built-in page needs]
     #[arg(long, value_name = "DIRECTIVES")]
     #[serde(rename = "content-security-policy")]
     pub(crate) content_security_policy: Option<String>,

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use engine::Engine;
@@ -18,7 +20,9 @@ use tokio::time::Instant;
 use turn::At;
 
 use super::Metrics;
-use crate::identity::{bearer, is_local_name};
+use crate::guard::{self, Guard};
+use crate::identity::{NotLocal, bearer, check_local};
+use crate::origin::Origins;
 use crate::problem::Problem;
 use crate::shared_key::SharedKey;
 
@@ -63,25 +67,36 @@ impl Endpoint {
         }))
     }
 
-    /// The route. Without a key, only this machine may read them, by a name of this machine.
+    /// The route, to be served behind a [`Guard`]. Without a key, only this machine may read them, as it may
+    /// use the API without one.
     pub(crate) fn router<S: Clone + Send + Sync + 'static>(self) -> Router<S> {
-        let answer = async move |headers: HeaderMap| match self.admit(&headers) {
-            Ok(()) => self.read().await,
-            Err(problem) => problem.into_response(),
+        let answer = async move |request: Request| {
+            let admitted = self.admit(request.headers(), request.extensions());
+            match admitted {
+                Ok(()) => self.read().await,
+                Err(problem) => problem.into_response(),
+            }
         };
         Router::new().route(PATH, get(answer))
     }
 
-    fn admit(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    /// The route on an address of its own.
+    pub(crate) fn guarded_router(self) -> Router {
+        let guard = Guard::new(Arc::default());
+        self.router().layer(from_fn_with_state(guard, guard::check))
+    }
+
+    fn admit(&self, headers: &HeaderMap, extensions: &Extensions) -> Result<(), Problem> {
         match &self.0.key {
             Some(key) => match bearer(headers) {
                 Some(given) if key.is(given.as_bytes()) => Ok(()),
                 _ => Err(Problem::metrics_key_needed()),
             },
-            // A page of another site may have made a name of its own point at this machine.
-            None if host.is_some_and(is_local_name) => Ok(()),
-            None => Err(Problem::loopback_only()),
+            None => match check_local(&Origins::default(), headers, extensions) {
+                Ok(()) => Ok(()),
+                Err(NotLocal::Proxied) => Err(Problem::proxied_metrics()),
+                Err(NotLocal::Elsewhere) => Err(Problem::loopback_only()),
+            },
         }
     }
 

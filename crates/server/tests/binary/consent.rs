@@ -267,6 +267,63 @@ fn digest_that_a_stock_client_sends_back_counts_in_every_transport() {
     assert!(is_paid(&server));
 }
 
+/// A question that asks for data is answered by the output of a call, which has no approval: the digest is in
+/// the call's metadata, which stock clients send back with all of the message.
+#[test]
+fn digest_of_a_question_that_asks_for_data_counts_in_a_message_too() {
+    let server = serve();
+    let body = user_message("c1", "Book a table");
+    assert_eq!(server.post("/api/chat", &[], &body).status, 200);
+    let asked = server.get("/api/approvals").json()["approvals"][0].clone();
+    assert_eq!(asked["kind"], "question");
+    let chat = server.get("/api/chat/c1").json();
+    let assistant = chat["messages"][1].clone();
+    let parts = assistant["parts"].as_array().unwrap();
+    let shown = parts
+        .iter()
+        .find(|part| part["toolCallId"] == asked["toolCallId"]);
+    let shown = shown.unwrap();
+    let digest = &shown["callProviderMetadata"]["adkStream"]["question"]["digest"];
+    assert_eq!(*digest, asked["digest"]);
+
+    // As addToolOutput does it, and as it declines.
+    let table =
+        json!({"date": "2026-12-24", "time": "19:00", "people": 4, "contact": {"name": "Ann"}});
+    let give = |digest: &Value, outcome: &Value| {
+        let mut part = shown.clone();
+        let fields = part.as_object_mut().unwrap();
+        fields.extend(outcome.as_object().unwrap().clone());
+        part["callProviderMetadata"]["adkStream"]["question"]["digest"] = digest.clone();
+        json!({"id": assistant["id"], "role": "assistant", "parts": [part]})
+    };
+    let answered = json!({"state": "output-available", "output": table});
+    let declined = json!({"state": "output-error", "errorText": "Declined"});
+    let other = json!("1".repeat(64));
+    for outcome in [&answered, &declined] {
+        let wrong = give(&other, outcome);
+        let body = json!({"id": "c1", "messages": [wrong], "messageId": assistant["id"]});
+        let refused = server.post("/api/chat", &[], &body.to_string());
+        assert_eq!(refused.status, 409, "{}", refused.text());
+        assert_eq!(refused.json()["error"]["code"], "approval_changed");
+        assert_eq!(refused.json()["digest"], asked["digest"]);
+        assert_eq!(refused.json()["approval"], asked);
+        let mut client = server.connect("/api/chat/live");
+        client.send(
+            &json!({"type": "send", "requestId": "r1", "id": "c1", "trigger": "submit-message",
+                    "messageId": assistant["id"], "messages": [wrong], "headers": {}, "body": {}}),
+        );
+        assert_eq!(client.frame()["code"], "approval_changed");
+    }
+    let open = server.get(&path(&asked)).json();
+    assert_eq!(open.get("decision"), None);
+
+    let right = give(&asked["digest"], &answered);
+    let body = json!({"id": "c1", "messages": [right], "messageId": assistant["id"]});
+    assert_eq!(server.post("/api/chat", &[], &body.to_string()).status, 200);
+    let decided = server.get(&path(&asked)).json();
+    assert_eq!(decided["decision"]["answer"], table);
+}
+
 #[test]
 fn one_approval_is_shown_to_its_owner_open_and_decided() {
     let server = serve();
@@ -383,8 +440,14 @@ fn chats_are_not_opened_under_ids_that_routes_can_not_hold() {
     for id in [
         "", ".", "..", "live", "a/b", "a\\b", "a?b", "a#b", "50%", "a\nb", &long, &longer,
     ] {
-        for route in ["/api/chat", "/stream"] {
-            let refused = server.post(route, &[], &user_message(id, "hi"));
+        let run = json!({"threadId": id, "runId": "r1",
+                         "messages": [{"id": "u1", "role": "user", "content": "hi"}]});
+        for (route, body) in [
+            ("/api/chat", user_message(id, "hi")),
+            ("/stream", user_message(id, "hi")),
+            ("/api/ag-ui", run.to_string()),
+        ] {
+            let refused = server.post(route, &[], &body);
             assert_eq!(refused.status, 400, "{id:?}");
             assert_eq!(refused.json()["error"]["code"], "invalid_chat_id", "{id:?}");
         }

@@ -237,9 +237,13 @@ fn guesses_at_keys_are_slowed_down_and_right_keys_are_not() {
         began.elapsed()
     );
     // Twenty at once, and one more every three seconds, each of which takes a quarter of one.
-    let mut guesses = (0..100).map(|_| info("a-guess-that-is-wrong"));
-    let refused = guesses.find(|answer| answer.status != 401);
-    let refused = refused.expect("some guess is one too many");
+    let mut guesses = (0..100).map(|_| {
+        let began = Instant::now();
+        (info("a-guess-that-is-wrong"), began.elapsed())
+    });
+    let refused = guesses.find(|(answer, _)| answer.status != 401);
+    let (refused, took) = refused.expect("some guess is one too many");
+    assert!(took >= Duration::from_millis(250), "refused after {took:?}");
     assert_eq!(refused.status, 429);
     assert_eq!(refused.json()["error"]["code"], "too_many_wrong_keys");
     let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();

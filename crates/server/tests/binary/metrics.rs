@@ -1,10 +1,11 @@
 //! Metrics: who may read them, what they say, and that the real Prometheus reads them.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -218,11 +219,32 @@ fn metrics_are_nobodys_by_accident() {
     assert_eq!(send(address, "GET", "/api/info", &[], "").status, 404);
     let rebound = [("host", "evil.example")];
     assert_eq!(send(address, "GET", "/metrics", &rebound, "").status, 403);
+    // A proxy on this machine would pass on everybody's requests.
+    for proxied in [
+        ("x-forwarded-for", "203.0.113.7"),
+        ("forwarded", "for=203.0.113.7"),
+        ("via", "1.1 proxy"),
+        ("origin", "https://metrics.example"),
+    ] {
+        let answer = send(address, "GET", "/metrics", &[proxied], "");
+        assert_eq!(answer.status, 403, "{proxied:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], "proxied_without_keys", "{proxied:?}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("ADK_STREAM_METRICS_KEY"), "{message}");
+    }
+    let old = format!("GET /metrics HTTP/1.0\r\nhost: {address}\r\n\r\n");
+    assert!(answered(address, &old).contains("proxied_without_keys"));
+    let two = format!("GET /metrics HTTP/1.1\r\nhost: {address}\r\nhost: evil.example\r\n");
+    let two = format!("{two}connection: close\r\n\r\n");
+    assert!(answered(address, &two).starts_with("HTTP/1.1 400 "));
     // With a key, it needs that too.
     let flags = [&ON[..], &["--metrics-listen", "127.0.0.1:0"]].concat();
     let (_server, address) = of(adk_stream(&flags).variable("ADK_STREAM_METRICS_KEY", KEY));
     assert_eq!(send(address, "GET", "/metrics", &[], "").status, 401);
     assert_eq!(send(address, "GET", "/metrics", &right, "").status, 200);
+    let proxied = [right[0], ("x-forwarded-for", "203.0.113.7")];
+    assert_eq!(send(address, "GET", "/metrics", &proxied, "").status, 200);
     // Other machines need a key.
     adk_stream(&[&ON[..], &["--metrics-listen", "0.0.0.0:0"]].concat())
         .refused()
@@ -232,6 +254,42 @@ fn metrics_are_nobodys_by_accident() {
         .file("adk-stream.toml", "metrics-key = 'env:A_SHORT_KEY'")
         .refused()
         .says("adk-stream.toml: metrics-key: not a key: it needs at least 16 characters, and no spaces");
+}
+
+/// What is answered to bytes, whatever they are.
+fn answered(address: SocketAddr, bytes: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(bytes.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn guesses_at_the_key_of_the_metrics_are_slowed_down_at_both_addresses() {
+    let flags = [&ON[..], &["--metrics-listen", "127.0.0.1:0"]].concat();
+    let (server, address) = of(adk_stream(&flags).variable("ADK_STREAM_METRICS_KEY", KEY));
+    for address in [address, server.address] {
+        let guess = || {
+            let began = Instant::now();
+            let wrong = [("authorization", "Bearer a-guess-that-is-wrong")];
+            let answer = send(address, "GET", "/metrics", &wrong, "");
+            let took = began.elapsed();
+            assert!(
+                took >= Duration::from_millis(250),
+                "answered after {took:?}"
+            );
+            answer
+        };
+        let mut guesses = (0..100).map(|_| guess());
+        let refused = guesses.find(|answer| answer.status != 401);
+        let refused = refused.expect("some guess is one too many");
+        assert_eq!(refused.status, 429);
+        assert_eq!(refused.json()["error"]["code"], "too_many_wrong_keys");
+        let bearer = format!("Bearer {KEY}");
+        let right = [("authorization", bearer.as_str())];
+        assert_eq!(send(address, "GET", "/metrics", &right, "").status, 200);
+    }
 }
 
 /// The names of metrics in a text.

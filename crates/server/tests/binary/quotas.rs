@@ -29,6 +29,19 @@ pub(crate) fn limited(flags: &[&str]) -> Server {
         .running()
 }
 
+/// The same with a model at this address, which has the demo's tools.
+fn limited_model(url: &str, flags: &[&str]) -> Server {
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--agent", "gemini"];
+    adk_stream(&[&serve[..], &["--gemini-base-url", url], flags].concat())
+        .variable("GEMINI_API_KEY", "k3y-that-nobody-may-see")
+        .variable("ADK_STREAM_DEMO_TOOLS", "true")
+        .variable(
+            "ADK_STREAM_KEYS",
+            "alice=alice-secret-key,bob=bob-secret-key-0",
+        )
+        .running()
+}
+
 pub(crate) fn message(chat: &str, id: &str, words: &str) -> Value {
     let parts = json!([{"type": "text", "text": words}]);
     json!({"id": chat, "messages": [{"id": id, "role": "user", "parts": parts}]})
@@ -85,6 +98,82 @@ fn one_principal_can_not_park_approvals_without_end() {
     let stop = server.post("/api/chat/a3/stop", &[ALICE], "");
     assert_eq!(stop.status, 200);
     assert_eq!(ask(&server, ALICE, "a5").status, 200);
+}
+
+/// A model that makes many calls in a step. Turns that begin before the first of them asks are let in; those
+/// after that are not, however many turns the quota had room for.
+#[test]
+fn turns_that_ask_many_times_stay_near_the_quota() {
+    const CALLS: usize = 16;
+    const AT_ONCE: usize = 20;
+    const QUOTA: usize = 64;
+    let call = json!({"functionCall": {"name": "process_payment",
+                                       "args": {"amount": 5, "recipient": "Sam"}}});
+    let saying = saying(json!(vec![call; CALLS]));
+    let (url, _requests) = gemini(vec![saying; 4 * AT_ONCE]);
+    let quota = QUOTA.to_string();
+    let server = limited_model(&url, &["--max-open-approvals", &quota]);
+    let begin = |round: usize, number: usize| {
+        let chat = format!("c{round}-{number}");
+        let body = message(&chat, "u1", "Pay").to_string();
+        server.post("/api/chat", &[ALICE], &body)
+    };
+    for round in 0..4 {
+        let answers: Vec<Answer> = thread::scope(|scope| {
+            let turns: Vec<_> = (0..AT_ONCE)
+                .map(|number| scope.spawn(move || begin(round, number)))
+                .collect();
+            turns.into_iter().map(|turn| turn.join().unwrap()).collect()
+        });
+        for answer in answers.iter().filter(|answer| answer.status != 200) {
+            assert_refused(answer, "too_many_open_approvals");
+        }
+    }
+    let mut open = 0;
+    let mut page = list_of(&server, "?limit=200");
+    loop {
+        open += page["approvals"].as_array().unwrap().len();
+        let Some(cursor) = page["nextCursor"].as_str() else {
+            break;
+        };
+        page = list_of(&server, &format!("?limit=200&cursor={cursor}"));
+    }
+    let in_flight = AT_ONCE * CALLS;
+    println!("{open} open");
+    assert!(open >= QUOTA, "{open} open");
+    assert!(open <= QUOTA + in_flight, "{open} open");
+    assert_refused(&begin(4, 0), "too_many_open_approvals");
+}
+
+fn list_of(server: &Server, query: &str) -> Value {
+    let path = format!("/api/approvals{query}");
+    server.request("GET", &path, &[ALICE]).json()
+}
+
+#[test]
+fn step_of_more_calls_than_may_be_asks_about_no_more_than_those() {
+    let call = json!({"functionCall": {"name": "process_payment",
+                                       "args": {"amount": 5, "recipient": "Sam"}}});
+    let (url, requests) = gemini(vec![
+        saying(json!(vec![call; 40])),
+        saying(json!([{"text": "None was paid."}])),
+    ]);
+    let server = limited_model(&url, &[]);
+    let body = message("c1", "u1", "Pay").to_string();
+    assert_eq!(server.post("/api/chat", &[ALICE], &body).status, 200);
+    let waiting = list_of(&server, "?limit=200");
+    let waiting = waiting["approvals"].as_array().unwrap();
+    assert_eq!(waiting.len(), 32);
+    for asked in waiting {
+        let path = format!("/api/approvals/{}", asked["approvalId"].as_str().unwrap());
+        let denied = server.post(&path, &[ALICE], r#"{"approved":false}"#);
+        assert_eq!(denied.status, 200);
+    }
+    // The model gets an error for each of the others.
+    requests.recv().unwrap();
+    let (_, sent) = requests.recv().unwrap();
+    let sent = sent.to_string();
+    assert_eq!(sent.matches("more than 32 calls in one step").count(), 8);
 }
 
 #[test]

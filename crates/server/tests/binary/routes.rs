@@ -219,6 +219,17 @@ fn every_answer_tells_browsers_what_they_may_do() {
 }
 
 #[test]
+fn policy_of_ones_own_keeps_what_it_does_not_name() {
+    let own = "default-src 'self' https://cdn.example";
+    let on = ["serve", "--listen", "127.0.0.1:0"];
+    let start = adk_stream(&[&on[..], &["--content-security-policy", own]].concat());
+    let answer = start.running().get("/");
+    let policy = answer.header("content-security-policy").unwrap();
+    let rest = "base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
+    assert_eq!(policy, format!("{own}; {rest}"));
+}
+
+#[test]
 fn the_page_is_framed_by_named_sites_only() {
     let sites = "https://intranet.example";
     let start = adk_stream(&[

@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
 use crate::input::{Effect, Output};
+use crate::limits::MAX_OPEN_GATES;
 use crate::reason;
 use crate::time::At;
 use crate::turn::Turn;
@@ -19,9 +20,14 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Chat {
     pub(super) fn open_gate(&mut self, output: &mut Output, gate: Gate) {
-        let Some(turn) = self.current().map(|turn| turn.id().clone()) else {
+        let Some(turn) = self.current() else {
             return;
         };
+        let gate = Gate {
+            is_excess: turn.open_gates().count() >= MAX_OPEN_GATES,
+            ..gate
+        };
+        let turn = turn.id().clone();
         let call = self.call(&gate.call).map(|(_, call)| call);
         let refusal = call.and_then(|call| gate.refusal(call));
         let (id, expires) = (gate.id.clone(), gate.expires);
@@ -159,6 +165,7 @@ pub(super) fn gate(turn: &Turn, call: CallId, kind: GateKind, expires: Option<At
         expires,
         token: None,
         input: None,
+        is_excess: false,
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn asked(id: &str) -> Line {
         expires: None,
         token: None,
         input: None,
+        is_excess: false,
     };
     line(CallLine::asked(&call(id), &gate, "May it?"))
 }

@@ -62,8 +62,9 @@ impl ShownChat {
                 Answer::Output {
                     tool_call_id,
                     output,
+                    digest,
                     ..
-                } => self.output(&by, &tool_call_id, output, &news)?,
+                } => self.output(&by, &tool_call_id, (output, digest), &news)?,
             };
             news.extend(found);
         }
@@ -160,14 +161,14 @@ impl ShownChat {
         call: &CallId,
         output: Result<Value, String>,
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
-        self.output(by, call.as_str(), output, &[])
+        self.output(by, call.as_str(), (output, None), &[])
     }
 
     fn output(
         &self,
         by: &Actor,
         call: &str,
-        output: Result<Value, String>,
+        (output, digest): (Result<Value, String>, Option<String>),
         news: &[(GateId, Decision)],
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
         let proxied = proxy::gate_of(call).and_then(|gate| self.gate(&gate));
@@ -177,7 +178,7 @@ impl ShownChat {
             Some(_) => return Ok(None),
             None => CallId::from(call),
         };
-        self.receive_output(by, &id, output, news)
+        self.receive_output(by, &id, output, digest, news)
     }
 }
 

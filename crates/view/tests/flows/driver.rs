@@ -332,10 +332,14 @@ impl Driver {
     }
 
     pub(crate) fn call(&mut self, tool: &str, place: Place, verdict: Verdict) {
+        self.call_with(tool, place, verdict, json!({"amount": 5.0}));
+    }
+
+    pub(crate) fn call_with(&mut self, tool: &str, place: Place, verdict: Verdict, input: Value) {
         let event = AgentEvent::Call {
             provider_id: None,
             tool: tool.to_owned(),
-            input: json!({"amount": 5.0}),
+            input,
             provider_metadata: None,
         };
         let timeout = None;

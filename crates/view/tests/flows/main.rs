@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod driver;
+mod many;
 mod nested;
 mod own;
 mod questions;

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use turn::call::{Outcome, Place};
 use turn::gate::Decision;
+use turn::limits::{MAX_DEPTH, MAX_KEY_BYTES, MAX_STRING_BYTES};
+use turn::policy::Verdict;
 use turn::{Chat, Effect, Entry, Input, Status};
 
 use crate::driver::Driver;
@@ -20,6 +22,23 @@ fn unshowable() -> [Value; 5] {
     ]
 }
 
+/// Inputs that a page could show, and in which a person would find nothing.
+fn oversized() -> [Value; 4] {
+    let deep = (1..=MAX_DEPTH).fold(json!({"amount": 5}), |inner, _| json!({"a": inner}));
+    let texts = vec!["x".repeat(60_000); 5];
+    [
+        json!({"amount": 5, "note": "x".repeat(MAX_STRING_BYTES + 1)}),
+        deep,
+        json!({"amount": 5, "notes": texts}),
+        json!({"amount": 5, "k".repeat(MAX_KEY_BYTES + 1): 1}),
+    ]
+}
+
+fn ask(question: &str) -> Verdict {
+    let question = question.to_owned();
+    Verdict::Ask { question }
+}
+
 fn is_no(decision: Option<Decision>) -> bool {
     matches!(
         decision,
@@ -29,7 +48,7 @@ fn is_no(decision: Option<Decision>) -> bool {
 
 #[test]
 fn agent_that_asks_about_what_is_not_shown_gets_a_denial_and_nobody_is_asked() {
-    for input in unshowable() {
+    for input in unshowable().into_iter().chain(oversized()) {
         let mut driver = Driver::new();
         driver.say("pay");
         driver.own_call_with("fc-1", "process_payment", Place::Agent, input);
@@ -49,7 +68,7 @@ fn agent_that_asks_about_what_is_not_shown_gets_a_denial_and_nobody_is_asked() {
 
 #[test]
 fn tool_at_the_agent_that_asks_about_what_is_not_shown_gets_a_denial() {
-    for input in unshowable() {
+    for input in unshowable().into_iter().chain(oversized()) {
         let mut driver = Driver::new();
         driver.say("pay");
         driver.own_call_with("fc-1", "process_payment", Place::Agent, input);
@@ -63,6 +82,18 @@ fn tool_at_the_agent_that_asks_about_what_is_not_shown_gets_a_denial() {
         driver.end_step();
         driver.check(&["Not paid."]);
     }
+}
+
+/// The tool may declare how long its text may be; its schema is checked before the policy asks.
+#[test]
+fn input_that_a_tool_here_declares_to_be_long_is_asked_about() {
+    let input = json!({"letter": "x".repeat(MAX_STRING_BYTES + 1)});
+    let mut driver = Driver::new();
+    driver.say("write");
+    driver.call_with("send_letter", Place::Server, ask("Send it?"), input);
+    driver.end_step();
+    assert_eq!(driver.decision(0), None);
+    assert_eq!(driver.status(), Status::Parked);
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) fn result_answer(result: &ToolResult) -> Answer {
             tool_call_id: call,
             tool_name: result.tool_name.clone(),
             output: Ok(result.result.clone()),
+            digest: None,
         },
     }
 }
