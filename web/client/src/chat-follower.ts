@@ -5,9 +5,10 @@
 import type { UIMessage } from 'ai';
 import { AdkStreamError } from './adk-stream-error.ts';
 import { ApiError } from './api-error.ts';
-import { Backoff, pause } from './backoff.ts';
+import { Backoff } from './backoff.ts';
 import type { QueuedMessage, StoredChat, WhileRunning } from './chat-api.ts';
 import type { DurableChats } from './durable-chats.ts';
+import { pause } from './pause.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
 import {
   replaced,

@@ -1,9 +1,10 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
 import { readJson } from './api-error.ts';
 import { type ApiAccess, requestApi } from './api-request.ts';
-import { Backoff, pause } from './backoff.ts';
+import { Backoff } from './backoff.ts';
 import { isRecord, parseJson, text } from './chunk.ts';
 import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
+import { pause } from './pause.ts';
 import { type Readable, Store } from './store.ts';
 
 /** A chat as the list of chats has it. */

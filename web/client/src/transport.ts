@@ -2,14 +2,14 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { throwErrors } from './adk-stream-error.ts';
 import type { ApiError } from './api-error.ts';
-import { ChatApi } from './chat-api.ts';
 import { ChatWindow, type WindowRequest } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
 import { withDigests } from './digests.ts';
-import { type AbortFrame, type Envelope, type PingFrame, readFrame } from './frame.ts';
+import { type Envelope, readFrame } from './frame.ts';
 import { type HeadersLike, mergeHeaders, resolve } from './resolvable.ts';
 import { probeSocket } from './socket-probe.ts';
 import { Speech } from './speech.ts';
+import { stopTurn } from './stop-turn.ts';
 import type { Readable } from './store.ts';
 import { approvalsIn } from './stream-position.ts';
 import type { AdkStreamChatTransportOptions, Prepared } from './transport-options.ts';
@@ -21,7 +21,8 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
 
-type Stop = { abort: AbortFrame; ping: PingFrame };
+/** A stop is sent as two frames: one that ends the request and its turn, and a ping with this number. */
+type Stop = { requestId: string; timestamp: number };
 
 export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
@@ -31,7 +32,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
 
   readonly #options: AdkStreamChatTransportOptions<UI_MESSAGE>;
   readonly #api: string;
-  readonly #chats: ChatApi;
   readonly #connection: Connection;
   /** Those that are open, by their requests. */
   readonly #windows = new Map<string, ChatWindow>();
@@ -47,7 +47,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
     this.#options = options;
     this.#api = options.api ?? '/api/chat';
-    this.#chats = new ChatApi(this.#api, options);
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
@@ -58,8 +57,8 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       {
         isWaiting: () => this.#stops.size + this.#windows.size > 0,
         onOpen: () => {
-          for (const stop of this.#stops.values()) {
-            this.#sendStop(stop);
+          for (const [chatId, stop] of this.#stops) {
+            this.#sendStop(chatId, stop);
           }
           for (const window of this.#windows.values()) {
             void this.#put(window);
@@ -123,7 +122,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
    * with what the server says of it.
    */
   stop(chatId: string): Promise<boolean> {
-    return this.#chats.stop(chatId);
+    return stopTurn(this.#options, this.#api, chatId);
   }
 
   /**
@@ -205,8 +204,8 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       return;
     }
     if (frame.type === 'pong') {
-      for (const [chatId, { ping }] of this.#stops) {
-        if (ping.timestamp === frame.timestamp) {
+      for (const [chatId, { timestamp }] of this.#stops) {
+        if (timestamp === frame.timestamp) {
           this.#stops.delete(chatId);
         }
       }
@@ -221,12 +220,9 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   #abort(window: ChatWindow, reason: Error): void {
     const { chatId, requestId } = window;
     if (this.#options.stopOnAbort === true && window.isStoppable) {
-      const stop: Stop = {
-        abort: { type: 'abort', requestId, stop: true, id: chatId },
-        ping: { type: 'ping', timestamp: ++this.#pings },
-      };
+      const stop = { requestId, timestamp: ++this.#pings };
       this.#stops.set(chatId, stop);
-      this.#sendStop(stop);
+      this.#sendStop(chatId, stop);
       this.#connection.need();
     } else {
       this.#leave(window);
@@ -234,9 +230,9 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     window.abort(reason);
   }
 
-  #sendStop({ abort, ping }: Stop): void {
-    this.#connection.send(abort);
-    this.#connection.send(ping);
+  #sendStop(id: string, { requestId, timestamp }: Stop): void {
+    this.#connection.send({ type: 'abort', requestId, stop: true, id });
+    this.#connection.send({ type: 'ping', timestamp });
   }
 
   /** Nobody reads the answer any more. */
