@@ -218,40 +218,6 @@ export const agUi: Reasons = {
   profile: 'a client says by protocolVersion what it understands',
 };
 
-/**
- * What a file of `tests/turn` is about, in `tests/ag-ui`: the file there that drives it with AG-UI's own clients.
- */
-export const agUiFiles: Readonly<Record<string, string>> = {
-  'approved-client-tool': 'flows',
-  'blocking-tool': 'asking',
-  'client-tool': 'asking',
-  'closed-connection': 'flows',
-  edit: 'flows',
-  elsewhere: 'elsewhere',
-  failure: 'flows',
-  forgery: 'flows',
-  input: 'flows',
-  'long-running-tool': 'asking',
-  'mixed-step': 'flows',
-  'nested-client-call': 'asking',
-  'old-turn': 'elsewhere',
-  payment: 'flows',
-  payments: 'flows',
-  principal: 'flows',
-  question: 'questions',
-  race: 'elsewhere',
-  refusal: 'flows',
-  regenerate: 'flows',
-  replay: 'flows',
-  restart: 'restart',
-  resume: 'elsewhere',
-  sequential: 'asking',
-  stop: 'time',
-  timeout: 'time',
-  'typed-over': 'asking',
-  weather: 'flows',
-};
-
 /** The same reason for several files. */
 const each = (files: readonly string[], reason: string): LeftOut =>
   Object.fromEntries(files.map(file => [file, reason]));
