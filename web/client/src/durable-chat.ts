@@ -107,7 +107,7 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
           // Only the page knows that it has cut off what the message takes the place of.
           messageId: options.messageId ?? follower.replacedBy(options.messages),
         }),
-      reconnectToStream: options => transport().reconnectToStream(options),
+      reconnectToStream: options => follower.reconnect(transport(), options),
     },
     sendAutomaticallyWhen: options =>
       (latest().sendAutomaticallyWhen ?? sendAutomaticallyWhen)(options),

@@ -48,7 +48,7 @@ export type {
 } from './durable-chat.ts';
 export { type DurableChats, type DurableChatsOptions, durableChats } from './durable-chats.ts';
 export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
-export type { AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
+export type { AdkStreamAudio, AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
 export {
   ASK_USER,
   answerQuestion,
