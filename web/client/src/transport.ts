@@ -12,7 +12,7 @@ import { Speech } from './speech.ts';
 import { stopTurn } from './stop-turn.ts';
 import type { Readable } from './store.ts';
 import { approvalsIn } from './stream-position.ts';
-import type { AdkStreamChatTransportOptions, Prepared } from './transport-options.ts';
+import type { AdkStreamChatTransportOptions, PreparedReconnect } from './transport-options.ts';
 import { socketUrl } from './web-socket.ts';
 
 type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
@@ -20,6 +20,13 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 >[0];
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
+
+/** What a chat adds to one request. */
+type Additions = {
+  headers?: HeadersLike | undefined;
+  body?: object | undefined;
+  metadata?: unknown;
+};
 
 /** A stop is sent as two frames: one that ends the request and its turn, and a ping with this number. */
 type Stop = { requestId: string; timestamp: number };
@@ -86,14 +93,12 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   async sendMessages(options: SendOptions<UI_MESSAGE>): Promise<ReadableStream<UIMessageChunk>> {
     const { chatId, trigger, messageId, abortSignal } = options;
     abortSignal?.throwIfAborted();
-    const prepared = await this.#prepare(options);
+    const { prepareSendMessagesRequest: prepare } = this.#options;
+    const asked = { id: chatId, messages: options.messages, trigger, messageId };
+    const prepared = prepare && (await prepare({ ...asked, ...(await this.#offered(options)) }));
     abortSignal?.throwIfAborted();
-    const envelope = async () => {
-      const { headers, body, metadata } = await this.#envelope(options);
-      const own = prepared.headers && mergeHeaders(prepared.headers);
-      return { headers: own ?? headers, body: prepared.body ?? body, metadata };
-    };
-    const said = withDigests(prepared.messages ?? options.messages, this.#options.digestOf);
+    const envelope = () => this.#envelope(options, prepared);
+    const said = withDigests(prepared?.messages ?? options.messages, this.#options.digestOf);
     // As they are now: the chat continues with its own while these may have to be sent again.
     const messages: unknown[] = JSON.parse(JSON.stringify(said));
     const shown = options.messages.find(({ id }) => id === messageId) ?? options.messages.at(-1);
@@ -112,7 +117,11 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     // As it is now: what is loaded later is not what this stream is to continue from.
     const after = this.#options.seqOf?.(chatId);
     const body = after === undefined ? options.body : { after, ...options.body };
-    const envelope = () => this.#envelope({ ...options, body });
+    const asked = { ...options, body };
+    const { prepareReconnectToStreamRequest: prepare } = this.#options;
+    const prepared = prepare && (await prepare({ id: chatId, ...(await this.#offered(asked)) }));
+    abortSignal?.throwIfAborted();
+    const envelope = () => this.#envelope(asked, prepared);
     const window = this.#open(chatId, { kind: 'resume', envelope }, abortSignal);
     return (await window.isThere) ? streamOf(window) : null;
   }
@@ -266,28 +275,21 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     return refusal?.status === 401 && protocols !== undefined ? undefined : refusal;
   }
 
-  async #envelope(options: {
-    headers?: HeadersLike | undefined;
-    body?: object | undefined;
-    metadata?: unknown;
-  }): Promise<Envelope> {
+  async #envelope(options: Additions, prepared?: PreparedReconnect): Promise<Envelope> {
     const { headers, body, profile } = this.#options;
+    const own = mergeHeaders(await resolve(headers), options.headers);
+    const added = { ...(profile && { profile }), ...(await resolve(body)), ...options.body };
     return {
-      headers: mergeHeaders(await resolve(headers), options.headers),
-      body: { ...(profile && { profile }), ...(await resolve(body)), ...options.body },
+      headers: prepared?.headers ? mergeHeaders(prepared.headers) : own,
+      body: prepared?.body ?? added,
       metadata: options.metadata,
     };
   }
 
-  /** What the application sends in place of what the chat asked for. */
-  async #prepare(options: SendOptions<UI_MESSAGE>): Promise<Prepared<UI_MESSAGE>> {
-    const { prepareSendMessagesRequest: prepare } = this.#options;
-    if (prepare === undefined) {
-      return {};
-    }
-    const { chatId: id, messages, trigger, messageId } = options;
-    const { headers, body, metadata: requestMetadata } = await this.#envelope(options);
-    return prepare({ id, messages, trigger, messageId, headers, body, requestMetadata });
+  /** What the application may put something else in the place of. */
+  async #offered(options: Additions) {
+    const { metadata: requestMetadata, ...given } = await this.#envelope(options);
+    return { ...given, requestMetadata };
   }
 }
 

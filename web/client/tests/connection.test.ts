@@ -184,6 +184,33 @@ describe('what is sent', () => {
     });
     transport.close();
   });
+
+  test('can be prepared for a stream that is resumed, too', async () => {
+    const asked: object[] = [];
+    const transport = new AdkStreamChatTransport({
+      ...base,
+      seqOf: () => 7,
+      headers: { 'x-own': '1' },
+      prepareReconnectToStreamRequest: request => {
+        asked.push(request);
+        return { body: { ...request.body, region: 'north' }, headers: { 'x-prepared': 'yes' } };
+      },
+    });
+    const resumed = transport.reconnectToStream({ chatId: 'chat', metadata: { m: 1 } });
+    resumed.catch(() => undefined);
+    await settle();
+    socket().open();
+    await settle();
+    expect(asked).toEqual([
+      { id: 'chat', requestMetadata: { m: 1 }, body: { after: 7 }, headers: { 'x-own': '1' } },
+    ]);
+    expect(socket().last).toMatchObject({
+      type: 'resume',
+      body: { after: 7, region: 'north' },
+      headers: { 'x-prepared': 'yes' },
+    });
+    transport.close();
+  });
 });
 
 describe('the light', () => {
