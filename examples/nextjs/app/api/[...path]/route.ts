@@ -22,7 +22,11 @@ async function handler(request: Request): Promise<Response> {
     if (value !== null) headers.set(name, value);
   }
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  const { status, headers: answered, body } = await fetch(`${server}${pathname}${search}`, {
+  const {
+    status,
+    headers: answered,
+    body,
+  } = await fetch(`${server}${pathname}${search}`, {
     method: request.method,
     headers,
     // A page that leaves closes its window, which stops no turn.
