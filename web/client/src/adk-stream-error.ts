@@ -1,6 +1,6 @@
 /** What went wrong, as the server says it. */
-import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import { isRecord, parseJson } from './chunk.ts';
+import type { UIMessageChunk } from 'ai';
+import { isRecord } from './chunk.ts';
 
 export type ErrorDetails = {
   /** The server's own code, which never changes its meaning; empty where it gave none. */
@@ -46,20 +46,6 @@ export function readErrorText(text: string): ErrorDetails {
 }
 
 /**
- * The error that a chat was given, as the server said it. The SDK's own transports hand over its text:
- * the body of a refusal, or `code: message`.
- */
-export function toAdkStreamError(error: unknown): AdkStreamError {
-  if (error instanceof AdkStreamError) {
-    return error;
-  }
-  const text = error instanceof Error ? error.message : String(error);
-  const body = parseJson(text);
-  const details = isRecord(body) ? readDetails(body.error) : undefined;
-  return new AdkStreamError(details ?? readErrorText(text));
-}
-
-/**
  * Makes a stream fail with an {@link AdkStreamError} where it has an `error` chunk: the SDK would make an
  * error of its text alone. The rest of what the server knows comes before it, as `data-error`.
  */
@@ -78,27 +64,3 @@ export function throwErrors(): TransformStream<UIMessageChunk, UIMessageChunk> {
     },
   });
 }
-
-/** A transport of the SDK's, whose failures are {@link AdkStreamError}s. */
-export function withErrors<UI_MESSAGE extends UIMessage>(
-  transport: ChatTransport<UI_MESSAGE>,
-): ChatTransport<UI_MESSAGE> {
-  const refused = (error: unknown) => {
-    // What the network or the page itself did stays as it is.
-    throw error instanceof TypeError || isAbort(error) ? error : toAdkStreamError(error);
-  };
-  return {
-    // The SDK reads it off the transport: a resumed stream begins the message again.
-    resumeStreamIsReplay: transport.resumeStreamIsReplay ?? false,
-    sendMessages: async options => {
-      const stream = await transport.sendMessages(options).catch(refused);
-      return stream.pipeThrough(throwErrors());
-    },
-    reconnectToStream: async options => {
-      const stream = await transport.reconnectToStream(options).catch(refused);
-      return stream?.pipeThrough(throwErrors()) ?? null;
-    },
-  };
-}
-
-const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError';

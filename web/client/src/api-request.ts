@@ -20,8 +20,8 @@ export async function requestApi(
 }
 
 /** A request that brings JSON. */
-export function postOf(body: string): ApiRequest {
-  return { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+export function jsonOf(method: 'POST' | 'PATCH', body: string): ApiRequest {
+  return { method, headers: { 'content-type': 'application/json' }, body };
 }
 
 /** What was asked for, or nothing where the server has no such thing. */

@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts';
 import {
   type ApiAccess,
   type ApiRequest,
-  postOf,
+  jsonOf,
   requestApi,
   unlessMissing,
 } from './api-request.ts';
@@ -150,7 +150,7 @@ export function approvals(options: ApprovalsOptions = {}): Approvals {
     let result: Answered;
     try {
       const body = bodyOf({ ...given, ...(digest !== undefined && { digest }) });
-      const served = await request(`/${encodeURIComponent(approvalId)}`, postOf(body));
+      const served = await request(`/${encodeURIComponent(approvalId)}`, jsonOf('POST', body));
       result = { isOurs: true, decision: served.body as ApprovalDecision };
     } catch (error) {
       if (error instanceof ApprovalChangedError) {

@@ -1,11 +1,11 @@
-/** What a transport asks of the server besides streams. */
+/** What a page asks of the server of one chat, besides streams. */
 import type { UIMessage } from 'ai';
 import { type ErrorDetails, readDetails } from './adk-stream-error.ts';
 import { readJson, readRefusal } from './api-error.ts';
 import {
   type ApiAccess,
   type ApiRequest,
-  postOf,
+  jsonOf,
   requestApi,
   unlessMissing,
 } from './api-request.ts';
@@ -66,7 +66,11 @@ export class ChatApi {
   /** Sends a message that waits while a turn is open. When this returns, the server has it. */
   async enqueue(chatId: string, message: UIMessage, whileRunning: WhileRunning): Promise<void> {
     const body = { id: chatId, message, trigger: 'submit-message', whileRunning };
-    const response = await requestApi(this.#access, this.#api, postOf(JSON.stringify(body)));
+    const response = await requestApi(
+      this.#access,
+      this.#api,
+      jsonOf('POST', JSON.stringify(body)),
+    );
     if (!response.ok) {
       throw await readRefusal(response);
     }
@@ -82,14 +86,7 @@ export class ChatApi {
 
   /** Makes the branch of a message the one that the chat is on. */
   async selectBranch(chatId: string, messageId: string): Promise<void> {
-    await this.#ask(chatId, '/branches', postOf(JSON.stringify({ messageId })));
-  }
-
-  /** Stops the turn, and returns whether there was one to stop. */
-  async stop(chatId: string): Promise<boolean> {
-    // A chat that was never begun has nothing to be stopped.
-    const answer = await unlessMissing(this.#ask(chatId, '/stop', { method: 'POST' }));
-    return isRecord(answer) && answer.stopped === true;
+    await this.#ask(chatId, '/branches', jsonOf('POST', JSON.stringify({ messageId })));
   }
 
   async #ask(chatId: string, path: string, request?: ApiRequest): Promise<unknown> {

@@ -2,12 +2,13 @@
  * Keeps a chat of the SDK's as the server has it: loads it, reads on where its turn goes on, and
  * follows what happens to it elsewhere.
  */
-import type { UIMessage } from 'ai';
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { AdkStreamError } from './adk-stream-error.ts';
 import { ApiError } from './api-error.ts';
-import { Backoff, pause } from './backoff.ts';
+import { Backoff } from './backoff.ts';
 import type { QueuedMessage, StoredChat, WhileRunning } from './chat-api.ts';
 import type { DurableChats } from './durable-chats.ts';
+import { pause } from './pause.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
 import {
   replaced,
@@ -52,8 +53,10 @@ export type ChatFollowerOptions = {
   isNew?: boolean;
 };
 
-/** How often a chat is looked at that a stream begins again. */
-const REPLAY_MS = 10;
+/** How long a stream that begins a message again may bring nothing, while somebody waits for it. */
+const REPLAY_MS = 10_000;
+
+type Reconnect<UI_MESSAGE extends UIMessage> = ChatTransport<UI_MESSAGE>['reconnectToStream'];
 
 export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
   readonly #chat: FollowedChat<UI_MESSAGE>;
@@ -67,6 +70,10 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
   #isStale = false;
   /** Counts the streams that ended: what was loaded before is older than what they brought. */
   #streams = 0;
+  /** The stream that is being resumed, or is about to be: until it is given up. */
+  #resuming: AbortController | undefined;
+  /** Those who wait for what a stream brings. */
+  readonly #waiting = new Set<() => void>();
   /** The messages as the server had them last. */
   #served: readonly UI_MESSAGE[] = [];
 
@@ -184,17 +191,77 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
 
   /**
    * Resolves when the chat has all that is shown: while a stream begins a message again, the chat lacks
-   * what somebody may answer, and what a new message follows.
+   * what somebody may answer, and what a new message follows. A stream that brings nothing for too long is
+   * given up: the chat then gets what is shown.
    */
   readonly whole = async (): Promise<void> => {
-    const isHeld = () => {
-      const { held } = this.#state.get();
-      return held !== undefined && this.shown(this.#chat.messages) === held;
-    };
-    while (isHeld()) {
-      await pause(REPLAY_MS);
+    while (this.#isHeld) {
+      const isGivenUp = await new Promise<boolean>(resolve => {
+        const settle = (isGivenUp: boolean) => {
+          clearTimeout(timer);
+          this.#waiting.delete(wake);
+          leave();
+          resolve(isGivenUp);
+        };
+        const wake = () => settle(false);
+        const timer = setTimeout(settle, REPLAY_MS, true);
+        this.#waiting.add(wake);
+        const leave = this.#state.subscribe(wake);
+      });
+      if (isGivenUp && this.#isHeld) {
+        this.#resuming?.abort(new DOMException('The stream brought nothing.', 'AbortError'));
+      }
     }
   };
+
+  /** Resumes a stream over a transport: for that of the chat. */
+  readonly reconnect = async (
+    transport: ChatTransport<UI_MESSAGE>,
+    options: Parameters<Reconnect<UI_MESSAGE>>[0],
+  ): Promise<ReadableStream<UIMessageChunk> | null> => {
+    const signal = this.#resuming?.signal;
+    if (signal === undefined) {
+      return transport.reconnectToStream(options);
+    }
+    const both = options.abortSignal ? AbortSignal.any([options.abortSignal, signal]) : signal;
+    const givenUp = new Promise<null>(resolve => {
+      signal.addEventListener('abort', () => resolve(null), { once: true });
+    });
+    const asked = transport.reconnectToStream({ ...options, abortSignal: both });
+    // Nobody reads one that comes later.
+    asked.then(
+      stream => {
+        if (signal.aborted) {
+          void stream?.cancel().catch(() => undefined);
+        }
+      },
+      () => undefined,
+    );
+    const stream = await Promise.race([asked, givenUp]);
+    return stream?.pipeThrough(this.#watch(), { signal }) ?? null;
+  };
+
+  /** Tells those who wait about each chunk, once the chat has taken it. */
+  #watch(): TransformStream<UIMessageChunk, UIMessageChunk> {
+    return new TransformStream({
+      transform: (chunk, controller) => {
+        controller.enqueue(chunk);
+        if (this.#waiting.size > 0) {
+          setTimeout(() => {
+            for (const wake of [...this.#waiting]) {
+              wake();
+            }
+          });
+        }
+      },
+    });
+  }
+
+  /** Whether the chat lacks some of what is shown. */
+  get #isHeld(): boolean {
+    const { held } = this.#state.get();
+    return held !== undefined && this.shown(this.#chat.messages) === held;
+  }
 
   #set(change: Partial<FollowState<UI_MESSAGE>>): void {
     this.#state.set({ ...this.#state.get(), ...change });
@@ -328,9 +395,13 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
     const streams = this.#streams;
     this.#set({ held });
     chat.messages = held === undefined ? [...messages] : messages.slice(0, -1);
+    const resuming = new AbortController();
+    this.#resuming = resuming;
     await chat.resumeStream().catch(() => undefined);
+    this.#resuming = undefined;
     const wasThere = streams !== this.#streams || this.#isBusy;
-    if (held !== undefined && (!wasThere || (isLost(chat) && this.shown(chat.messages) === held))) {
+    const isCut = isLost(chat) || resuming.signal.aborted;
+    if (held !== undefined && (!wasThere || (isCut && this.#isHeld))) {
       chat.messages = held;
     }
     // Another turn than the one that was loaded: only the last one is streamed.

@@ -15,7 +15,7 @@ export type ConnectionState = 'connecting' | 'open' | 'closed';
 export type ConnectionOptions = {
   /** Makes a socket. What may pass by itself is tried again; other errors are final. */
   open: () => Promise<WebSocketLike>;
-  /** Asks why a socket did not open; nothing, where that is not known. */
+  /** Asks what a plain request to the socket's address is answered; nothing, where that is not known. */
   whyRefused: () => Promise<ApiError | undefined>;
   backoff: BackoffOptions | undefined;
   /** How long it may be silent until it is asked for a sign of life; 0 is for ever. */
@@ -34,10 +34,17 @@ export type ConnectionUser = {
 const openTimeoutMs = 15_000;
 
 /**
- * How often a socket may fail to open while plain requests to its address are served. Once, the server
- * may have been restarted in between; after that, something on the way does not pass WebSockets on.
+ * How often a socket may fail to open while plain requests to its address are answered. Once, the server
+ * may have been restarted in between; after that, something on the way does not pass WebSockets on, or
+ * the address is not the server's.
  */
 const unopenedLimit = 3;
+
+/** What the server answers to whom it opens no socket: no key, or another site. */
+const refusals = [401, 403];
+
+/** What is below 500, and may be gone a moment later all the same. */
+const passing = [408, 425, 429];
 
 const upgradeRequired = 426;
 
@@ -203,14 +210,14 @@ export class Connection {
     if (signal.aborted) {
       return;
     }
-    if (refusal?.status !== upgradeRequired) {
+    if (refusal === undefined || isPassing(refusal)) {
       this.#unopened = 0;
       this.#failed(refusal ?? error);
-    } else if (++this.#unopened < unopenedLimit) {
+    } else if (!refusals.includes(refusal.status) && ++this.#unopened < unopenedLimit) {
       this.#failed(error);
     } else {
       this.#unopened = 0;
-      this.#failed(new WebSocketBlockedError());
+      this.#failed(blocks(refusal) ? new WebSocketBlockedError(refusal.status) : refusal);
     }
   }
 
@@ -272,19 +279,31 @@ export class Connection {
   }
 }
 
-/** The server can be reached, and not by a WebSocket: something on the way does not pass them on. */
+/** The address can be reached, and not by a WebSocket: something on the way does not pass them on. */
 export class WebSocketBlockedError extends Error {
   override readonly name = 'WebSocketBlockedError';
+  /** What a plain request to the address was answered. */
+  readonly status: number;
 
-  constructor() {
-    super('The server can be reached, but not by WebSocket: does a proxy pass the upgrade on?');
+  constructor(status: number) {
+    super(
+      status === upgradeRequired
+        ? 'The server can be reached, but not by WebSocket: does a proxy pass the upgrade on?'
+        : `The WebSocket does not open, and a plain request to its address is answered with ${status}, as a page would be: is the proxy for WebSockets missing, or does \`api\` name another server?`,
+    );
+    this.status = status;
   }
+}
+
+/** Whether the address would serve a socket, or serves something else to everybody. */
+function blocks({ status }: ApiError): boolean {
+  return status === upgradeRequired || (status >= 200 && status < 300);
 }
 
 /** Whether an error may be gone a moment later: one of the network, or of a server that is busy. */
 function isPassing(error: unknown): boolean {
   return error instanceof ApiError
-    ? error.status >= 500 || error.status === 429
+    ? error.status >= 500 || passing.includes(error.status)
     : error instanceof TypeError;
 }
 

@@ -117,7 +117,7 @@ export function makeDurableChat<UI_MESSAGE extends UIMessage>(
         return stream.pipeThrough(digests.noted());
       },
       reconnectToStream: async options => {
-        const stream = await transport().reconnectToStream(options);
+        const stream = await follower.reconnect(transport(), options);
         return stream?.pipeThrough(digests.noted()) ?? null;
       },
     },

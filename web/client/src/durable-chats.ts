@@ -2,8 +2,10 @@
 import type { ChatTransport, UIMessage } from 'ai';
 import { type Approvals, approvals } from './approvals.ts';
 import { ChatApi, type ChatBranch, type WhileRunning } from './chat-api.ts';
+import { type ChatList, chatList } from './chat-list.ts';
 import type { HeadersLike, Resolvable } from './resolvable.ts';
 import { type ServerEvents, serverEvents } from './server-events.ts';
+import { stopTurn } from './stop-turn.ts';
 import { type StoredChats, storedChats } from './stored-chats.ts';
 import { ticketFrom } from './ticket.ts';
 import { AdkStreamChatTransport } from './transport.ts';
@@ -26,20 +28,21 @@ export type DurableChatsOptions<UI_MESSAGE extends UIMessage = UIMessage> = {
   ) => ChatTransport<UI_MESSAGE>;
 };
 
-export type DurableChats<UI_MESSAGE extends UIMessage = UIMessage> = StoredChats<UI_MESSAGE> & {
-  readonly transport: ChatTransport<UI_MESSAGE>;
-  readonly events: ServerEvents;
-  /** Answers approvals and questions; its list is read when somebody asks for it. */
-  readonly approvals: Approvals;
-  /** Stops the turn of a chat, and returns whether there was one to stop. */
-  stop: (chatId: string) => Promise<boolean>;
-  /** Sends a message that waits while a turn is open. When this returns, the server has it. */
-  enqueue: (chatId: string, message: UI_MESSAGE, whileRunning: WhileRunning) => Promise<void>;
-  /** What edits and other tries cut off, oldest first. */
-  branches: (chatId: string) => Promise<ChatBranch<UI_MESSAGE>[]>;
-  /** Makes the branch of a message the one that the chat is on. */
-  selectBranch: (chatId: string, messageId: string) => Promise<void>;
-};
+export type DurableChats<UI_MESSAGE extends UIMessage = UIMessage> = StoredChats<UI_MESSAGE> &
+  ChatList & {
+    readonly transport: ChatTransport<UI_MESSAGE>;
+    readonly events: ServerEvents;
+    /** Answers approvals and questions; its list is read when somebody asks for it. */
+    readonly approvals: Approvals;
+    /** Stops the turn of a chat, and returns whether there was one to stop. */
+    stop: (chatId: string) => Promise<boolean>;
+    /** Sends a message that waits while a turn is open. When this returns, the server has it. */
+    enqueue: (chatId: string, message: UI_MESSAGE, whileRunning: WhileRunning) => Promise<void>;
+    /** What edits and other tries cut off, oldest first. */
+    branches: (chatId: string) => Promise<ChatBranch<UI_MESSAGE>[]>;
+    /** Makes the branch of a message the one that the chat is on. */
+    selectBranch: (chatId: string, messageId: string) => Promise<void>;
+  };
 
 export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
   options: DurableChatsOptions<UI_MESSAGE> = {},
@@ -65,10 +68,11 @@ export function durableChats<UI_MESSAGE extends UIMessage = UIMessage>(
     });
   return {
     ...stored,
+    ...chatList({ api: `${base}/chats`, ...asked }),
     transport,
     events,
     approvals: open,
-    stop: chatId => chatApi.stop(chatId),
+    stop: chatId => stopTurn(asked, api, chatId),
     enqueue: (chatId, message, whileRunning) => chatApi.enqueue(chatId, message, whileRunning),
     // The server's word for it, as the messages of every stream are.
     branches: chatId => chatApi.branches(chatId) as Promise<ChatBranch<UI_MESSAGE>[]>,

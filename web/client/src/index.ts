@@ -1,10 +1,5 @@
 /** The client of adk-stream, for AI SDK 6 and 7. */
-export {
-  AdkStreamError,
-  type ErrorDetails,
-  toAdkStreamError,
-  withErrors,
-} from './adk-stream-error.ts';
+export { AdkStreamError, type ErrorDetails } from './adk-stream-error.ts';
 export { ApiError } from './api-error.ts';
 export {
   type Approval,
@@ -25,6 +20,13 @@ export type { BackoffOptions } from './backoff.ts';
 export type { CallStorage } from './call-memory.ts';
 export type { ChatBranch, QueuedMessage, StoredChat, WhileRunning } from './chat-api.ts';
 export type { FollowedChat } from './chat-follower.ts';
+export {
+  type ChatList,
+  type ChatListOptions,
+  type ChatPage,
+  type ChatQuery,
+  chatList,
+} from './chat-list.ts';
 export { AnswerChangedError } from './chat-window.ts';
 export {
   type AnnouncedCall,
@@ -46,7 +48,7 @@ export type {
 } from './durable-chat.ts';
 export { type DurableChats, type DurableChatsOptions, durableChats } from './durable-chats.ts';
 export { type ExactJson, exactField, readExactJson } from './exact-json.ts';
-export type { AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
+export type { AdkStreamAudio, AdkStreamMetadata, AdkStreamUsage } from './metadata.ts';
 export {
   ASK_USER,
   answerQuestion,
@@ -80,3 +82,4 @@ export {
   untrustedPieceText,
 } from './untrusted-text.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
+export { toAdkStreamError, withErrors } from './with-errors.ts';

@@ -9,6 +9,14 @@ export type AdkStreamUsage = {
   outputTokenDetails?: { reasoningTokens: number };
 };
 
+/** How much was said aloud, in seconds and otherwise. */
+export type AdkStreamAudio = {
+  chunks: number;
+  bytes: number;
+  sampleRate: number;
+  duration: number;
+};
+
 /** For `UIMessage<AdkStreamMetadata>`. An agent may add fields of its own. */
 export type AdkStreamMetadata = {
   /** What became of the turn, or that it waits for somebody. */
@@ -16,6 +24,8 @@ export type AdkStreamMetadata = {
   usage?: AdkStreamUsage;
   /** The model that answered, as its provider names it. */
   modelVersion?: string;
+  /** What the agent said aloud. */
+  audio?: AdkStreamAudio;
   /** Why the model stopped, in its provider's word, unless that was a plain end. */
   finishReason?: string;
 };

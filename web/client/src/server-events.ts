@@ -1,9 +1,10 @@
 /** What changes in a person's chats and approvals, as the server says it: one stream for a page. */
 import { readJson } from './api-error.ts';
 import { type ApiAccess, requestApi } from './api-request.ts';
-import { Backoff, pause } from './backoff.ts';
+import { Backoff } from './backoff.ts';
 import { isRecord, parseJson, text } from './chunk.ts';
 import { type SharedEvents, shareWhileHidden } from './hidden-tabs.ts';
+import { pause } from './pause.ts';
 import { type Readable, Store } from './store.ts';
 
 /** A chat as the list of chats has it. */
@@ -93,8 +94,11 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
     const last: Record<string, string> = lastId === undefined ? {} : { 'last-event-id': lastId };
     const response = await requestApi(options, api, { headers: last, cache: 'no-store', signal });
     isRefused = response.status >= 400 && response.status < 500 && response.status !== 429;
-    state.set(response.status < 500 ? 'up' : 'away');
-    if (!response.ok || response.body === null) {
+    // A page in its place is what a proxy or a development server answers for a server that it lacks.
+    const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+    state.set(response.status < 500 && (isStream || !response.ok) ? 'up' : 'away');
+    if (!response.ok || !isStream || response.body === null) {
+      void response.body?.cancel().catch(() => undefined);
       return;
     }
     onOpen();

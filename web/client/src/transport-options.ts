@@ -58,11 +58,16 @@ export type AdkStreamChatTransportOptions<UI_MESSAGE extends UIMessage = UIMessa
     trigger: 'submit-message' | 'regenerate-message';
     messageId: string | undefined;
   }) => Prepared<UI_MESSAGE> | PromiseLike<Prepared<UI_MESSAGE>>;
+  /** The same for a stream that is resumed; in the body, `after` is what `seqOf` says. */
+  prepareReconnectToStreamRequest?: (request: {
+    id: string;
+    requestMetadata: unknown;
+    body: object;
+    headers: Record<string, string>;
+  }) => PreparedReconnect | PromiseLike<PreparedReconnect>;
 };
 
 /** What is sent in place of what the chat asked for. */
-export type Prepared<UI_MESSAGE> = {
-  messages?: UI_MESSAGE[];
-  body?: object;
-  headers?: HeadersLike;
-};
+export type Prepared<UI_MESSAGE> = PreparedReconnect & { messages?: UI_MESSAGE[] };
+
+export type PreparedReconnect = { body?: object; headers?: HeadersLike };

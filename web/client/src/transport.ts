@@ -2,17 +2,17 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { throwErrors } from './adk-stream-error.ts';
 import type { ApiError } from './api-error.ts';
-import { ChatApi } from './chat-api.ts';
 import { ChatWindow, type WindowRequest } from './chat-window.ts';
 import { Connection, type ConnectionState } from './connection.ts';
 import { withDigests } from './digests.ts';
-import { type AbortFrame, type Envelope, type PingFrame, readFrame } from './frame.ts';
+import { type Envelope, readFrame } from './frame.ts';
 import { type HeadersLike, mergeHeaders, resolve } from './resolvable.ts';
 import { probeSocket } from './socket-probe.ts';
 import { Speech } from './speech.ts';
+import { stopTurn } from './stop-turn.ts';
 import type { Readable } from './store.ts';
 import { approvalsIn } from './stream-position.ts';
-import type { AdkStreamChatTransportOptions, Prepared } from './transport-options.ts';
+import type { AdkStreamChatTransportOptions, PreparedReconnect } from './transport-options.ts';
 import { socketUrl } from './web-socket.ts';
 
 type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
@@ -21,7 +21,15 @@ type SendOptions<UI_MESSAGE extends UIMessage> = Parameters<
 
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
 
-type Stop = { abort: AbortFrame; ping: PingFrame };
+/** What a chat adds to one request. */
+type Additions = {
+  headers?: HeadersLike | undefined;
+  body?: object | undefined;
+  metadata?: unknown;
+};
+
+/** A stop is sent as two frames: one that ends the request and its turn, and a ping with this number. */
+type Stop = { requestId: string; timestamp: number };
 
 export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   implements ChatTransport<UI_MESSAGE>
@@ -31,7 +39,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
 
   readonly #options: AdkStreamChatTransportOptions<UI_MESSAGE>;
   readonly #api: string;
-  readonly #chats: ChatApi;
   readonly #connection: Connection;
   /** Those that are open, by their requests. */
   readonly #windows = new Map<string, ChatWindow>();
@@ -47,7 +54,6 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   constructor(options: AdkStreamChatTransportOptions<UI_MESSAGE> = {}) {
     this.#options = options;
     this.#api = options.api ?? '/api/chat';
-    this.#chats = new ChatApi(this.#api, options);
     this.#connection = new Connection(
       {
         open: () => this.#openSocket(),
@@ -58,8 +64,8 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       {
         isWaiting: () => this.#stops.size + this.#windows.size > 0,
         onOpen: () => {
-          for (const stop of this.#stops.values()) {
-            this.#sendStop(stop);
+          for (const [chatId, stop] of this.#stops) {
+            this.#sendStop(chatId, stop);
           }
           for (const window of this.#windows.values()) {
             void this.#put(window);
@@ -87,14 +93,12 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   async sendMessages(options: SendOptions<UI_MESSAGE>): Promise<ReadableStream<UIMessageChunk>> {
     const { chatId, trigger, messageId, abortSignal } = options;
     abortSignal?.throwIfAborted();
-    const prepared = await this.#prepare(options);
+    const { prepareSendMessagesRequest: prepare } = this.#options;
+    const asked = { id: chatId, messages: options.messages, trigger, messageId };
+    const prepared = prepare && (await prepare({ ...asked, ...(await this.#offered(options)) }));
     abortSignal?.throwIfAborted();
-    const envelope = async () => {
-      const { headers, body, metadata } = await this.#envelope(options);
-      const own = prepared.headers && mergeHeaders(prepared.headers);
-      return { headers: own ?? headers, body: prepared.body ?? body, metadata };
-    };
-    const said = withDigests(prepared.messages ?? options.messages, this.#options.digestOf);
+    const envelope = () => this.#envelope(options, prepared);
+    const said = withDigests(prepared?.messages ?? options.messages, this.#options.digestOf);
     // As they are now: the chat continues with its own while these may have to be sent again.
     const messages: unknown[] = JSON.parse(JSON.stringify(said));
     const shown = options.messages.find(({ id }) => id === messageId) ?? options.messages.at(-1);
@@ -113,7 +117,11 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     // As it is now: what is loaded later is not what this stream is to continue from.
     const after = this.#options.seqOf?.(chatId);
     const body = after === undefined ? options.body : { after, ...options.body };
-    const envelope = () => this.#envelope({ ...options, body });
+    const asked = { ...options, body };
+    const { prepareReconnectToStreamRequest: prepare } = this.#options;
+    const prepared = prepare && (await prepare({ id: chatId, ...(await this.#offered(asked)) }));
+    abortSignal?.throwIfAborted();
+    const envelope = () => this.#envelope(asked, prepared);
     const window = this.#open(chatId, { kind: 'resume', envelope }, abortSignal);
     return (await window.isThere) ? streamOf(window) : null;
   }
@@ -123,7 +131,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
    * with what the server says of it.
    */
   stop(chatId: string): Promise<boolean> {
-    return this.#chats.stop(chatId);
+    return stopTurn(this.#options, this.#api, chatId);
   }
 
   /**
@@ -205,8 +213,8 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
       return;
     }
     if (frame.type === 'pong') {
-      for (const [chatId, { ping }] of this.#stops) {
-        if (ping.timestamp === frame.timestamp) {
+      for (const [chatId, { timestamp }] of this.#stops) {
+        if (timestamp === frame.timestamp) {
           this.#stops.delete(chatId);
         }
       }
@@ -221,12 +229,9 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
   #abort(window: ChatWindow, reason: Error): void {
     const { chatId, requestId } = window;
     if (this.#options.stopOnAbort === true && window.isStoppable) {
-      const stop: Stop = {
-        abort: { type: 'abort', requestId, stop: true, id: chatId },
-        ping: { type: 'ping', timestamp: ++this.#pings },
-      };
+      const stop = { requestId, timestamp: ++this.#pings };
       this.#stops.set(chatId, stop);
-      this.#sendStop(stop);
+      this.#sendStop(chatId, stop);
       this.#connection.need();
     } else {
       this.#leave(window);
@@ -234,9 +239,9 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     window.abort(reason);
   }
 
-  #sendStop({ abort, ping }: Stop): void {
-    this.#connection.send(abort);
-    this.#connection.send(ping);
+  #sendStop(id: string, { requestId, timestamp }: Stop): void {
+    this.#connection.send({ type: 'abort', requestId, stop: true, id });
+    this.#connection.send({ type: 'ping', timestamp });
   }
 
   /** Nobody reads the answer any more. */
@@ -270,28 +275,21 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     return refusal?.status === 401 && protocols !== undefined ? undefined : refusal;
   }
 
-  async #envelope(options: {
-    headers?: HeadersLike | undefined;
-    body?: object | undefined;
-    metadata?: unknown;
-  }): Promise<Envelope> {
+  async #envelope(options: Additions, prepared?: PreparedReconnect): Promise<Envelope> {
     const { headers, body, profile } = this.#options;
+    const own = mergeHeaders(await resolve(headers), options.headers);
+    const added = { ...(profile && { profile }), ...(await resolve(body)), ...options.body };
     return {
-      headers: mergeHeaders(await resolve(headers), options.headers),
-      body: { ...(profile && { profile }), ...(await resolve(body)), ...options.body },
+      headers: prepared?.headers ? mergeHeaders(prepared.headers) : own,
+      body: prepared?.body ?? added,
       metadata: options.metadata,
     };
   }
 
-  /** What the application sends in place of what the chat asked for. */
-  async #prepare(options: SendOptions<UI_MESSAGE>): Promise<Prepared<UI_MESSAGE>> {
-    const { prepareSendMessagesRequest: prepare } = this.#options;
-    if (prepare === undefined) {
-      return {};
-    }
-    const { chatId: id, messages, trigger, messageId } = options;
-    const { headers, body, metadata: requestMetadata } = await this.#envelope(options);
-    return prepare({ id, messages, trigger, messageId, headers, body, requestMetadata });
+  /** What the application may put something else in the place of. */
+  async #offered(options: Additions) {
+    const { metadata: requestMetadata, ...given } = await this.#envelope(options);
+    return { ...given, requestMetadata };
   }
 }
 

@@ -184,6 +184,33 @@ describe('what is sent', () => {
     });
     transport.close();
   });
+
+  test('can be prepared for a stream that is resumed, too', async () => {
+    const asked: object[] = [];
+    const transport = new AdkStreamChatTransport({
+      ...base,
+      seqOf: () => 7,
+      headers: { 'x-own': '1' },
+      prepareReconnectToStreamRequest: request => {
+        asked.push(request);
+        return { body: { ...request.body, region: 'north' }, headers: { 'x-prepared': 'yes' } };
+      },
+    });
+    const resumed = transport.reconnectToStream({ chatId: 'chat', metadata: { m: 1 } });
+    resumed.catch(() => undefined);
+    await settle();
+    socket().open();
+    await settle();
+    expect(asked).toEqual([
+      { id: 'chat', requestMetadata: { m: 1 }, body: { after: 7 }, headers: { 'x-own': '1' } },
+    ]);
+    expect(socket().last).toMatchObject({
+      type: 'resume',
+      body: { after: 7, region: 'north' },
+      headers: { 'x-prepared': 'yes' },
+    });
+    transport.close();
+  });
 });
 
 describe('the light', () => {
@@ -552,6 +579,26 @@ describe('a socket that does not open', () => {
     expect(transport.connection.get()).toBe('closed');
   });
 
+  test.each([
+    [200, WebSocketBlockedError],
+    [404, ApiError],
+    [405, ApiError],
+  ])('while %i is answered is the end of it after as many', async (status, kind) => {
+    const fetch = vi.fn(async () => new Response('<!doctype html>', { status }));
+    const transport = new AdkStreamChatTransport({ ...base, fetch, reconnect: atOnce });
+    const stream = await transport.sendMessages(request);
+    const failed = stream.getReader().read();
+    const isOfKind = expect(failed).rejects.toThrow(kind);
+    const hasStatus = expect(failed).rejects.toMatchObject({ status });
+    for (let tried = 1; tried <= 3; tried++) {
+      await vi.advanceTimersByTimeAsync(5);
+      expect(ManualSocket.all).toHaveLength(tried);
+      socket().lose();
+    }
+    await Promise.all([isOfKind, hasStatus]);
+    expect(transport.connection.get()).toBe('closed');
+  });
+
   test('once, as when the server was restarted in between, is tried again', async () => {
     const fetch = refuse(426, 'upgrade_required');
     const transport = new AdkStreamChatTransport({ ...base, fetch, reconnect: atOnce });
@@ -568,7 +615,7 @@ describe('a socket that does not open', () => {
     transport.close();
   });
 
-  test.each([429, 502, 503])('because of %i is tried again', async status => {
+  test.each([408, 425, 429, 500, 502, 503])('because of %i is tried again', async status => {
     const fetch = refuse(status, '');
     const transport = new AdkStreamChatTransport({ ...base, fetch, reconnect: atOnce });
     await transport.sendMessages(request);

@@ -1,7 +1,8 @@
 /** What a page is given of a failure. */
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { expect, test } from 'vitest';
-import { AdkStreamError, toAdkStreamError, withErrors } from '../src/adk-stream-error.ts';
+import { AdkStreamError } from '../src/adk-stream-error.ts';
+import { toAdkStreamError, withErrors } from '../src/with-errors.ts';
 import { MemoryChat } from './support/memory-chat.ts';
 
 const failed: UIMessageChunk[] = [

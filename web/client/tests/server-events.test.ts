@@ -41,7 +41,7 @@ class Streams {
       },
     });
     this.all.push(stream);
-    return new Response(body);
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   };
 }
 
@@ -184,4 +184,22 @@ test('a tab that is opened where nobody sees it follows, too', async () => {
   await until('it is open', () => streams.open.length === 1);
   streams.open[0]?.say('reset', {});
   await until('it is received', () => got.length === 1);
+});
+
+test('a page in place of the stream is a server that is away, and is asked less and less often', async () => {
+  vi.useFakeTimers();
+  const html = { headers: { 'content-type': 'text/html; charset=utf-8' } };
+  const asked: number[] = [];
+  const fetch = async () => {
+    asked.push(Date.now());
+    return new Response('<!doctype html>', html);
+  };
+  const events = serverEvents({ api: '/api/events', fetch, retryMs: 1_000 });
+  leaves.push(events.subscribe(() => undefined));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(events.state.get()).toBe('away');
+  const pauses = asked.slice(1).map((time, index) => time - (asked[index] ?? 0));
+  // Half of each pause is left to chance.
+  expect(Math.min(...pauses.slice(3))).toBeGreaterThanOrEqual(2_500);
+  vi.useRealTimers();
 });

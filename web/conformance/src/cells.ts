@@ -47,6 +47,8 @@ export type Capability =
   | 'message-id'
   /** Pages send by the predicates of the clients, so that our checker foresees their requests. */
   | 'foreseen-requests'
+  /** A message that comes while a turn is open is given to the agent before its next step. */
+  | 'injection'
   /** Recordings of models that ask one question after the other can be played. */
   | 'live-recordings';
 
@@ -102,8 +104,14 @@ const legacy: Reasons = {
     'a plain page sends by itself, without the predicates of the clients, which our checker knows',
 };
 
+const noInjection: Reasons = {
+  injection:
+    'it keeps the history itself, or is sent it once: what comes meanwhile opens a turn of its own',
+};
+
 const anyAdk: Reasons = {
   ...atOnce,
+  ...noInjection,
   'edited-input':
     'ADK 2.13.0 runs a confirmed call with the input of the model, whatever the confirmation says',
   'late-result':
@@ -137,6 +145,7 @@ const noAskingTool =
 
 const aiSdk: Reasons = {
   ...atOnce,
+  ...noInjection,
   'edited-input':
     'streamText of AI SDK 6.0.326 and 7.0.169 runs an approved call with the input of the model',
   'late-result':
@@ -155,6 +164,7 @@ const aiSdk: Reasons = {
 /** An agent behind adk-stream that speaks AG-UI: pydantic-ai 2.66.0, whose adapter is its own. */
 const agUiAgent: Reasons = {
   ...atOnce,
+  ...noInjection,
   'edited-input':
     'AG-UI 1.0 has no field for an edited input: pydantic-ai takes `editedArgs`, which others do not',
   'late-result':
@@ -208,40 +218,6 @@ export const agUi: Reasons = {
   profile: 'a client says by protocolVersion what it understands',
 };
 
-/**
- * What a file of `tests/turn` is about, in `tests/ag-ui`: the file there that drives it with AG-UI's own clients.
- */
-export const agUiFiles: Readonly<Record<string, string>> = {
-  'approved-client-tool': 'flows',
-  'blocking-tool': 'asking',
-  'client-tool': 'asking',
-  'closed-connection': 'flows',
-  edit: 'flows',
-  elsewhere: 'elsewhere',
-  failure: 'flows',
-  forgery: 'flows',
-  input: 'flows',
-  'long-running-tool': 'asking',
-  'mixed-step': 'flows',
-  'nested-client-call': 'asking',
-  'old-turn': 'elsewhere',
-  payment: 'flows',
-  payments: 'flows',
-  principal: 'flows',
-  question: 'questions',
-  race: 'elsewhere',
-  refusal: 'flows',
-  regenerate: 'flows',
-  replay: 'flows',
-  restart: 'restart',
-  resume: 'elsewhere',
-  sequential: 'asking',
-  stop: 'time',
-  timeout: 'time',
-  'typed-over': 'asking',
-  weather: 'flows',
-};
-
 /** The same reason for several files. */
 const each = (files: readonly string[], reason: string): LeftOut =>
   Object.fromEntries(files.map(file => [file, reason]));
@@ -257,9 +233,14 @@ const withOwnAgents = each(
 );
 
 const beforeTheAgent = each(
-  ['closed-connection', 'local', 'old-turn', 'principal', 'profile', 'queue', 'refusal'],
+  ['closed-connection', 'local', 'old-turn', 'principal', 'profile', 'refusal'],
   "what it is about is decided before an agent is asked: the demo's cells are enough",
 );
+
+const queueInTask: LeftOut = {
+  queue:
+    "a message waits in the chat's task, and an agent of this kind takes it as the demo does: its cells are enough",
+};
 
 const races: LeftOut = {
   race: "answers race in the chat's task, before a model is asked again: the cells of the demo and of agents behind HTTP race",
@@ -313,7 +294,9 @@ const agentAtWork = [
   ...['restart', 'sequential', 'stop', 'timeout', 'typed-over'],
 ];
 
-const agentsOnly: LeftOut = { ...withoutPages, ...withOwnAgents, ...beforeTheAgent };
+const ownAgentsOnly: LeftOut = { ...withoutPages, ...withOwnAgents, ...beforeTheAgent };
+
+const agentsOnly: LeftOut = { ...ownAgentsOnly, ...queueInTask };
 
 export const cells = {
   sse: { transport: 'sse', agent: 'demo', cannot: atOnce },
@@ -371,8 +354,8 @@ export const cells = {
   'gemini-live': {
     transport: 'socket',
     agent: 'gemini-live',
-    cannot: { ...inTurn, ...socket, ...noRetryTime },
-    without: { ...agentsOnly, ...races },
+    cannot: { ...inTurn, ...socket, ...noRetryTime, ...noInjection },
+    without: { ...ownAgentsOnly, ...races },
   },
   openai: {
     transport: 'sse',
@@ -445,7 +428,7 @@ export const cells = {
     agent: 'ag-ui',
     cannot: agUiAgent,
     without: notAtAgUi,
-    shortRun: [...modelBasics, 'payments', 'mixed-step'],
+    shortRun: [...modelBasics, 'payments', 'mixed-step', 'queue'],
   },
   'ag-ui-agent-socket': {
     transport: 'socket',

@@ -1,13 +1,20 @@
 /** The matrix: what is not generated in which cell, and why, is listed in a file that is reviewed. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { agUi, agUiFiles, type Capability, type Cell, cells, notWithAgUi } from '../src/cells.ts';
+import { agUiFlows, type NotDriven } from '../src/ag-ui-flows.ts';
+import { agUi, type Capability, type Cell, cells, notWithAgUi } from '../src/cells.ts';
+import { titlesIn } from '../src/titles.ts';
 
 const folder = new URL('turn/', import.meta.url);
 
-const names = readdirSync(folder)
-  .filter(file => file.endsWith('.test.ts'))
-  .map(file => file.slice(0, -'.test.ts'.length));
+const testsIn = (folder: URL) =>
+  readdirSync(folder)
+    .filter(file => file.endsWith('.test.ts'))
+    .map(file => file.slice(0, -'.test.ts'.length));
+
+const names = testsIn(folder);
+
+const agUiFolder = new URL('ag-ui/', import.meta.url);
 
 const all = Object.entries<Cell>(cells);
 
@@ -35,15 +42,24 @@ function rowsOf({ without = {}, cannot }: Cell): string[] {
   });
 }
 
+/** Why a flow is not driven with AG-UI's own clients. */
+const reasonOf = (by: NotDriven) => ('reason' in by ? by.reason : (agUi[by.cannot] ?? ''));
+
 function listing(): string {
   const parts = all.map(([name, cell]) => {
     const rows = rowsOf(cell);
     const table = ['| file | what | reason |', '|---|---|---|', ...rows].join('\n');
     return `## ${name}\n\n${rows.length === 0 ? 'Everything is generated.' : table}\n`;
   });
+  const flows = Object.entries(agUiFlows).flatMap(([file, flows]) =>
+    Object.entries(flows).flatMap(([title, by]) =>
+      typeof by === 'string' ? [] : [`| ${file} | ${title} | ${reasonOf(by)} |`],
+    ),
+  );
   const rows = [
     ...Object.entries(notWithAgUi).map(([file, reason]) => `| ${file} | all | ${reason} |`),
     ...Object.entries(agUi).map(([need, reason]) => `| | \`${need}\` | ${reason} |`),
+    ...flows,
   ].sort();
   parts.push(
     [
@@ -66,10 +82,23 @@ test('what is not generated is listed with its reason', async () => {
 });
 
 test("AG-UI's own clients drive each flow, or it is listed", () => {
-  const listed = [...Object.keys(agUiFiles), ...Object.keys(notWithAgUi)];
+  const driven = new Set(
+    testsIn(agUiFolder).flatMap(file =>
+      titlesIn(new URL(`${file}.test.ts`, agUiFolder)).map(title => `${file}: ${title}`),
+    ),
+  );
+  const listed = [...Object.keys(agUiFlows), ...Object.keys(notWithAgUi)];
   expect(listed.sort()).toEqual(names);
-  for (const file of Object.values(agUiFiles)) {
-    expect(existsSync(new URL(`ag-ui/${file}.test.ts`, import.meta.url)), file).toBe(true);
+  for (const [name, flows] of Object.entries(agUiFlows)) {
+    const titles = titlesIn(new URL(`${name}.test.ts`, folder));
+    expect(Object.keys(flows).sort(), name).toEqual(titles.sort());
+    for (const by of Object.values(flows)) {
+      if (typeof by === 'string') {
+        expect(driven.has(by), `${name}: ${by}`).toBe(true);
+      } else {
+        expect(reasonOf(by).split(' ').length, name).toBeGreaterThan(3);
+      }
+    }
   }
 });
 

@@ -35,7 +35,13 @@ impl ClientRun {
         let answers = request.resume.iter().enumerate();
         let answers = answers.map(|(index, entry)| answer(index, entry));
         let answers: Vec<Part> = answers.collect::<Result<_, _>>()?;
-        if !answers.is_empty() {
+        let prop = |key: &str| request.forwarded_props.get(key).and_then(Value::as_str);
+        let trigger = match prop("trigger") {
+            Some("regenerate-message") => Trigger::RegenerateMessage,
+            _ => Trigger::SubmitMessage,
+        };
+        // What is given again takes its questions back. The client demands answers all the same.
+        if !answers.is_empty() && trigger == Trigger::SubmitMessage {
             match messages.last_mut() {
                 Some(last) if last.role == Role::Assistant => last.parts.extend(answers),
                 _ => messages.push(UiMessage {
@@ -44,11 +50,6 @@ impl ClientRun {
                 }),
             }
         }
-        let prop = |key: &str| request.forwarded_props.get(key).and_then(Value::as_str);
-        let trigger = match prop("trigger") {
-            Some("regenerate-message") => Trigger::RegenerateMessage,
-            _ => Trigger::SubmitMessage,
-        };
         Ok(Self::Send {
             trigger,
             message_id: prop("messageId").map(|id| base(id).to_owned()),

@@ -89,6 +89,35 @@ fn answers_count_wherever_the_history_ends() {
     assert_eq!(answers, [("gate_t1_0".into(), APPROVED)]);
 }
 
+/// A client demands an answer to each open question, also of a run that asks for another answer.
+#[test]
+fn message_is_given_again_although_its_question_is_answered() {
+    let mut chat = Chat::default();
+    chat.say("pay");
+    chat.call("pay", Place::Server, ask());
+    chat.end_step();
+    let body = json!({
+        "threadId": "c",
+        "runId": "r",
+        "messages": [{"role": "user", "id": "u1", "content": "pay"}],
+        "resume": [{"interruptId": "gate_t1_0", "status": "cancelled"}],
+        "forwardedProps": {"trigger": "regenerate-message"},
+    });
+    let Ok(ClientRun::Send {
+        trigger, messages, ..
+    }) = ClientRun::of(&request(&body))
+    else {
+        panic!("it brings something")
+    };
+    let taken = chat
+        .chat
+        .take_run(&"ann".into(), trigger, None, &messages, At(9_000));
+    let Ok(Intake::Open { answers, after, .. }) = taken else {
+        panic!("it opens a turn: {taken:?}")
+    };
+    assert_eq!((answers, after), (Vec::new(), None));
+}
+
 #[test]
 fn history_of_a_client_is_compared_by_turns() {
     let mut chat = Chat::default();

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { ApiError } from '../api-error.ts';
 import type { Approval, ApprovalDecision, ApprovalRecord } from '../approval.ts';
-import { pause } from '../backoff.ts';
+import { pause } from '../pause.ts';
 
 /** What the server says of an approval. */
 export type ServedApproval = {

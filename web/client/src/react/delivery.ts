@@ -7,7 +7,7 @@ import {
   type ApprovalRecord,
 } from '../approval.ts';
 import type { Answered } from '../approvals.ts';
-import { pause } from '../backoff.ts';
+import { pause } from '../pause.ts';
 import { type FieldError, fieldErrorsOf } from '../question.ts';
 import { useParts } from './parts-context.tsx';
 

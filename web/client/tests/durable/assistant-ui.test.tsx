@@ -12,10 +12,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Api } from '../../../conformance/src/server/api.ts';
 import { Server } from '../../../conformance/src/server/server.ts';
 import { until } from '../../../conformance/src/server/until.ts';
-import { withErrors } from '../../src/adk-stream-error.ts';
 import { type DurableChats, durableChats } from '../../src/durable-chats.ts';
 import { useDurableChat } from '../../src/react.ts';
 import { AdkStreamChatTransport } from '../../src/transport.ts';
+import { withErrors } from '../../src/with-errors.ts';
 
 let demo: Server;
 let painter: Server;

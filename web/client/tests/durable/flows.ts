@@ -16,7 +16,6 @@ import { Api } from '../../../conformance/src/server/api.ts';
 import { Server } from '../../../conformance/src/server/server.ts';
 import { shown } from '../../../conformance/src/server/shown.ts';
 import { until } from '../../../conformance/src/server/until.ts';
-import { withErrors } from '../../src/adk-stream-error.ts';
 import { ApiError } from '../../src/api-error.ts';
 import type { DurableChatOptions } from '../../src/durable-chat.ts';
 import {
@@ -25,6 +24,7 @@ import {
   durableChats,
 } from '../../src/durable-chats.ts';
 import { AdkStreamChatTransport } from '../../src/transport.ts';
+import { withErrors } from '../../src/with-errors.ts';
 import { Network } from '../server/network.ts';
 import { DurablePage, type Mount } from './page.ts';
 

@@ -1,7 +1,8 @@
 /** Failures, with what a page needs to try again. */
 import { DefaultChatTransport } from 'ai';
 import { afterEach, expect, test } from 'vitest';
-import { AdkStreamError, withErrors } from '../../src/adk-stream-error.ts';
+import { AdkStreamError } from '../../src/adk-stream-error.ts';
+import { withErrors } from '../../src/with-errors.ts';
 import { MemoryChat } from '../support/memory-chat.ts';
 import { serve, Visitor } from './visitor.ts';
 

@@ -62,18 +62,54 @@ test('from another site', async () => {
   expect(answers[0]?.headers.get('access-control-allow-origin')).toBe(origin);
 });
 
-test('through a proxy that does not pass WebSockets on', async () => {
+type Answer = { status: number; body: string };
+
+/** What fails with a plain server in front, or in place, of ours, which turns every upgrade away. */
+async function behind(
+  answer: (path: string) => Answer | Promise<Answer>,
+  type = 'application/json',
+): Promise<Error | undefined> {
   const proxy = createServer(async (request, response) => {
-    const answer = await fetch(`${open().url}${request.url}`);
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(await answer.text());
+    const { status, body } = await answer(request.url ?? '');
+    response.writeHead(status, { 'content-type': type });
+    response.end(body);
   });
   proxy.on('upgrade', (_, socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const { port } = proxy.address() as AddressInfo;
-  const error = await refusal({ api: `http://127.0.0.1:${port}/api/chat` });
+  try {
+    return await refusal({ api: `http://127.0.0.1:${port}/api/chat` });
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+}
+
+test('through a proxy that does not pass WebSockets on', async () => {
+  const error = await behind(async path => {
+    const answer = await fetch(`${open().url}${path}`);
+    return { status: answer.status, body: await answer.text() };
+  });
   expect(error).toBeInstanceOf(WebSocketBlockedError);
-  proxy.closeAllConnections();
-  proxy.close();
+  expect(error).toMatchObject({ status: 426, message: expect.stringMatching(/upgrade/) });
+});
+
+test('at a development server that answers everything with its page', async () => {
+  const error = await behind(() => ({ status: 200, body: '<!doctype html>' }), 'text/html');
+  expect(error).toBeInstanceOf(WebSocketBlockedError);
+  expect(error).toMatchObject({
+    status: 200,
+    message: expect.stringMatching(/proxy for WebSockets/),
+  });
+});
+
+test('at an address that is not there', async () => {
+  const error = await behind(() => ({ status: 404, body: 'Not Found' }), 'text/plain');
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 404 });
+});
+
+test.each([400, 405, 410])('through a proxy that answers %i', async status => {
+  expect(await behind(() => ({ status, body: '{}' }))).toMatchObject({ status });
 });

@@ -3,12 +3,9 @@ import { expect, test } from 'vitest';
 import { agUiVersions } from '../../src/ag-ui-page.ts';
 import { until } from '../../src/server/until.ts';
 import { serve } from '../turn/served.ts';
-import { open } from './pages.ts';
+import { open, paid, turned } from './pages.ts';
 
 const served = serve({ store: 'sqlite' });
-
-const paid = async (page: { api: { wallet(): Promise<{ payments: object[] }> } }) =>
-  (await page.api.wallet()).payments;
 
 test.each(agUiVersions)('two questions of a tool come after each other, on %s', async version => {
   const page = open(served, version);
@@ -159,4 +156,62 @@ test.each(agUiVersions)('a call that asks follows one that does not, on %s', asy
 
   expect(page.errors).toEqual([]);
   expect(await paid(page)).toMatchObject([{ amount: 5, recipient: 'Ann' }]);
+});
+
+test.each(agUiVersions)('a no to the first ends the tool at once, on %s', async version => {
+  const page = open(served, version);
+  await page.say('Book a flight to Oslo');
+  await page.answer({ approved: false, reason: 'I stay at home' });
+
+  expect(page.errors).toEqual([]);
+  expect(page.interrupts).toEqual([]);
+  expect(Object.values(page.calls)).toEqual(['Denied: I stay at home']);
+  expect(await paid(page)).toEqual([]);
+});
+
+test.each(agUiVersions)('both are answered elsewhere, on %s', async version => {
+  for (const approved of [true, false]) {
+    const page = open(served, version);
+    await page.say('Book a flight to Oslo');
+    const [first] = page.interrupts;
+    expect((await page.api.answer(first?.id ?? '', { approved: true })).status).toBe(200);
+    const second = await until('the second is asked', async () => {
+      const [asked] = await page.api.approvals();
+      return asked?.approvalId !== first?.id && asked;
+    });
+    expect((await page.api.answer(second.approvalId, { approved })).status).toBe(200);
+    await turned(page, 'finished');
+    await page.answer(true);
+
+    expect(page.errors).toEqual([]);
+    expect(page.interrupts).toEqual([]);
+    expect(await paid(page)).toHaveLength(approved ? 1 : 0);
+  }
+});
+
+test.each(agUiVersions)(
+  'a tool that works learns that the page could not, on %s',
+  async version => {
+    const tools = {
+      change_bgm: () => {
+        throw new Error('the speaker is off');
+      },
+    };
+    const page = open(served, version, { tools });
+    await page.say('Set the mood for Tokyo');
+
+    expect(page.errors).toEqual([]);
+    expect(page.ran).toHaveLength(1);
+    expect(JSON.stringify(page.messages)).toContain('the speaker is off');
+    await turned(page, 'finished');
+  },
+);
+
+test.each(agUiVersions)('a call of a page that runs nothing stays open, on %s', async version => {
+  const page = open(served, version, { tools: {} });
+  await page.say('play track 1');
+
+  expect(page.errors).toEqual([]);
+  expect(page.calls).toEqual({ '0: change_bgm': undefined });
+  await turned(page, 'parked');
 });

@@ -3,12 +3,9 @@ import { expect, test } from 'vitest';
 import { agUiVersions } from '../../src/ag-ui-page.ts';
 import { until } from '../../src/server/until.ts';
 import { serve } from '../turn/served.ts';
-import { open } from './pages.ts';
+import { open, paid, turned } from './pages.ts';
 
 const served = serve();
-
-const paid = async (page: { api: { wallet(): Promise<{ payments: object[] }> } }) =>
-  (await page.api.wallet()).payments;
 
 test.each(agUiVersions)('a page says yes to what was denied, on %s', async version => {
   const page = open(served, version);
@@ -100,4 +97,49 @@ test.each(agUiVersions)('a page that comes into a text gets all of it, on %s', a
   expect([...page.errors, ...other.errors]).toEqual([]);
   expect(other.text).toBe(page.text);
   expect(other.outcome).toEqual({ type: 'success' });
+});
+
+test.each(agUiVersions)('the turn goes on though no run is open, on %s', async version => {
+  const page = open(served, version);
+  await page.say('Send $20 to Sam');
+  const id = page.interrupts[0]?.id ?? '';
+  expect((await page.api.answer(id, { approved: true })).status).toBe(200);
+  await turned(page, 'finished');
+  expect(await paid(page)).toHaveLength(1);
+  await page.answer(true);
+
+  expect(page.errors).toEqual([]);
+  expect(page.text).toMatch(/Sam/);
+  expect(await paid(page)).toHaveLength(1);
+});
+
+test.each(agUiVersions)('a page says no to what was approved, on %s', async version => {
+  const page = open(served, version);
+  await page.say('Send $20 to Sam');
+  const id = page.interrupts[0]?.id ?? '';
+  expect((await page.api.answer(id, { approved: true })).status).toBe(200);
+  await page.answer(false);
+
+  expect(page.errors).toEqual([]);
+  expect(Object.values(page.calls)[0]).not.toMatch(/^Denied/);
+  expect(await paid(page)).toHaveLength(1);
+});
+
+test.each(agUiVersions)('a page and somebody elsewhere answer at once, on %s', async version => {
+  for (let round = 0; round < 4; round++) {
+    const page = open(served, version);
+    await page.say('Send $20 to Sam');
+    const id = page.interrupts[0]?.id ?? '';
+    const [{ status, body }] = await Promise.all([
+      page.api.answer(id, { approved: false }),
+      page.answer(true),
+    ]);
+
+    expect(page.errors).toEqual([]);
+    await turned(page, 'finished');
+    const isDenied = status === 200;
+    expect(isDenied || 'decision' in body, 'the loser gets the decision').toBe(true);
+    expect(Object.values(page.calls)[0]?.startsWith('Denied')).toBe(isDenied);
+    expect(await paid(page)).toHaveLength(isDenied ? 0 : 1);
+  }
 });

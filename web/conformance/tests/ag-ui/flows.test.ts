@@ -3,12 +3,9 @@ import { expect, test } from 'vitest';
 import { agUiVersions } from '../../src/ag-ui-page.ts';
 import { until } from '../../src/server/until.ts';
 import { serve } from '../turn/served.ts';
-import { open, types } from './pages.ts';
+import { open, paid, types } from './pages.ts';
 
 const served = serve();
-
-const paid = async (page: { api: { wallet(): Promise<{ payments: object[] }> } }) =>
-  (await page.api.wallet()).payments;
 
 test.each(agUiVersions)('a tool of the server runs within its run, on %s', async version => {
   const page = open(served, version);
@@ -365,3 +362,53 @@ test.each(agUiVersions)('a page that leaves does not stop the turn, on %s', asyn
   expect(other.outcome).toEqual({ type: 'success' });
   expect((await page.api.chat(page.id))?.status).toBe('finished');
 });
+
+test.each(agUiVersions)('a yes may have a reason, and the chat goes on, on %s', async version => {
+  const page = open(served, version);
+  await page.say('Send $20 to Sam');
+  await page.answer({ approved: true, reason: 'I owe it to him' });
+  await page.say('What is the weather in Oslo?');
+
+  expect(page.errors).toEqual([]);
+  expect(page.text).toMatch(/Oslo/);
+  expect(await paid(page)).toHaveLength(1);
+});
+
+test.each(agUiVersions)('what the wallet does not hold is not paid, on %s', async version => {
+  const page = open(served, version);
+  await page.say('Send $5000 to Sam');
+  await page.answer(true);
+
+  expect(page.errors).toEqual([]);
+  expect(Object.values(page.calls)).toEqual([expect.stringMatching(/\S/)]);
+  expect(page.text).toMatch(/\S/);
+  expect(await paid(page)).toEqual([]);
+});
+
+test.each(agUiVersions)('a page fails to run what was approved, on %s', async version => {
+  const tools = {
+    get_location: () => {
+      throw new Error('no signal');
+    },
+  };
+  const page = open(served, version, { tools });
+  await page.say('Where am I?');
+  await page.answer(true);
+
+  expect(page.errors).toEqual([]);
+  expect(Object.values(page.calls)).toEqual(['no signal']);
+  expect((await page.api.chat(page.id))?.status).toBe('finished');
+});
+
+test.each(agUiVersions)(
+  'an input that the tool does not take is its result, on %s',
+  async version => {
+    const page = open(served, version);
+    await page.say('call with bad input');
+
+    expect(page.errors).toEqual([]);
+    expect(page.interrupts).toEqual([]);
+    expect(Object.values(page.calls)).toEqual([expect.stringMatching(/\S/)]);
+    expect(page.text).toMatch(/\S/);
+  },
+);

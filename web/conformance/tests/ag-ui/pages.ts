@@ -1,7 +1,8 @@
 /** Pages on AG-UI's clients, on the server of a test file. */
 import { onTestFailed } from 'vitest';
 import { AgUiPage, type AgUiVersion, type PageTools } from '../../src/ag-ui-page.ts';
-import type { Api } from '../../src/server/api.ts';
+import type { Api, ChatStatus } from '../../src/server/api.ts';
+import { until } from '../../src/server/until.ts';
 import { place } from '../turn/page-tools.ts';
 import type { Served } from '../turn/served.ts';
 
@@ -29,6 +30,20 @@ export function open(
   });
   return page;
 }
+
+/** What was paid by a page's person. */
+export const paid = async ({ api }: Pick<AgUiPage, 'api'>) => (await api.wallet()).payments;
+
+/** Resolves when the turn of a page's chat has come to a status. */
+export const turned = ({ api, id }: AgUiPage, status: ChatStatus) =>
+  until(`the chat is ${status}`, async () => {
+    const chat = await api.chat(id);
+    return chat?.status === status && chat;
+  });
+
+/** An answer of no to all that a page is asked. */
+export const cancelled = ({ interrupts }: AgUiPage) =>
+  interrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' as const }));
 
 /** The types of events, without repetitions. */
 export function types(run: { type: string }[] | undefined): string[] {

@@ -1,9 +1,9 @@
 /** Questions that nobody answers in time, and turns that are stopped. */
 import { expect, test } from 'vitest';
-import { agUiVersions } from '../../src/ag-ui-page.ts';
+import { type AgUiPage, agUiVersions } from '../../src/ag-ui-page.ts';
 import { until } from '../../src/server/until.ts';
 import { serve } from '../turn/served.ts';
-import { open } from './pages.ts';
+import { open, paid, turned } from './pages.ts';
 
 const served = serve({ approvalTimeout: 1, pace: 1 });
 
@@ -28,6 +28,59 @@ test.each(agUiVersions)('a question that timed out is over, on %s', async versio
     expect(page.messages).toEqual(other.messages);
   }
 });
+
+const timedOut = expect.stringMatching(/timed out/i);
+
+/** Another page of the same person, which loads the chat. */
+async function reopened(version: (typeof agUiVersions)[number], page: AgUiPage): Promise<AgUiPage> {
+  const other = open(served, version, page);
+  await other.load();
+  expect(other.errors).toEqual([]);
+  expect(other.interrupts).toEqual([]);
+  return other;
+}
+
+test.each(agUiVersions)(
+  'a tool of the page that nobody allowed is not run, on %s',
+  async version => {
+    const page = open(served, version);
+    await page.say('Where am I?');
+    expect(page.interrupts).toHaveLength(1);
+    await turned(page, 'finished');
+
+    const other = await reopened(version, page);
+    expect([...page.ran, ...other.ran]).toEqual([]);
+    expect(Object.values(other.calls)).toEqual([timedOut]);
+    expect(other.text).toMatch(/\S/);
+  },
+);
+
+test.each(agUiVersions)("a tool's second question times out, on %s", async version => {
+  const page = open(served, version);
+  await page.say('Book a flight to Oslo');
+  await page.answer(true);
+  expect(page.interrupts).toHaveLength(1);
+  await turned(page, 'finished');
+
+  const other = await reopened(version, page);
+  expect(Object.values(other.calls)).toEqual([timedOut]);
+  expect(await paid(page)).toEqual([]);
+});
+
+test.each(agUiVersions)(
+  'one question times out beside one that was answered, on %s',
+  async version => {
+    const page = open(served, version);
+    await page.say('Pay Ann $1 and Ben $2');
+    const [ann] = page.interrupts;
+    expect((await page.api.answer(ann?.id ?? '', { approved: true })).status).toBe(200);
+    await turned(page, 'finished');
+
+    const other = await reopened(version, page);
+    expect(Object.values(other.calls)).toEqual([expect.stringContaining('Ann'), timedOut]);
+    expect(await paid(page)).toMatchObject([{ amount: 1, recipient: 'Ann' }]);
+  },
+);
 
 test.each(agUiVersions)('a turn that is stopped ends its run, on %s', async version => {
   const page = open(served, version);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { majors } from '../../src/sdk.ts';
 import type { Tab } from '../../src/server/tab.ts';
 import { until } from '../../src/server/until.ts';
+import { can } from './flow.ts';
 import { serve } from './served.ts';
 import { expectLastWord, expectPaid, expectSound, expectValid, outline } from './sound.ts';
 
@@ -70,7 +71,7 @@ test.each(majors)('a stop withdraws it, and its page says so, on version %s', as
 });
 
 test.each(majors)(
-  'injected, it is answered in the turn that was open, on version %s',
+  'injected, it is answered in the turn that was open, if the agent takes it there, on version %s',
   async major => {
     const tab = served.open(major);
     await tab.say('Send $20 to Sam');
@@ -80,11 +81,22 @@ test.each(majors)(
 
     await tab.approve(tab.call('process_payment'));
     await expectSound(tab, { posts: 2 });
-    expectLastWord(tab, /Oslo/);
+    if (!can('injection')) {
+      await expectSound(second, { posts: 1 });
+    }
+    expectLastWord(can('injection') ? tab : second, /Oslo/);
     await expectPaid(tab, [{ amount: 20, recipient: 'Sam' }]);
     const chat = await tab.api.chat(tab.id);
     expect(chat).toMatchObject({ status: 'finished' });
     expect(chat).not.toHaveProperty('queued');
+    await expectValid(chat?.messages ?? []);
+    if (!can('injection')) {
+      expect(outline(chat?.messages ?? [])).toEqual([
+        ['process_payment: output-available'],
+        ['get_weather: output-available'],
+      ]);
+      return;
+    }
     // One turn: its message holds the words that were injected, where the agent got them.
     expect(outline(chat?.messages ?? [])).toEqual([
       ['process_payment: output-available', 'get_weather: output-available'],
@@ -93,6 +105,5 @@ test.each(majors)(
     expect(given).toMatchObject([
       { data: { parts: [{ type: 'text', text: 'What is the weather in Oslo?' }] } },
     ]);
-    await expectValid(chat?.messages ?? []);
   },
 );

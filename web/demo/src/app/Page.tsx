@@ -8,7 +8,6 @@ import { Journal, JournalContext } from '../journal/journal.ts';
 import { Timeline } from '../journal/Timeline.tsx';
 import { dictionary, LanguageContext, language } from '../language/language.ts';
 import { fetchWithKey, type Info, readInfo } from '../server/api.ts';
-import { subscribeToChanges } from '../server/changes.ts';
 import { InfoContext, unknownInfo } from '../server/info.ts';
 import { chats } from '../server/transport.ts';
 import { CardParts } from '../tools/CardParts.tsx';
@@ -165,13 +164,7 @@ function useInbox(journal: Journal, keys: number) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another inbox
   useEffect(() => {
     void refresh();
-    const onChange = () => void refresh();
-    const leave = [journal.subscribe(onChange), subscribeToChanges(onChange)];
-    return () => {
-      for (const stop of leave) {
-        stop();
-      }
-    };
+    return journal.subscribe(() => void refresh());
   }, [journal, refresh, keys]);
   return inbox;
 }

@@ -17,7 +17,6 @@ import { useSetting } from '../app/setting.ts';
 import type { ChatAddress } from '../app/useChatAddress.ts';
 import { useWords } from '../language/language.ts';
 import type { Message } from '../server/api.ts';
-import { broadcastChange } from '../server/changes.ts';
 import { InfoContext } from '../server/info.ts';
 import { problemOf } from '../server/problem.ts';
 import { problemWords } from '../server/problemWords.ts';
@@ -74,7 +73,6 @@ function StoredChat({
     tools: pageTools,
     throttle: DRAW_MS,
     onData: part => playData(part),
-    onFinish: () => broadcastChange(id),
     // The light is to say why.
     onError: () => chats.events.check(),
   });
@@ -118,7 +116,7 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
   const asked = last === undefined ? [] : toolParts(last).flatMap(askedId);
 
   useJournalRefresh(messages.some(({ role }) => role === 'assistant'));
-  const answer = useAnswer(id, refresh);
+  const answer = useAnswer(refresh);
   useAnnouncements(messages, isBusy);
   const { scrollRef, contentRef, isAtBottom, scrollToBottom } = useStickToBottom({
     initial: 'instant',
@@ -142,14 +140,11 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
   const send = (text: string, files: FileUIPart[] = []) => {
     begin();
     void chat.sendMessage(text === '' ? { files } : { text, files });
-    // Other tabs may watch it being answered.
-    broadcastChange(id);
   };
 
   const enqueue = async (text: string, files: FileUIPart[]) => {
     await chat.enqueue({ text, files }, whileRunning.get());
     announce(words.queue.waits[whileRunning.get()]);
-    broadcastChange(id);
   };
 
   const branches = useBranches(id, messages, isBusy);
@@ -160,15 +155,14 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
       begin();
       const files = parts.filter((part): part is FileUIPart => part.type === 'file');
       void chat.sendMessage({ text, files, messageId });
-      broadcastChange(id);
     },
     select: messageId => {
       setRefusal(undefined);
-      chat.selectBranch(messageId).then(
-        () => broadcastChange(id),
-        problem =>
+      chat
+        .selectBranch(messageId)
+        .catch(problem =>
           setRefusal(words.versions.refused(problemWords(problemOf(problem), words.problem))),
-      );
+        );
     },
   };
   const shown = messages.map(message => message.id).join(' ');
@@ -187,7 +181,6 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
   const again = () => {
     begin();
     void chat.regenerate();
-    broadcastChange(id);
   };
 
   const choose = (text: string) => {
@@ -209,7 +202,6 @@ function LoadedChat({ chat, isForgotten, onFirstMessage, onReload }: LoadedProps
     } catch (problem) {
       setRefusal(words.problem.stop(problemWords(problemOf(problem), words.problem)));
     }
-    broadcastChange(id);
   };
 
   return (

@@ -1,7 +1,6 @@
 import type { Answered, ApprovalAnswer, QuestionAnswer } from '@adk-stream/client';
 import { useRef } from 'react';
 import { approvalStore } from '../server/approvals.ts';
-import { broadcastChange } from '../server/changes.ts';
 
 /**
  * Answers a question of this chat.
@@ -10,17 +9,15 @@ import { broadcastChange } from '../server/changes.ts';
  * of the step are answered, and for the network; here it is decided when this returns, bound to what
  * was shown, and nothing that was not is ever sent later. The chat is then read on.
  */
-export function useAnswer(chatId: string, follow: () => Promise<void>) {
-  const latest = useRef({ chatId, follow });
-  latest.current = { chatId, follow };
+export function useAnswer(follow: () => Promise<void>) {
+  const latest = useRef(follow);
+  latest.current = follow;
 
   const answer = useRef(
     async (approvalId: string, given: ApprovalAnswer | QuestionAnswer): Promise<Answered> => {
       const answered = await approvalStore.answer(approvalId, given);
-      const { chatId, follow } = latest.current;
-      broadcastChange(chatId);
       // It is decided, whether the chat can be read on now or later.
-      await follow().catch(() => undefined);
+      await latest.current().catch(() => undefined);
       return answered;
     },
   );

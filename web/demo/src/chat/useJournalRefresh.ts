@@ -1,6 +1,5 @@
 import { useContext, useEffect } from 'react';
 import { JournalContext } from '../journal/journal.ts';
-import { subscribeToChanges } from '../server/changes.ts';
 import { subscribeToEvents } from '../server/events.ts';
 import { chats } from '../server/transport.ts';
 
@@ -19,22 +18,14 @@ export function useJournalRefresh(hasBegun: boolean): void {
       }
     };
     read();
-    const leave = [
-      subscribeToChanges(read),
-      subscribeToEvents(event => {
-        if (event.type === 'reset') {
-          read();
-        } else if (event.type === 'chat' || event.type === 'chat-deleted') {
-          read(event.data.id);
-        } else {
-          read(event.data.chatId);
-        }
-      }),
-    ];
-    return () => {
-      for (const stop of leave) {
-        stop();
+    return subscribeToEvents(event => {
+      if (event.type === 'reset') {
+        read();
+      } else if (event.type === 'chat' || event.type === 'chat-deleted') {
+        read(event.data.id);
+      } else {
+        read(event.data.chatId);
       }
-    };
+    });
   }, [journal, hasBegun]);
 }

@@ -1,8 +1,9 @@
+import type { ChatRow } from '@adk-stream/client';
 import { Archive, ArchiveRestore, MessagesSquare, Pencil, Trash2 } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useContext, useId, useRef, useState } from 'react';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { dayOf } from '../language/time.ts';
-import { deleteChat, type ListedChat, updateChat } from '../server/chatList.ts';
+import { chats } from '../server/transport.ts';
 import { useChats } from './useChats.ts';
 
 interface Props {
@@ -74,16 +75,16 @@ export function ChatList({ chatId, onOpen }: Props) {
             chat={chat}
             isOpen={chat.id === chatId}
             onOpen={() => onOpen(chat.id)}
-            onRename={title => act(async () => list.put(await updateChat(chat.id, { title })))}
+            onRename={title => act(async () => list.put(await chats.update(chat.id, { title })))}
             onArchive={() =>
               act(async () => {
-                await updateChat(chat.id, { archived: !chat.archived });
+                await chats.update(chat.id, { archived: !chat.archived });
                 leave(chat.id);
               })
             }
             onDelete={() =>
               act(async () => {
-                await deleteChat(chat.id);
+                await chats.remove(chat.id);
                 leave(chat.id);
                 if (chat.id === chatId) {
                   onOpen(undefined);
@@ -103,7 +104,7 @@ export function ChatList({ chatId, onOpen }: Props) {
 }
 
 interface RowProps {
-  chat: ListedChat;
+  chat: ChatRow;
   isOpen: boolean;
   onOpen: () => void;
   onRename: (title: string) => Promise<void>;

@@ -1,10 +1,10 @@
-import type { ServerEvent } from '@adk-stream/client';
+import type { ChatRow, ServerEvent } from '@adk-stream/client';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { type ListedChat, readChats } from '../server/chatList.ts';
 import { subscribeToEvents } from '../server/events.ts';
+import { chats as server } from '../server/transport.ts';
 
 export interface Chats {
-  chats: readonly ListedChat[];
+  chats: readonly ChatRow[];
   /** Whether the list was read. */
   isLoaded: boolean;
   /** Whether it could not be read the last time. */
@@ -12,14 +12,14 @@ export interface Chats {
   /** Reads the next page, where there is one. */
   more: (() => void) | undefined;
   /** Shows a row as it is now. */
-  put: (chat: ListedChat) => void;
+  put: (chat: ChatRow) => void;
   /** Shows a row no more. */
   remove: (id: string) => void;
 }
 
 /** The chats that match, kept as the server has them. */
 export function useChats(search: string, archived: boolean): Chats {
-  const [chats, setChats] = useState<readonly ListedChat[]>([]);
+  const [chats, setChats] = useState<readonly ChatRow[]>([]);
   const [cursor, setCursor] = useState<string>();
   const [isLoaded, setIsLoaded] = useState(false);
   const [hasFailed, setHasFailed] = useState(false);
@@ -29,7 +29,7 @@ export function useChats(search: string, archived: boolean): Chats {
     async (from?: string) => {
       const read = ++reads.current;
       try {
-        const page = await readChats({ search, archived, cursor: from });
+        const page = await server.list({ search, archived, cursor: from });
         if (read === reads.current) {
           setChats(before => (from === undefined ? page.chats : merge(before, page.chats)));
           setCursor(page.nextCursor);
@@ -50,7 +50,7 @@ export function useChats(search: string, archived: boolean): Chats {
     [],
   );
   const put = useCallback(
-    (chat: ListedChat) => {
+    (chat: ChatRow) => {
       const title = (chat.title ?? '').toLowerCase();
       const isShown = chat.archived === archived && title.includes(search.toLowerCase());
       return isShown ? setChats(before => merge(before, [chat])) : remove(chat.id);
@@ -76,7 +76,7 @@ export function useChats(search: string, archived: boolean): Chats {
 }
 
 /** Newer rows in place of older ones, in the order of the server. */
-function merge(before: readonly ListedChat[], rows: readonly ListedChat[]): ListedChat[] {
+function merge(before: readonly ChatRow[], rows: readonly ChatRow[]): ChatRow[] {
   const all = new Map([...before, ...rows].map(chat => [chat.id, chat]));
   return [...all.values()].sort(
     (a, b) => b.activeAt - a.activeAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0),

@@ -6,7 +6,6 @@ import { useContext } from 'react';
 import { Boundary } from '../app/Boundary.tsx';
 import { LanguageContext, useWords } from '../language/language.ts';
 import { timeOf } from '../language/time.ts';
-import { broadcastChange } from '../server/changes.ts';
 import { InfoContext } from '../server/info.ts';
 import { openBadge, ReadingHelp } from '../tools/CardParts.tsx';
 import { UnshownApproval } from '../tools/UnshownApproval.tsx';
@@ -30,7 +29,6 @@ export function Inbox({ inbox, chatId, onOpen }: Props) {
       footer={approval => (
         <Origin approval={approval} isHere={approval.chatId === chatId} onOpen={onOpen} />
       )}
-      onAnswered={approval => broadcastChange(approval.chatId)}
       wrap={(approval, card) => (
         <Boundary
           of={approval}

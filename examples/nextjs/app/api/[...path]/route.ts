@@ -6,6 +6,9 @@ const key = process.env.ADK_STREAM_KEY;
 /** What the server reads of a request. Cookies and the like are nobody's business but yours. */
 const passed = ['accept', 'content-type', 'last-event-id', 'x-adk-stream-profile'];
 
+/** What a page reads of a response: also when to try again, and the id to ask the operator about. */
+const returned = ['content-type', 'retry-after', 'x-request-id'];
+
 async function handler(request: Request): Promise<Response> {
   // Other sites may not act for the people who look at them.
   const site = request.headers.get('sec-fetch-site');
@@ -19,7 +22,11 @@ async function handler(request: Request): Promise<Response> {
     if (value !== null) headers.set(name, value);
   }
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  const { status, headers: answered, body } = await fetch(`${server}${pathname}${search}`, {
+  const {
+    status,
+    headers: answered,
+    body,
+  } = await fetch(`${server}${pathname}${search}`, {
     method: request.method,
     headers,
     // A page that leaves closes its window, which stops no turn.
@@ -27,12 +34,13 @@ async function handler(request: Request): Promise<Response> {
     cache: 'no-store',
     ...(hasBody && { body: await request.arrayBuffer() }),
   });
-  const type = answered.get('content-type');
-  return new Response(body, {
-    status,
-    // `no-transform` keeps Next.js from compressing streams, which would hold them back.
-    headers: { 'cache-control': 'no-store, no-transform', ...(type && { 'content-type': type }) },
-  });
+  // `no-transform` keeps Next.js from compressing streams, which would hold them back.
+  const shown = new Headers({ 'cache-control': 'no-store, no-transform' });
+  for (const name of returned) {
+    const value = answered.get(name);
+    if (value !== null) shown.set(name, value);
+  }
+  return new Response(body, { status, headers: shown });
 }
 
 export { handler as DELETE, handler as GET, handler as PATCH, handler as POST };
