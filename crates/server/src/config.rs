@@ -201,7 +201,11 @@ impl Config {
 
         let (agent, file_agent) = match agent_of(&layers, &file)? {
             Answering::BuiltIn(agent) => (Some(agent), None),
-            Answering::OfFile(name) => (None, Some(file.agent(&name, environment).map_err(first)?)),
+            Answering::OfFile(name) => {
+                let tool_timeout = upstream::tool_timeout(&layers)?;
+                let agent = file.agent(&name, environment, tool_timeout);
+                (None, Some(agent.map_err(first)?))
+            }
         };
         let remote = match agent {
             None => file_agent.as_ref().map(|agent| agent.remote.clone()),

@@ -14,6 +14,7 @@ const KNOWN: &[&str] = &[
     "ADVERTISE",
     "AGENT",
     "AGENT_KEY",
+    "AGENT_TOOL_TIMEOUT",
     "AG_UI_CLIENT_TOOLS",
     "AG_UI_HEADERS",
     "AG_UI_RERUN",

@@ -1,6 +1,7 @@
 //! An agent of somebody else's, as it is configured.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use turn::agent::StepRequest;
 
@@ -21,6 +22,7 @@ pub(crate) struct Remote<P> {
     upstream: Upstream,
     client_tools: Option<Vec<String>>,
     reruns: bool,
+    tool_timeout: Option<Duration>,
 }
 
 impl<P: Protocol> Remote<P> {
@@ -31,6 +33,7 @@ impl<P: Protocol> Remote<P> {
             upstream: Upstream::new(provider, &config.url, &config.headers)?,
             client_tools: config.client_tools,
             reruns: config.reruns,
+            tool_timeout: config.tool_timeout,
         }))
     }
 
@@ -66,6 +69,11 @@ impl<P: Protocol> Remote<P> {
     /// Whether a run that another server may have begun is begun again.
     pub(super) fn reruns(&self) -> bool {
         self.reruns
+    }
+
+    /// How long the agent's tools may run, if not for ever.
+    pub(super) fn tool_timeout(&self) -> Option<Duration> {
+        self.tool_timeout
     }
 
     /// The path at which the agent continues a run that was cut off, if it has one.

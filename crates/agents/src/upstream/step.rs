@@ -8,15 +8,13 @@ use turn::agent::{AgentEvent, CallResult, HistoryItem, OwnCall, StepRequest};
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::event::Finish;
 
+use super::http::EventStream;
 use super::remote::Remote;
 use super::run::Run;
 use super::run_event::{CallState, ProposedCall, RunEvent};
 use super::{Protocol, headers};
 use crate::event_sender::EventSender;
 use crate::model::Failure;
-
-/// How long the agent may be silent when none of its tools runs.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// After how much silence the calls of a step are shown as running, where it is known that no page runs
 /// them.
@@ -105,14 +103,7 @@ impl<P: Protocol> Step<'_, P> {
         if let Some(path) = self.remote.resume_path(request)
             && let Some(stream) = upstream.get_stream(&path, headers(request)).await
         {
-            let reader = self.remote.reader(request);
-            return Ok(Run::new(
-                request.turn.to_string(),
-                upstream.provider(),
-                stream,
-                reader,
-                unsettled(request).collect(),
-            ));
+            return Ok(self.run(request, stream));
         }
         let reason = UnknownReason::AnswerUnclear;
         for id in unsettled(request) {
@@ -130,19 +121,24 @@ impl<P: Protocol> Step<'_, P> {
         let upstream = self.remote.upstream();
         let body = self.remote.body(request)?;
         let stream = upstream.post(&body, headers(request)).await?;
-        Ok(Run::new(
+        Ok(self.run(request, stream))
+    }
+
+    /// The run that a stream is of.
+    fn run(&self, request: &StepRequest, stream: EventStream) -> Run<P::Reader> {
+        Run::new(
             request.turn.to_string(),
-            upstream.provider(),
+            self.remote.upstream().provider(),
             stream,
             self.remote.reader(request),
             unsettled(request).collect(),
-        ))
+            self.remote.tool_timeout(),
+        )
     }
 
     /// Reads the outcomes of calls of earlier steps, until all are in or the run ends.
     async fn listen(&self, run: &mut Run<P::Reader>) -> Result<(), Failure> {
         while !run.expected.is_empty() {
-            // A tool may take as long as it likes.
             let next = run.next_expected().await?;
             let (Some(RunEvent::Result { ref id, .. }) | Some(RunEvent::Ask { ref id, .. })) = next
             else {
@@ -150,6 +146,7 @@ impl<P: Protocol> Step<'_, P> {
                 return Ok(());
             };
             run.expected.retain(|expected| expected != id);
+            run.note_progress();
             let provider_id = id.clone();
             match next {
                 Some(RunEvent::Result { outcome, .. }) => {
@@ -176,21 +173,16 @@ impl<P: Protocol> Step<'_, P> {
     async fn read_step(&mut self, run: &mut Run<P::Reader>) -> Result<(), Failure> {
         run.has_output = false;
         loop {
-            let next = match run.is_working() {
-                true if self.is_agents_alone(run) => {
-                    match timeout(SHOW_RUNNING, run.next()).await {
-                        Ok(next) => next?,
-                        Err(_) => {
-                            self.hand_over(run, Ending::Running);
-                            return Ok(());
-                        }
+            let next = if run.is_working() && self.is_agents_alone(run) {
+                match timeout(SHOW_RUNNING, run.next()).await {
+                    Ok(next) => next?,
+                    Err(_) => {
+                        self.hand_over(run, Ending::Running);
+                        return Ok(());
                     }
                 }
-                true => run.next().await?,
-                false => match timeout(IDLE_TIMEOUT, run.next()).await {
-                    Ok(next) => next?,
-                    Err(_) => return Err(self.remote.upstream().provider().timed_out()),
-                },
+            } else {
+                run.next().await?
             };
             let Some(said) = next else {
                 return self.end(run);
@@ -200,7 +192,7 @@ impl<P: Protocol> Step<'_, P> {
                     run.has_output |= is_shown(&event);
                     self.sender.send(event);
                 }
-                RunEvent::Call(call) => run.calls.push(call),
+                RunEvent::Call(call) => run.propose(call),
                 RunEvent::Input { id, input } => run.correct(&id, input),
                 RunEvent::Result { id, outcome } => {
                     run.settle(&id, outcome);
@@ -357,6 +349,7 @@ impl<P: Protocol> Step<'_, P> {
         };
         let reason = match failure.code {
             "agent_cut_off" => UnknownReason::ConnectionCut,
+            "agent_timed_out" => UnknownReason::NoResult,
             _ => UnknownReason::AgentFailed,
         };
         self.lose(&mut run, reason);

@@ -63,6 +63,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "client-timeout")]
     pub(crate) client_timeout: Option<String>,
+    /// How long tools that the agent ai-sdk or ag-ui runs by itself may take, in seconds, or never to time out [env: ADK_STREAM_AGENT_TOOL_TIMEOUT] [default: 3600]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "agent-tool-timeout")]
+    pub(crate) agent_tool_timeout: Option<String>,
     /// Memory limit for idle chats, or none for no limit [env: ADK_STREAM_RESTING_MEMORY] [default: 64MiB]
     #[arg(long, value_name = "BYTES")]
     #[serde(rename = "resting-memory")]
@@ -370,6 +374,7 @@ impl Settings {
             on_abort: environment.text("ON_ABORT")?,
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             client_timeout: environment.text("CLIENT_TIMEOUT")?,
+            agent_tool_timeout: environment.text("AGENT_TOOL_TIMEOUT")?,
             resting_memory: environment.text("RESTING_MEMORY")?,
             demo_tools: environment.text("DEMO_TOOLS")?,
             pace: environment.text("PACE")?,

@@ -6,6 +6,7 @@ use agents::{AgUi, AiSdk};
 
 use super::keys::Switch;
 use super::{Origin, Settings, adk, find, pick};
+use crate::duration::TimeLimit;
 use crate::error::Error;
 
 /// A setting of a layer.
@@ -47,6 +48,13 @@ pub(super) fn ag_ui(layers: &[(Origin, Settings)]) -> Result<AgUi, Error> {
     AG_UI.agent(layers, AgUi::new)
 }
 
+/// How long tools may take that such an agent runs by itself.
+pub(super) fn tool_timeout(layers: &[(Origin, Settings)]) -> Result<TimeLimit, Error> {
+    pick(layers, "agent-tool-timeout", |layer| {
+        layer.agent_tool_timeout.as_deref()
+    })
+}
+
 impl Kind {
     fn agent<A>(
         &self,
@@ -82,6 +90,7 @@ impl Kind {
         });
         let Switch(reruns) = pick(layers, &key("rerun"), self.rerun)?;
         config.reruns = reruns;
+        config.tool_timeout = tool_timeout(layers)?.or(config.tool_timeout);
         new(config).map_err(|error| {
             let origin = match (&error, &headers) {
                 (agents::Error::Header, Some((origin, _))) => origin,
