@@ -301,6 +301,79 @@ fn file_of_init_is_served() {
 }
 
 #[test]
+fn mcp_server_that_asks_for_data_gets_what_a_person_answers_over_rest() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/tests/mcp/server.py");
+    let toml = format!(
+        "{AGENT}tools = ['table.*']\n[mcp.table]\ncommand = ['python3', '{fixture}']\n\
+         allow = ['*']\n{}",
+        model(gemini())
+    );
+    let server = serve(&toml);
+    let listed = || server.get("/api/approvals").json()["approvals"].clone();
+    let ask_in = |chat: &str| {
+        let window = say(&server, chat, "table.elicit {}");
+        let waiting = listed();
+        let mut waiting = waiting.as_array().unwrap().iter();
+        let asked = waiting.find(|asked| asked["chatId"] == chat).cloned();
+        asked.ok_or(window)
+    };
+    // Until the MCP server has listed its tools, a call of one fails.
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let (chat, asked) = (0..)
+        .find_map(|number| {
+            let chat = format!("c{number}");
+            match ask_in(&chat) {
+                Ok(asked) => Some((chat, asked)),
+                Err(window) => {
+                    assert!(window.contains("still starting"), "{window}");
+                    assert!(Instant::now() < deadline, "{window}");
+                    None
+                }
+            }
+        })
+        .unwrap();
+    assert_eq!(asked["kind"], "question");
+    assert_eq!(
+        asked["question"],
+        "The MCP server table asks: For how many?"
+    );
+    assert_eq!(asked["schema"]["properties"]["people"]["minimum"], 1);
+    let answer = |asked: &Value, body: Value| {
+        let id = asked["approvalId"].as_str().unwrap();
+        server.post(&format!("/api/approvals/{id}"), &[], &body.to_string())
+    };
+    for (wrong, path) in [
+        (json!({"people": 0}), "/people"),
+        (json!({"people": "four"}), "/people"),
+        (json!({}), "/people"),
+    ] {
+        let refused = answer(&asked, json!({"answer": wrong}));
+        let error = refused.json()["error"].clone();
+        assert_eq!((refused.status, &error["code"]), (400, &"invalid_answer".into()));
+        assert_eq!(error["fields"][0]["path"], path, "{error}");
+    }
+    assert_eq!(answer(&asked, json!({"approved": true})).status, 400);
+    assert_eq!(listed().as_array().unwrap().len(), 1, "it is still open");
+    let taken = answer(
+        &asked,
+        json!({"answer": {"people": 4}, "digest": asked["digest"]}),
+    );
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    let received = |chat: &str| -> Value {
+        let part = settled(&server, chat);
+        let text = part["output"].as_str().unwrap_or_else(|| panic!("{part}"));
+        serde_json::from_str(text).unwrap()
+    };
+    let accepted = json!({"action": "accept", "content": {"people": 4}});
+    assert_eq!(received(&chat), accepted);
+
+    let asked = ask_in("declined").unwrap();
+    assert_eq!(answer(&asked, json!({"declined": true})).status, 200);
+    assert_eq!(received("declined"), json!({"action": "decline"}));
+    assert_eq!(listed(), json!([]));
+}
+
+#[test]
 fn init_writes_a_file_that_passes_check_and_overwrites_nothing() {
     let arguments = [
         "init",
