@@ -431,6 +431,22 @@ mod tests {
     }
 
     #[test]
+    fn limit_for_tools_of_agents_holds_for_an_agent_of_the_file() {
+        let file = "agent-tool-timeout = '7'\n[agents.shop.ai-sdk]\nurl = 'http://127.0.0.1:1/'\n";
+        let folder = folder_with(file);
+        let load = |flags| Config::load(flags, None, &Environment::default(), folder.path());
+        let agent = |flags| format!("{:?}", load(flags).unwrap().remote);
+        let of_file = agent(Settings::default());
+        assert!(of_file.contains("tool_timeout: Some(7s)"), "{of_file}");
+        let flags = Settings {
+            agent_tool_timeout: Some("never".into()),
+            ..Settings::default()
+        };
+        let of_flag = agent(flags);
+        assert!(of_flag.contains("tool_timeout: None"), "{of_flag}");
+    }
+
+    #[test]
     fn without_a_word_the_defaults_hold() {
         let folder = tempfile::tempdir().unwrap();
         let config =

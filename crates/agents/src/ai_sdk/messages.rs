@@ -105,7 +105,7 @@ impl Answer {
                 let title = title.as_ref().map(|title| ("title", json!(title)));
                 with(source, title)
             }
-            Part::Data { name, data } => json!({"type": format!("data-{name}"), "data": data}),
+            Part::Data { name, id, data } => return self.data(name, id.as_deref(), data),
             Part::Call { call, .. } => {
                 let result = results.iter().find(|result| result.call.id == call.id);
                 let own = request.own.iter().find(|own| own.call.id == call.id);
@@ -113,6 +113,23 @@ impl Answer {
             }
             Part::Opaque { content } => return self.kept_part(content.get(KEPT)?),
         })
+    }
+
+    /// A part of data, unless one of the same id is there: it has the later data then.
+    fn data(&mut self, name: &str, id: Option<&str>, data: &Value) -> Option<Value> {
+        let part = json!({"type": format!("data-{name}"), "data": data});
+        let Some(id) = id else {
+            return Some(part);
+        };
+        let mut known = self.parts.iter_mut();
+        let is_same = |known: &&mut Value| known["type"] == part["type"] && known["id"] == id;
+        match known.find(is_same) {
+            Some(known) => {
+                known["data"] = data.clone();
+                None
+            }
+            None => Some(with(part, Some(("id", json!(id))))),
+        }
     }
 
     /// A part from what only the route understands.

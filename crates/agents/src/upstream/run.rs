@@ -93,15 +93,15 @@ impl<R: Reader> Run<R> {
         }
     }
 
-    /// Reads on until an expected outcome or question comes; nothing, at the end of the run. All else
+    /// Reads on until an expected outcome, question or preliminary output comes; nothing, at the end of the run. All else
     /// waits.
     pub(super) async fn next_expected(&mut self) -> Result<Option<RunEvent>, Failure> {
         let mut looked_at = 0;
         loop {
             let is_expected = |said: &RunEvent| match said {
-                RunEvent::Result { id, .. } | RunEvent::Ask { id, .. } => {
-                    self.expected.contains(id)
-                }
+                RunEvent::Result { id, .. }
+                | RunEvent::Ask { id, .. }
+                | RunEvent::Progress { id, .. } => self.expected.contains(id),
                 _ => false,
             };
             let mut unread = self.queue.iter().skip(looked_at);
@@ -185,8 +185,14 @@ impl<R: Reader> Run<R> {
     }
 
     /// Notes that a call began, or that something became of one.
-    pub(super) fn note_progress(&mut self) {
+    fn note_progress(&mut self) {
         self.progressed_at = Instant::now();
+    }
+
+    /// Notes that an expected outcome is there, or what is asked in place of it.
+    pub(super) fn note_outcome(&mut self, id: &str) {
+        self.note_progress();
+        self.expected.retain(|expected| expected != id);
     }
 
     /// Notes a call.
@@ -204,6 +210,15 @@ impl<R: Reader> Run<R> {
     /// Notes the whole input of a call of this step.
     pub(super) fn correct(&mut self, id: &str, input: Value) {
         self.change(id, |call| call.input = input);
+    }
+
+    /// Notes what a call of this step shows: no page runs it.
+    pub(super) fn show(&mut self, id: &str, output: Value) {
+        let open = |call: &&mut ProposedCall| call.id == id && call.state == CallState::Open;
+        if let Some(call) = self.calls.iter_mut().find(open) {
+            call.is_agents = true;
+            call.shown = Some(output);
+        }
     }
 
     /// Notes that a person is to be asked about a call of this step; whether it is one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use turn::agent::{AgentEvent, CallResult, HistoryItem, OwnCall, StepRequest};
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::event::Finish;
@@ -140,30 +140,33 @@ impl<P: Protocol> Step<'_, P> {
     async fn listen(&self, run: &mut Run<P::Reader>) -> Result<(), Failure> {
         while !run.expected.is_empty() {
             let next = run.next_expected().await?;
-            let (Some(RunEvent::Result { ref id, .. }) | Some(RunEvent::Ask { ref id, .. })) = next
-            else {
-                self.lose(run, UnknownReason::NoResult);
-                return Ok(());
-            };
-            run.expected.retain(|expected| expected != id);
-            run.note_progress();
-            let provider_id = id.clone();
             match next {
-                Some(RunEvent::Result { outcome, .. }) => {
+                Some(RunEvent::Progress { id, output }) => {
+                    self.sender.send(AgentEvent::Progress {
+                        provider_id: id,
+                        output,
+                    });
+                }
+                Some(RunEvent::Result { id, outcome }) => {
+                    run.note_outcome(&id);
                     run.has_results = true;
                     self.sender.send(AgentEvent::Settled {
-                        provider_id,
+                        provider_id: id,
                         outcome,
                     });
                 }
-                Some(RunEvent::Ask { asking, .. }) => {
+                Some(RunEvent::Ask { id, asking, .. }) => {
+                    run.note_outcome(&id);
                     run.awaits_answers = true;
                     self.sender.send(AgentEvent::Asks {
-                        provider_id,
+                        provider_id: id,
                         asking,
                     });
                 }
-                _ => {}
+                _ => {
+                    self.lose(run, UnknownReason::NoResult);
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -172,9 +175,11 @@ impl<P: Protocol> Step<'_, P> {
     /// Reads until the step is over, or the run is.
     async fn read_step(&mut self, run: &mut Run<P::Reader>) -> Result<(), Failure> {
         run.has_output = false;
+        // What a call shows does not count.
+        let mut said_at = Instant::now();
         loop {
             let next = if run.is_working() && self.is_agents_alone(run) {
-                match timeout(SHOW_RUNNING, run.next()).await {
+                match timeout_at(said_at + SHOW_RUNNING, run.next()).await {
                     Ok(next) => next?,
                     Err(_) => {
                         self.hand_over(run, Ending::Running);
@@ -187,6 +192,9 @@ impl<P: Protocol> Step<'_, P> {
             let Some(said) = next else {
                 return self.end(run);
             };
+            if !matches!(said, RunEvent::Progress { .. }) {
+                said_at = Instant::now();
+            }
             match said {
                 RunEvent::Output(event) => {
                     run.has_output |= is_shown(&event);
@@ -197,6 +205,7 @@ impl<P: Protocol> Step<'_, P> {
                 RunEvent::Result { id, outcome } => {
                     run.settle(&id, outcome);
                 }
+                RunEvent::Progress { id, output } => run.show(&id, output),
                 RunEvent::Ask {
                     id,
                     asking,
@@ -216,13 +225,17 @@ impl<P: Protocol> Step<'_, P> {
         }
     }
 
-    /// Whether all open calls of the step are known to be the agent's own to run.
+    /// Whether all calls of the step are known to be the agent's own to run.
     fn is_agents_alone(&self, run: &Run<P::Reader>) -> bool {
-        let Some(client_tools) = self.remote.client_tools() else {
-            return false;
+        let client_tools = self.remote.client_tools();
+        let is_other =
+            |call: &ProposedCall| client_tools.is_some_and(|tools| !tools.contains(&call.tool));
+        // One that shows something runs already.
+        let runs = |call: &ProposedCall| {
+            call.shown.is_some() || matches!(call.state, CallState::Settled(_))
         };
         let mut calls = run.calls.iter();
-        calls.all(|call| !client_tools.contains(&call.tool) && !self.is_offered(call))
+        calls.all(|call| runs(call) || is_other(call) && !self.is_offered(call))
     }
 
     /// Whether a call is of a tool that the agent was offered here.
@@ -300,7 +313,13 @@ impl<P: Protocol> Step<'_, P> {
                 }
                 CallState::Open if is_client => run.awaits_answers = true,
                 CallState::Open => match ending {
-                    Ending::Step | Ending::Running => run.expected.push(provider_id),
+                    Ending::Step | Ending::Running => {
+                        run.expected.push(provider_id.clone());
+                        later.extend(call.shown.clone().map(|output| AgentEvent::Progress {
+                            provider_id,
+                            output,
+                        }));
+                    }
                     Ending::Run => later.push(self.unknown(provider_id, UnknownReason::NoResult)),
                     Ending::Broken(reason) => later.push(self.unknown(provider_id, reason)),
                 },

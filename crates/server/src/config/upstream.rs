@@ -135,6 +135,33 @@ mod tests {
     }
 
     #[test]
+    fn tools_have_as_long_as_the_settings_say() {
+        let agents = |limit: Option<&str>| {
+            let url = Some("http://127.0.0.1:1/agent".to_owned());
+            let settings = Settings {
+                ai_sdk_url: url.clone(),
+                ag_ui_url: url,
+                agent_tool_timeout: limit.map(str::to_owned),
+                ..Settings::default()
+            };
+            let layers = [(Origin::Flags, settings)];
+            let (route, agent) = (ai_sdk(&layers)?, ag_ui(&layers)?);
+            Ok::<_, Error>([format!("{route:?}"), format!("{agent:?}")])
+        };
+        for (limit, expected) in [
+            (None, "tool_timeout: Some(3600s)"),
+            (Some("0.5"), "tool_timeout: Some(500ms)"),
+            (Some("never"), "tool_timeout: None"),
+        ] {
+            for agent in agents(limit).unwrap() {
+                assert!(agent.contains(expected), "{agent}");
+            }
+        }
+        let refused = agents(Some("0")).unwrap_err().line();
+        assert!(refused.contains("--agent-tool-timeout: `0`"), "{refused}");
+    }
+
+    #[test]
     fn headers_that_can_not_be_sent_are_refused_without_their_values() {
         for (kind, refused) in refusals(Some("http://127.0.0.1:1/agent"), Some("s3cret")) {
             let expected = format!("{kind}-headers: not a header");

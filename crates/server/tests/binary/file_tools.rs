@@ -349,7 +349,10 @@ fn mcp_server_that_asks_for_data_gets_what_a_person_answers_over_rest() {
     ] {
         let refused = answer(&asked, json!({"answer": wrong}));
         let error = refused.json()["error"].clone();
-        assert_eq!((refused.status, &error["code"]), (400, &"invalid_answer".into()));
+        assert_eq!(
+            (refused.status, &error["code"]),
+            (400, &"invalid_answer".into())
+        );
         assert_eq!(error["fields"][0]["path"], path, "{error}");
     }
     assert_eq!(answer(&asked, json!({"approved": true})).status, 400);
