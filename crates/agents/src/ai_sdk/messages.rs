@@ -1,8 +1,10 @@
 //! The journal as UI messages, as `useChat` would send them.
 
 use serde_json::{Map, Value, json};
+use turn::Message;
 use turn::agent::{CallResult, HistoryItem, Part, StepRequest};
 use turn::call::Outcome;
+use turn::metadata::{BODY, OURS};
 
 use super::{KEPT, tool_part};
 
@@ -16,7 +18,7 @@ pub(super) fn of(request: &StepRequest) -> Vec<Value> {
             HistoryItem::Message(message) => {
                 messages.extend(answer.take().map(Answer::message));
                 cause = message.id.clone().unwrap_or_else(|| place.to_string());
-                messages.push(json!(message));
+                messages.push(as_sent(message));
             }
             HistoryItem::Result { call, outcome } => {
                 messages.extend(answer.take().map(Answer::message));
@@ -33,6 +35,22 @@ pub(super) fn of(request: &StepRequest) -> Vec<Value> {
     }
     messages.extend(answer.map(Answer::message));
     messages
+}
+
+/// A user's message as its page sent it: the fields that came beside it are in the body again.
+fn as_sent(message: &Message) -> Value {
+    let mut message = message.clone();
+    if let Some(Value::Object(metadata)) = &mut message.metadata
+        && let Some(Value::Object(ours)) = metadata.get_mut(OURS)
+        && ours.shift_remove(BODY).is_some()
+        && ours.is_empty()
+    {
+        metadata.shift_remove(OURS);
+        if metadata.is_empty() {
+            message.metadata = None;
+        }
+    }
+    json!(message)
 }
 
 /// The result of a call that has opened a turn, for a model.

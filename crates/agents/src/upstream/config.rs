@@ -18,6 +18,8 @@ pub struct Config {
     /// Whether a request is sent again that a server which stopped may have sent. Tools that the agent
     /// runs without an approval may then run twice.
     pub reruns: bool,
+    /// The fields that a page adds to the body of its request and that the agent gets with the message.
+    pub forward: Vec<String>,
     /// How long the agent's tools may run without anything becoming of one of them; without a limit, for as
     /// long as the connection is open.
     pub tool_timeout: Option<Duration>,
@@ -34,6 +36,7 @@ impl Config {
             headers: Vec::new(),
             client_tools: None,
             reruns: false,
+            forward: Vec::new(),
             tool_timeout: Some(TOOL_TIMEOUT),
         }
     }
@@ -45,6 +48,7 @@ impl fmt::Debug for Config {
             .field("url", &self.url)
             .field("client_tools", &self.client_tools)
             .field("reruns", &self.reruns)
+            .field("forward", &self.forward)
             .field("tool_timeout", &self.tool_timeout)
             .finish_non_exhaustive()
     }

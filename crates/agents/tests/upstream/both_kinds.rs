@@ -297,6 +297,57 @@ async fn input_that_is_long_in_coming_is_waited_for() {
     }
 }
 
+#[tokio::test]
+async fn fields_that_are_forwarded_come_with_the_message() {
+    for (kind, agent) in AGENTS.into_iter().enumerate() {
+        let runs = ["Hello.", "Again."].map(|words| Answer::Chunks(KINDS[kind].1(words)));
+        let server = Server::answering(runs).await;
+        let config = Config {
+            forward: vec!["model".to_owned(), "webSearch".to_owned()],
+            ..Config::new(&server.url)
+        };
+        let mut chat = agent(config);
+        let fields = json!({"model": "large", "other": 1});
+        chat.metadata = Some(json!({"adkStream": {"body": fields}, "mood": "good"}));
+        chat.say("hi").await;
+        chat.say("and?").await;
+        assert_eq!(chat.status(), Status::Finished);
+        let sent = server.requests();
+        let fields = |request: usize| match kind {
+            0 => sent[request].body["forwardedProps"].clone(),
+            _ => {
+                let mut fields = sent[request].body.clone();
+                let own = ["id", "trigger", "messages"];
+                fields
+                    .as_object_mut()
+                    .unwrap()
+                    .retain(|name, _| !own.contains(&name.as_str()));
+                fields
+            }
+        };
+        assert_eq!(
+            (fields(0), fields(1)),
+            (json!({"model": "large"}), json!({}))
+        );
+        if kind == 1 {
+            let message = &sent[1].body["messages"][0];
+            assert_eq!(message["metadata"], json!({"mood": "good"}));
+        }
+    }
+}
+
+#[test]
+fn names_with_a_meaning_of_their_own_are_not_forwarded() {
+    for name in ["", "id", "messages", "trigger", "tools"] {
+        let config = Config {
+            forward: vec![name.to_owned()],
+            ..Config::new("http://127.0.0.1:1")
+        };
+        assert!(AiSdk::new(config.clone()).is_err(), "{name}");
+        assert!(AgUi::new(config).is_err(), "{name}");
+    }
+}
+
 #[test]
 fn tools_have_an_hour_unless_somebody_says_otherwise() {
     let hour = Duration::from_secs(60 * 60);

@@ -57,6 +57,7 @@ fn config(builder: &Builder<'_>, route: &RouteSpec, probe: &Written<Probe>) -> C
         headers: probe.what.headers.clone(),
         client_tools: route.client_tools.clone(),
         reruns: route.rerun,
+        forward: route.forward.clone(),
         tool_timeout: builder.tool_timeout.or(config.tool_timeout),
         ..config
     }

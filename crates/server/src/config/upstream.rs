@@ -20,6 +20,7 @@ struct Kind {
     headers: Setting,
     client_tools: Setting,
     rerun: Setting,
+    forward: Setting,
 }
 
 const AI_SDK: Kind = Kind {
@@ -28,6 +29,7 @@ const AI_SDK: Kind = Kind {
     headers: |layer| layer.ai_sdk_headers.0.as_deref(),
     client_tools: |layer| layer.ai_sdk_client_tools.as_deref(),
     rerun: |layer| layer.ai_sdk_rerun.as_deref(),
+    forward: |layer| layer.ai_sdk_forward.as_deref(),
 };
 
 const AG_UI: Kind = Kind {
@@ -36,6 +38,7 @@ const AG_UI: Kind = Kind {
     headers: |layer| layer.ag_ui_headers.0.as_deref(),
     client_tools: |layer| layer.ag_ui_client_tools.as_deref(),
     rerun: |layer| layer.ag_ui_rerun.as_deref(),
+    forward: |layer| layer.ag_ui_forward.as_deref(),
 };
 
 /// A route of the AI SDK's, as the layers say.
@@ -83,22 +86,32 @@ impl Kind {
             config.headers = headers.ok_or_else(|| wrong(origin, &agents::Error::Header))?;
         }
         let client_tools = find(layers, &key("client-tools"), self.client_tools);
-        config.client_tools = client_tools.map(|(_, names)| {
-            let names = names.split(',').map(str::trim);
-            let names = names.filter(|name| !name.is_empty());
-            names.map(str::to_owned).collect()
-        });
+        config.client_tools = client_tools.map(|(_, text)| names(text));
+        let forward = find(layers, &key("forward"), self.forward);
+        config.forward = forward
+            .as_ref()
+            .map_or_else(Vec::new, |(_, text)| names(text));
         let Switch(reruns) = pick(layers, &key("rerun"), self.rerun)?;
         config.reruns = reruns;
         config.tool_timeout = tool_timeout(layers)?.or(config.tool_timeout);
         new(config).map_err(|error| {
             let origin = match (&error, &headers) {
                 (agents::Error::Header, Some((origin, _))) => origin,
+                (agents::Error::BodyField(_), _) => {
+                    forward.as_ref().map_or(&url_origin, |(origin, _)| origin)
+                }
                 _ => &url_origin,
             };
             wrong(origin, &error)
         })
     }
+}
+
+/// Names with commas between.
+fn names(text: &str) -> Vec<String> {
+    let names = text.split(',').map(str::trim);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -132,6 +145,18 @@ mod tests {
             let expected = format!("--{kind}-url: not a base URL");
             assert!(refused.contains(&expected), "{refused}");
         }
+    }
+
+    #[test]
+    fn field_with_a_meaning_of_its_own_is_not_forwarded() {
+        let settings = Settings {
+            ag_ui_url: Some("http://127.0.0.1:1/agent".to_owned()),
+            ag_ui_forward: Some("model, messages".to_owned()),
+            ..Settings::default()
+        };
+        let refused = ag_ui(&[(Origin::Flags, settings)]).unwrap_err().line();
+        let expected = "--ag-ui-forward: `messages` is not a field";
+        assert!(refused.contains(expected), "{refused}");
     }
 
     #[test]

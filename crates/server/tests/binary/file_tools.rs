@@ -158,6 +158,52 @@ fn tool_that_is_not_named_is_not_there() {
 }
 
 #[test]
+fn route_of_a_file_gets_the_fields_of_a_page_that_it_is_to_have() {
+    let (sent, bodies) = std::sync::mpsc::channel();
+    let route = serve_http(move |request| {
+        sent.send(serde_json::from_str::<Value>(&request.body).unwrap())
+            .unwrap();
+        let chunks = [
+            json!({"type": "start"}),
+            json!({"type": "start-step"}),
+            json!({"type": "text-delta", "id": "0", "delta": "Done."}),
+            json!({"type": "finish-step"}),
+            json!({"type": "finish"}),
+        ];
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        let events = chunks.map(|chunk| format!("data: {chunk}\n\n"));
+        Some(format!("{head}{}", events.concat()))
+    });
+    let server = serve(&format!(
+        "[agents.shop.ai-sdk]\nurl = 'http://{route}/api/chat'\nforward = ['model']\n"
+    ));
+    let message = json!({"id": "u1", "role": "user", "parts": [{"type": "text", "text": "hi"}]});
+    let post = |more: Value| {
+        let mut body = json!({"id": "c1", "trigger": "submit-message", "messages": [message]});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        server.post("/api/chat", &[], &body.to_string())
+    };
+    let said = post(json!({"model": "large", "webSearch": true}));
+    assert!(said.text().contains("Done."), "{}", said.text());
+    let body = bodies.recv().unwrap();
+    assert_eq!(body["model"], "large");
+    assert_eq!(body.get("webSearch"), None);
+    assert_eq!(body["messages"], json!([message]));
+    // They are the message's: its answer can be made again.
+    let again = post(json!({"trigger": "regenerate-message"}));
+    assert!(again.text().contains("Done."), "{}", again.text());
+    assert_eq!(bodies.recv().unwrap()["model"], "large");
+    let mut other = message.clone();
+    other["id"] = "u2".into();
+    let large = json!({"messages": [other], "model": "x".repeat(20_000)});
+    let refused = post(large);
+    assert_eq!(refused.status, 400, "{}", refused.text());
+}
+
+#[test]
 fn one_agent_of_the_file_answers_and_of_several_one_is_picked() {
     let model = model(gemini());
     let two = format!("[agents.a]\nmodel = 'main'\n[agents.b]\nmodel = 'main'\n{model}");
