@@ -74,6 +74,10 @@ impl Agent for AgUi {
         self.agent.step(request)
     }
 
+    fn body_fields(&self) -> &[String] {
+        self.agent.forward()
+    }
+
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
         Some(self.agent.converse())
     }
@@ -86,7 +90,7 @@ struct Runs;
 impl Protocol for Runs {
     type Reader = Reading;
 
-    fn body(&self, request: &StepRequest) -> Result<Value, Failure> {
+    fn body(&self, request: &StepRequest, fields: Map<String, Value>) -> Result<Value, Failure> {
         let resume = interrupt::answers(request);
         let tools = request.tools.iter().map(|tool| Tool {
             name: tool.name.clone(),
@@ -102,7 +106,7 @@ impl Protocol for Runs {
             state: Some(messages::state(request).unwrap_or_else(|| json!({}))),
             messages: messages::of(request),
             tools: tools.collect(),
-            forwarded_props: Some(json!({})),
+            forwarded_props: Some(fields.into()),
             resume: (!resume.is_empty()).then_some(resume),
             ..RunAgentInput::default()
         };

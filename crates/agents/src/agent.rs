@@ -41,6 +41,12 @@ pub trait Agent: Send + Sync + 'static {
         false
     }
 
+    /// The fields that a page may add to the body of its request, and that the agent gets with the
+    /// message.
+    fn body_fields(&self) -> &[String] {
+        &[]
+    }
+
     /// What it keeps open for a chat, if it keeps anything. Its steps are asked for there, and it is
     /// dropped when nothing happens to the chat any more.
     fn converse(&self, chat: &ChatId) -> Option<Box<dyn Conversation>> {

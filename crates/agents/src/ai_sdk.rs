@@ -18,7 +18,7 @@ mod tool_part;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use turn::ChatId;
 use turn::agent::StepRequest;
 
@@ -60,6 +60,10 @@ impl Agent for AiSdk {
         self.route.step(request)
     }
 
+    fn body_fields(&self) -> &[String] {
+        self.route.forward()
+    }
+
     fn converse(&self, _: &ChatId) -> Option<Box<dyn Conversation>> {
         Some(self.route.converse())
     }
@@ -72,12 +76,11 @@ struct UiMessageStream;
 impl Protocol for UiMessageStream {
     type Reader = Reading;
 
-    fn body(&self, request: &StepRequest) -> Result<Value, Failure> {
+    fn body(&self, request: &StepRequest, fields: Map<String, Value>) -> Result<Value, Failure> {
         let messages = messages::of(request);
-        let mut body = json!({
-            "id": request.chat,
-            "trigger": "submit-message",
-        });
+        let mut body = Value::Object(fields);
+        body["id"] = json!(request.chat);
+        body["trigger"] = json!("submit-message");
         // As the client does, which continues an assistant message by its id.
         if let Some(last) = messages.last()
             && last["role"] == "assistant"

@@ -15,6 +15,8 @@ pub enum Error {
     App(String),
     /// The model's name is none.
     Model(String),
+    /// A field of a page's request can't be forwarded under this name.
+    BodyField(String),
     /// The HTTP client could not be made.
     Client(String),
 }
@@ -39,6 +41,10 @@ impl fmt::Display for Error {
                     "`{name}` is not a model; expected a name, such as gemini-flash-latest"
                 )
             }
+            Self::BodyField(name) => write!(
+                out,
+                "`{name}` is not a field that can be forwarded: it has a meaning of its own"
+            ),
             Self::Client(why) => write!(out, "can't make an HTTP client: {why}"),
         }
     }

@@ -23,7 +23,7 @@ mod run_event;
 mod step;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use turn::TraceContext;
 use turn::agent::{HistoryItem, StepRequest};
 
@@ -37,8 +37,8 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// Reads what it says in a run.
     type Reader: Reader;
 
-    /// What begins a run.
-    fn body(&self, request: &StepRequest) -> Result<Value, Failure>;
+    /// What begins a run. `fields` are those of the page's request that the agent gets.
+    fn body(&self, request: &StepRequest, fields: Map<String, Value>) -> Result<Value, Failure>;
 
     /// A reader of the run that a request begins.
     fn reader(&self, request: &StepRequest, redactor: Redactor) -> Self::Reader;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agents::{Agent, AudioInput};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::{Bounds, EntryPage, Journal, Usage};
 use tokio::sync::{mpsc, oneshot};
 use turn::queue::Placement;
@@ -25,6 +25,7 @@ pub use self::approvals::{Answered, Approval};
 pub use self::viewers::ViewerGuard;
 use crate::actor::Message as ToActor;
 use crate::approval_index::ApprovalIndex;
+use crate::body_fields;
 use crate::clock::Clock;
 use crate::command::{Command, CommandKind, Reply, Resuming, SendCommand, View};
 use crate::deadlines::Deadlines;
@@ -92,6 +93,9 @@ pub struct SendOptions {
     /// The tools that it declares, as it sent them. They count where the agent's [`Tools`](tools::Tools)
     /// take such, and are ignored otherwise.
     pub page_tools: Value,
+    /// The other fields of the body of its request: those that the agent gets
+    /// ([`Agent::body_fields`](agents::Agent::body_fields)) are kept with the message.
+    pub body: Map<String, Value>,
     /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
     pub while_running: Option<Placement>,
     /// The id of the request, of a client that gives each of its requests another: the same one again
@@ -154,15 +158,18 @@ impl Engine {
     pub async fn send_with(
         &self,
         principal: &Principal,
-        request: Request,
+        mut request: Request,
         options: SendOptions,
         dialect: Dialect,
     ) -> Result<WindowStream, EngineError> {
         let SendOptions {
             page_tools,
+            body,
             while_running,
             request_id,
         } = options;
+        let names = self.shared.agent.body_fields();
+        body_fields::note(&mut request.messages, &body, names).map_err(EngineError::Refused)?;
         let takes_tools = self.shared.settings.tools.takes_page_tools();
         let kind = CommandKind::Send(SendCommand {
             trigger: request.trigger,

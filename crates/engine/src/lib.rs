@@ -30,7 +30,7 @@
 //! - `engine`: what a server does with chats; `builder`: how an engine is made; `clock`: what time it is.
 //! - [`command`]: the one way in, here or forwarded from another server.
 //! - `approval_index`: from approvals to the chats here that wait for them; `deadlines`: when their time is up.
-//! - `chat_id`: under which ids chats can be opened.
+//! - `chat_id`: under which ids chats can be opened; `body_fields`: what a page's request has beside its message.
 //! - `resting`: chats that nothing happens to, within bounds.
 //! - `maintenance`: what a server does by itself; `drain`: how it leaves.
 //! - [`replica`]: one of several servers; `follower`: what is read where the owner of a chat can't be
@@ -43,6 +43,7 @@
 mod actor;
 mod agent_tool;
 mod approval_index;
+mod body_fields;
 mod builder;
 mod chat_id;
 mod clock;

@@ -72,6 +72,7 @@ pub(crate) async fn run(
                 .await?;
             let options = SendOptions {
                 page_tools: request.tools,
+                body: request.forwarded_props,
                 ..SendOptions::default()
             };
             let window = api

@@ -39,6 +39,7 @@ pub(crate) use self::source::{Place, Problem, Source};
 use self::spec::{AgentSpec, ClientSpec, HttpSpec, McpSpec, ModelSpec, Named, OpenApiSpec};
 use crate::agent_name::AgentName;
 use crate::config_file::FileLayer;
+use crate::duration::TimeLimit;
 use crate::environment::Environment;
 
 /// The tables of all files.
@@ -145,13 +146,14 @@ impl AgentFile {
         self.agents.keys().map(String::as_str)
     }
 
-    /// An agent, with everything that it needs.
+    /// An agent, with everything that it needs. `tool_timeout` is for the tools of one that runs elsewhere.
     pub(crate) fn agent(
         &self,
         name: &str,
         environment: &Environment,
+        tool_timeout: TimeLimit,
     ) -> Result<FileAgent, Vec<Problem>> {
-        agent::build(self, name, environment)
+        agent::build(self, name, environment, tool_timeout)
     }
 
     fn source(&self, number: usize) -> &Source {

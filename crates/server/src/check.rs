@@ -15,6 +15,7 @@ use tools::pattern::Pattern;
 use crate::agent_file::{AgentFile, FileAgent, Place, Written, description};
 use crate::config::{Config, Settings};
 use crate::config_file;
+use crate::duration::TimeLimit;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::model_probe::{self, Shows};
@@ -129,7 +130,7 @@ fn check(command: &Check, environment: &Environment, findings: &mut Findings) ->
     };
     let mut agents = Vec::new();
     for name in &wanted {
-        match file.agent(name, environment) {
+        match file.agent(name, environment, TimeLimit::default()) {
             Ok(agent) => agents.push(agent),
             Err(problems) => {
                 // Agents share tools, and with them what is wrong.

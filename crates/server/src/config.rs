@@ -201,7 +201,11 @@ impl Config {
 
         let (agent, file_agent) = match agent_of(&layers, &file)? {
             Answering::BuiltIn(agent) => (Some(agent), None),
-            Answering::OfFile(name) => (None, Some(file.agent(&name, environment).map_err(first)?)),
+            Answering::OfFile(name) => {
+                let tool_timeout = upstream::tool_timeout(&layers)?;
+                let agent = file.agent(&name, environment, tool_timeout);
+                (None, Some(agent.map_err(first)?))
+            }
         };
         let remote = match agent {
             None => file_agent.as_ref().map(|agent| agent.remote.clone()),
@@ -424,6 +428,22 @@ mod tests {
         error
             .line()
             .replace(&format!("{}/", folder.path().display()), "")
+    }
+
+    #[test]
+    fn limit_for_tools_of_agents_holds_for_an_agent_of_the_file() {
+        let file = "agent-tool-timeout = '7'\n[agents.shop.ai-sdk]\nurl = 'http://127.0.0.1:1/'\n";
+        let folder = folder_with(file);
+        let load = |flags| Config::load(flags, None, &Environment::default(), folder.path());
+        let agent = |flags| format!("{:?}", load(flags).unwrap().remote);
+        let of_file = agent(Settings::default());
+        assert!(of_file.contains("tool_timeout: Some(7s)"), "{of_file}");
+        let flags = Settings {
+            agent_tool_timeout: Some("never".into()),
+            ..Settings::default()
+        };
+        let of_flag = agent(flags);
+        assert!(of_flag.contains("tool_timeout: None"), "{of_flag}");
     }
 
     #[test]

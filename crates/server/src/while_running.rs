@@ -1,5 +1,5 @@
-//! What a page says with a message beside it: tools that it declares, and what the message waits for
-//! while a turn is open.
+//! What a page says with a message beside it: tools that it declares, what the message waits for while a
+//! turn is open, and fields that an agent may want.
 
 use engine::SendOptions;
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ pub(crate) fn options(fields: &mut Map<String, Value>) -> Result<SendOptions, &'
     };
     Ok(SendOptions {
         page_tools,
+        body: std::mem::take(fields),
         while_running,
         ..SendOptions::default()
     })

@@ -10,6 +10,7 @@ use crate::event::Finish;
 use crate::gate::Decision;
 use crate::id::{ChatId, Principal, TurnId};
 use crate::message::Message;
+use crate::metadata::AI_SDK;
 use crate::time::At;
 use crate::trace::TraceContext;
 
@@ -84,6 +85,13 @@ pub enum AgentEvent {
         /// What is asked.
         asking: Asking,
     },
+    /// What a call that the agent runs by itself shows before it is over. It is not kept.
+    Progress {
+        /// The id that the agent gave the call.
+        provider_id: String,
+        /// What it shows.
+        output: Value,
+    },
     /// What came of a call that the agent ran by itself. It comes after the step that made it, or
     /// before the next has said anything.
     Settled {
@@ -114,6 +122,8 @@ pub enum AgentEvent {
     Data {
         /// The name.
         name: String,
+        /// Which data of the name it is: later data of the same id takes its place.
+        id: Option<String>,
         /// The data.
         data: Value,
     },
@@ -224,9 +234,31 @@ pub enum Part {
     Data {
         /// The name.
         name: String,
+        /// Which data of the name it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// The data.
         data: Value,
     },
+}
+
+impl Part {
+    /// Whether pages are shown it: what only the provider understands is not, but for a document that a
+    /// route of the AI SDK's names as a source.
+    pub(crate) fn is_shown(&self) -> bool {
+        match self {
+            Self::Opaque { content } => source_document(content).is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// A document that the answer rests on, as a route of the AI SDK's says it: what is kept of its chunk.
+pub fn source_document(content: &Value) -> Option<&Value> {
+    let chunk = content.get(AI_SDK)?;
+    let is_text = |field: &str| chunk.get(field).is_some_and(Value::is_string);
+    let is_document = chunk.get("type").and_then(Value::as_str) == Some("source-document");
+    (is_document && is_text("mediaType") && is_text("title")).then_some(chunk)
 }
 
 /// What an agent is sent when a step is to run.

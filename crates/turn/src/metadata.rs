@@ -11,6 +11,10 @@ pub const PATH: &str = "path";
 /// The key in it of a text that is a transcript of speech: `input` or `output`.
 pub const TRANSCRIPT: &str = "transcript";
 
+/// The key in it of the fields that a page added to the body of its request, in the metadata of the
+/// message that came with them: those that the agent is to get.
+pub const BODY: &str = "body";
+
 /// The key of what a route of the AI SDK's says of a part or call, in the words of its chunks.
 pub const AI_SDK: &str = "aiSdk";
 

@@ -187,7 +187,7 @@ impl StepInProgress {
             }
             AgentEvent::Opaque(content) => self.whole(Part::Opaque { content }),
             AgentEvent::Source { url, title } => self.whole(Part::Source { url, title }),
-            AgentEvent::Data { name, data } => self.whole(Part::Data { name, data }),
+            AgentEvent::Data { name, id, data } => self.whole(Part::Data { name, id, data }),
             AgentEvent::Metadata(metadata) => {
                 merge(&mut self.metadata, metadata);
                 Vec::new()
@@ -203,6 +203,7 @@ impl StepInProgress {
             AgentEvent::Signal { .. }
             | AgentEvent::Asks { .. }
             | AgentEvent::Waits { .. }
+            | AgentEvent::Progress { .. }
             | AgentEvent::Settled { .. } => Vec::new(),
             AgentEvent::Ended(_) | AgentEvent::Failed { .. } => self.close().into_iter().collect(),
         }
@@ -294,7 +295,7 @@ impl StepInProgress {
 
     fn whole(&mut self, part: Part) -> Vec<Item> {
         let mut items: Vec<_> = self.close().into_iter().collect();
-        if !matches!(part, Part::Opaque { .. }) {
+        if part.is_shown() {
             items.push(Item::Part(Box::new(part.clone())));
         }
         self.parts.push(Piece::Part(part));
@@ -338,8 +339,9 @@ pub(crate) fn items(part: &Part) -> Vec<Item> {
             let provider_metadata = provider_metadata.clone();
             (Item::ReasoningBegun { provider_metadata }, text)
         }
-        Part::Call { .. } | Part::Opaque { .. } => return Vec::new(),
-        part => return vec![Item::Part(Box::new(part.clone()))],
+        Part::Call { .. } => return Vec::new(),
+        part if part.is_shown() => return vec![Item::Part(Box::new(part.clone()))],
+        _ => return Vec::new(),
     };
     let delta = (!text.is_empty()).then(|| Item::Delta(text.clone()));
     let items = [Some(begun), delta, Some(Item::BlockEnded)];

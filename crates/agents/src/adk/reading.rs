@@ -225,14 +225,22 @@ impl Reading {
             if !data.is_empty() && event.id.as_ref().is_none_or(is_news) {
                 let data = Value::Object(data);
                 let name = name.to_owned();
-                events.push(AgentEvent::Data { name, data });
+                events.push(AgentEvent::Data {
+                    name,
+                    id: None,
+                    data,
+                });
             }
         }
         if let Some(agent) = &actions.transfer_to_agent {
             self.agents.hand_over(event, agent);
             let data = json!({"from": event.author, "to": agent});
             let name = "adk-transfer".to_owned();
-            events.push(AgentEvent::Data { name, data });
+            events.push(AgentEvent::Data {
+                name,
+                id: None,
+                data,
+            });
         }
     }
 }

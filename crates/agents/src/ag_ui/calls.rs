@@ -133,6 +133,7 @@ impl Calls {
             input,
             metadata,
             is_agents: false,
+            shown: None,
             state: CallState::Open,
         }))
     }

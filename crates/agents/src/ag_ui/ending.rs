@@ -34,7 +34,11 @@ impl Reading {
         said.extend(usage.and_then(|usage| tokens(&usage)).map(RunEvent::Output));
         if let Some(data) = result {
             let name = "agui-result".to_owned();
-            said.push(RunEvent::Output(AgentEvent::Data { name, data }));
+            said.push(RunEvent::Output(AgentEvent::Data {
+                name,
+                id: None,
+                data,
+            }));
         }
         let custom = std::mem::take(&mut self.custom_interrupts);
         let confirmations = self.calls.open.iter().filter_map(adk::interrupt);
@@ -142,6 +146,7 @@ impl Reading {
             input,
             metadata,
             is_agents: true,
+            shown: None,
             state: CallState::Asked(asking(interrupt, &question, words, expires)),
         })
     }

@@ -24,7 +24,7 @@ pub(super) fn state(request: &StepRequest) -> Option<Value> {
     steps
         .flat_map(|parts| parts.iter().rev())
         .find_map(|part| match part {
-            Part::Data { name, data } if name == STATE => Some(data.clone()),
+            Part::Data { name, data, .. } if name == STATE => Some(data.clone()),
             _ => None,
         })
 }

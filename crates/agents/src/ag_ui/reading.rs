@@ -192,7 +192,11 @@ impl Reading {
                 self.custom_interrupts.push(interrupt);
             }
             Event::Custom { name, value, .. } => {
-                said.push(RunEvent::Output(AgentEvent::Data { name, data: value }));
+                said.push(RunEvent::Output(AgentEvent::Data {
+                    name,
+                    id: None,
+                    data: value,
+                }));
             }
             Event::SubagentStarted {
                 name,

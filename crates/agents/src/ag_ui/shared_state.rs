@@ -70,7 +70,11 @@ impl SharedState {
     pub(super) fn take_parts(&mut self) -> Vec<RunEvent> {
         let part = |name: &str, data| {
             let name = name.to_owned();
-            RunEvent::Output(AgentEvent::Data { name, data })
+            RunEvent::Output(AgentEvent::Data {
+                name,
+                id: None,
+                data,
+            })
         };
         let activities = std::mem::take(&mut self.activities).into_iter();
         let mut parts: Vec<_> = activities

@@ -57,10 +57,14 @@ impl CallChunks {
                 }
             }
             "tool-output-available" => {
-                if chunk.get("preliminary") != Some(&Value::Bool(true)) {
-                    let output = chunk.get("output").cloned().unwrap_or_default();
-                    said.push(result(id, Outcome::Output { output }));
-                }
+                let output = chunk.get("output").cloned().unwrap_or_default();
+                said.push(match chunk.get("preliminary") {
+                    Some(Value::Bool(true)) => RunEvent::Progress {
+                        id: id.to_owned(),
+                        output,
+                    },
+                    _ => result(id, Outcome::Output { output }),
+                });
             }
             "tool-output-error" => said.push(result(id, failed(chunk))),
             "tool-output-denied" => said.push(result(id, Outcome::Denied { reason: None })),
@@ -94,6 +98,7 @@ impl CallChunks {
             input: call.input.clone(),
             metadata: json!({ KEPT: call.fields }),
             is_agents: is_executed,
+            shown: None,
             state,
         }))
     }

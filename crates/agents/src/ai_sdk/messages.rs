@@ -1,8 +1,10 @@
 //! The journal as UI messages, as `useChat` would send them.
 
 use serde_json::{Map, Value, json};
+use turn::Message;
 use turn::agent::{CallResult, HistoryItem, Part, StepRequest};
 use turn::call::Outcome;
+use turn::metadata::{BODY, OURS};
 
 use super::{KEPT, tool_part};
 
@@ -16,7 +18,7 @@ pub(super) fn of(request: &StepRequest) -> Vec<Value> {
             HistoryItem::Message(message) => {
                 messages.extend(answer.take().map(Answer::message));
                 cause = message.id.clone().unwrap_or_else(|| place.to_string());
-                messages.push(json!(message));
+                messages.push(as_sent(message));
             }
             HistoryItem::Result { call, outcome } => {
                 messages.extend(answer.take().map(Answer::message));
@@ -33,6 +35,22 @@ pub(super) fn of(request: &StepRequest) -> Vec<Value> {
     }
     messages.extend(answer.map(Answer::message));
     messages
+}
+
+/// A user's message as its page sent it: the fields that came beside it are in the body again.
+fn as_sent(message: &Message) -> Value {
+    let mut message = message.clone();
+    if let Some(Value::Object(metadata)) = &mut message.metadata
+        && let Some(Value::Object(ours)) = metadata.get_mut(OURS)
+        && ours.shift_remove(BODY).is_some()
+        && ours.is_empty()
+    {
+        metadata.shift_remove(OURS);
+        if metadata.is_empty() {
+            message.metadata = None;
+        }
+    }
+    json!(message)
 }
 
 /// The result of a call that has opened a turn, for a model.
@@ -105,7 +123,7 @@ impl Answer {
                 let title = title.as_ref().map(|title| ("title", json!(title)));
                 with(source, title)
             }
-            Part::Data { name, data } => json!({"type": format!("data-{name}"), "data": data}),
+            Part::Data { name, id, data } => return self.data(name, id.as_deref(), data),
             Part::Call { call, .. } => {
                 let result = results.iter().find(|result| result.call.id == call.id);
                 let own = request.own.iter().find(|own| own.call.id == call.id);
@@ -113,6 +131,23 @@ impl Answer {
             }
             Part::Opaque { content } => return self.kept_part(content.get(KEPT)?),
         })
+    }
+
+    /// A part of data, unless one of the same id is there: it has the later data then.
+    fn data(&mut self, name: &str, id: Option<&str>, data: &Value) -> Option<Value> {
+        let part = json!({"type": format!("data-{name}"), "data": data});
+        let Some(id) = id else {
+            return Some(part);
+        };
+        let mut known = self.parts.iter_mut();
+        let is_same = |known: &&mut Value| known["type"] == part["type"] && known["id"] == id;
+        match known.find(is_same) {
+            Some(known) => {
+                known["data"] = data.clone();
+                None
+            }
+            None => Some(with(part, Some(("id", json!(id))))),
+        }
     }
 
     /// A part from what only the route understands.

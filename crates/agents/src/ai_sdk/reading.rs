@@ -186,7 +186,11 @@ impl Reading {
         let is_transient = chunk.get("transient") == Some(&Value::Bool(true));
         match text(chunk, "id") {
             _ if is_transient => said.push(RunEvent::Output(AgentEvent::Signal { name, data })),
-            None => said.push(RunEvent::Output(AgentEvent::Data { name, data })),
+            None => said.push(RunEvent::Output(AgentEvent::Data {
+                name,
+                id: None,
+                data,
+            })),
             Some(id) => {
                 let signal = AgentEvent::Signal {
                     name: name.clone(),
@@ -224,9 +228,9 @@ impl Reading {
 
     /// Says what belongs to the step and waits for its end.
     fn end_step(&mut self, said: &mut Vec<RunEvent>) {
-        for data in std::mem::take(&mut self.data) {
-            let (name, data) = (data.name, data.data);
-            said.push(RunEvent::Output(AgentEvent::Data { name, data }));
+        for IdentifiedData { name, id, data } in std::mem::take(&mut self.data) {
+            let id = Some(id);
+            said.push(RunEvent::Output(AgentEvent::Data { name, id, data }));
         }
         if std::mem::take(&mut self.is_message_new) {
             let message =

@@ -1,6 +1,7 @@
 //! Where an agent of somebody else's is.
 
 use std::fmt;
+use std::time::Duration;
 
 /// Where an agent is that answers a POST with a stream of events.
 #[derive(Clone)]
@@ -17,7 +18,15 @@ pub struct Config {
     /// Whether a request is sent again that a server which stopped may have sent. Tools that the agent
     /// runs without an approval may then run twice.
     pub reruns: bool,
+    /// The fields that a page adds to the body of its request and that the agent gets with the message.
+    pub forward: Vec<String>,
+    /// How long the agent's tools may run without anything becoming of one of them; without a limit, for as
+    /// long as the connection is open.
+    pub tool_timeout: Option<Duration>,
 }
+
+/// How long an agent's tools may run, if nobody says otherwise.
+const TOOL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 impl Config {
     /// An agent at an address.
@@ -27,6 +36,8 @@ impl Config {
             headers: Vec::new(),
             client_tools: None,
             reruns: false,
+            forward: Vec::new(),
+            tool_timeout: Some(TOOL_TIMEOUT),
         }
     }
 }
@@ -37,6 +48,8 @@ impl fmt::Debug for Config {
             .field("url", &self.url)
             .field("client_tools", &self.client_tools)
             .field("reruns", &self.reruns)
+            .field("forward", &self.forward)
+            .field("tool_timeout", &self.tool_timeout)
             .finish_non_exhaustive()
     }
 }

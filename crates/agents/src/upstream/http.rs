@@ -35,6 +35,9 @@ const EVENT_BYTES: usize = 64 * 1024 * 1024;
 /// How much one run may hold: an agent that never ends would fill the memory.
 const RUN_BYTES: usize = 256 * 1024 * 1024;
 
+/// How long the words of a refusal may take to come.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How much is read of a refusal.
 const REFUSAL_BYTES: usize = 16 * 1024;
 
@@ -182,13 +185,16 @@ impl Upstream {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers(), SystemTime::now());
         let mut body = Vec::new();
-        // Without its body it is still a refusal.
-        while let Ok(Ok(Some(bytes))) = timeout(CONNECT, response.chunk()).await {
-            body.extend_from_slice(&bytes);
-            if body.len() > REFUSAL_BYTES {
-                break;
+        let read = async {
+            while let Ok(Some(bytes)) = response.chunk().await {
+                body.extend_from_slice(&bytes);
+                if body.len() > REFUSAL_BYTES {
+                    break;
+                }
             }
-        }
+        };
+        // Without its whole body it is still a refusal.
+        let _ = timeout(REFUSAL_TIMEOUT, read).await;
         let said = self.words(&refusal_text(&body));
         tracing::warn!(
             agent = self.provider.agent,

@@ -1,8 +1,11 @@
 //! An agent of somebody else's, as it is configured.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use turn::agent::StepRequest;
+use serde_json::{Map, Value};
+use turn::agent::{HistoryItem, StepRequest};
+use turn::metadata::{BODY, OURS};
 
 use super::Protocol;
 use super::config::Config;
@@ -21,16 +24,23 @@ pub(crate) struct Remote<P> {
     upstream: Upstream,
     client_tools: Option<Vec<String>>,
     reruns: bool,
+    forward: Vec<String>,
+    tool_timeout: Option<Duration>,
 }
 
 impl<P: Protocol> Remote<P> {
     /// The agent as configured. Nothing is sent before the first step.
     pub(crate) fn new(protocol: P, provider: Provider, config: Config) -> Result<Arc<Self>, Error> {
+        if let Some(name) = config.forward.iter().find(|name| is_reserved(name)) {
+            return Err(Error::BodyField(name.clone()));
+        }
         Ok(Arc::new(Self {
             protocol,
             upstream: Upstream::new(provider, &config.url, &config.headers)?,
             client_tools: config.client_tools,
             reruns: config.reruns,
+            forward: config.forward,
+            tool_timeout: config.tool_timeout,
         }))
     }
 
@@ -49,8 +59,26 @@ impl<P: Protocol> Remote<P> {
     }
 
     /// What begins a run.
-    pub(super) fn body(&self, request: &StepRequest) -> Result<serde_json::Value, Failure> {
-        self.protocol.body(request)
+    pub(super) fn body(&self, request: &StepRequest) -> Result<Value, Failure> {
+        self.protocol.body(request, self.page_fields(request))
+    }
+
+    /// The fields of pages' requests that the agent gets.
+    pub(crate) fn forward(&self) -> &[String] {
+        &self.forward
+    }
+
+    /// Those that came with the message that is answered, or with the last one before a result.
+    fn page_fields(&self, request: &StepRequest) -> Map<String, Value> {
+        let message = request.history.iter().rev().find_map(|past| match past {
+            HistoryItem::Message(message) => Some(message),
+            _ => None,
+        });
+        let metadata = message.and_then(|message| message.metadata.as_ref());
+        let noted = metadata.and_then(|metadata| metadata.get(OURS)?.get(BODY));
+        let fields = self.forward.iter();
+        let fields = fields.filter_map(|name| Some((name.clone(), noted?.get(name)?.clone())));
+        fields.collect()
     }
 
     /// A reader of the run that a request begins.
@@ -68,10 +96,29 @@ impl<P: Protocol> Remote<P> {
         self.reruns
     }
 
+    /// How long the agent's tools may run, if not for ever.
+    pub(super) fn tool_timeout(&self) -> Option<Duration> {
+        self.tool_timeout
+    }
+
     /// The path at which the agent continues a run that was cut off, if it has one.
     pub(super) fn resume_path<'a>(&self, request: &'a StepRequest) -> Option<[&'a str; 2]> {
         self.protocol.resume_path(request)
     }
+}
+
+/// Whether a field of a request has a meaning of its own, here or at a route.
+fn is_reserved(name: &str) -> bool {
+    let names = [
+        "id",
+        "message",
+        "messageId",
+        "messages",
+        "tools",
+        "trigger",
+        "whileRunning",
+    ];
+    name.is_empty() || names.contains(&name)
 }
 
 impl<P: Protocol> Backend for Remote<P> {

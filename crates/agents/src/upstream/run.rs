@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use turn::agent::Asking;
 use turn::call::Outcome;
 use turn::event::Finish;
@@ -13,6 +13,9 @@ use super::Reader;
 use super::http::EventStream;
 use super::run_event::{CallState, ProposedCall, RunEvent};
 use crate::model::{Failure, Provider};
+
+/// How long the agent may be silent when none of its tools runs.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How long to wait for the end of the body once the agent has said how the run ends.
 const AFTERMATH: Duration = Duration::from_secs(2);
@@ -34,6 +37,12 @@ pub(super) struct Run<R> {
     /// The calls of earlier steps whose outcomes are to come in this run.
     pub(super) expected: Vec<String>,
     pub(super) finish: Option<Finish>,
+    /// Until when the rest of a run is read that has said how it ends.
+    rest_until: Option<Instant>,
+    /// How long the agent's tools may run, if not for ever.
+    tool_timeout: Option<Duration>,
+    /// When a call began, or something became of one, for the last time.
+    progressed_at: Instant,
     /// Why the run broke, once what was said before is taken.
     failure: Option<Failure>,
     /// Whether an outcome has come in this run.
@@ -51,6 +60,7 @@ impl<R: Reader> Run<R> {
         stream: EventStream,
         reader: R,
         expected: Vec<String>,
+        tool_timeout: Option<Duration>,
     ) -> Self {
         Self {
             turn,
@@ -61,6 +71,9 @@ impl<R: Reader> Run<R> {
             calls: Vec::new(),
             expected,
             finish: None,
+            rest_until: None,
+            tool_timeout,
+            progressed_at: Instant::now(),
             failure: None,
             has_results: false,
             has_output: false,
@@ -80,15 +93,15 @@ impl<R: Reader> Run<R> {
         }
     }
 
-    /// Reads on until an expected outcome or question comes; nothing, at the end of the run. All else
+    /// Reads on until an expected outcome, question or preliminary output comes; nothing, at the end of the run. All else
     /// waits.
     pub(super) async fn next_expected(&mut self) -> Result<Option<RunEvent>, Failure> {
         let mut looked_at = 0;
         loop {
             let is_expected = |said: &RunEvent| match said {
-                RunEvent::Result { id, .. } | RunEvent::Ask { id, .. } => {
-                    self.expected.contains(id)
-                }
+                RunEvent::Result { id, .. }
+                | RunEvent::Ask { id, .. }
+                | RunEvent::Progress { id, .. } => self.expected.contains(id),
                 _ => false,
             };
             let mut unread = self.queue.iter().skip(looked_at);
@@ -111,22 +124,28 @@ impl<R: Reader> Run<R> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
+        let until = self.waits_until();
         let Some(stream) = &mut self.stream else {
             return Ok(false);
         };
-        let next = match self.finish {
-            // It has said all: what happens to the connection does not matter.
-            Some(_) => {
-                let rest = timeout(AFTERMATH, stream.next()).await;
-                rest.ok().and_then(Result::ok).flatten()
+        let next = async {
+            match until {
+                Some(until) => timeout_at(until, stream.next()).await,
+                None => Ok(stream.next().await),
             }
-            None => match stream.next().await {
-                Ok(next) => next,
-                Err(failure) => {
-                    self.stream = None;
-                    return Err(failure);
-                }
-            },
+        };
+        let next = match next.await {
+            // It has said all: what happens to the connection does not matter.
+            rest if self.finish.is_some() => rest.ok().and_then(Result::ok).flatten(),
+            Ok(Ok(next)) => next,
+            Ok(Err(failure)) => {
+                self.stream = None;
+                return Err(failure);
+            }
+            Err(_) => {
+                self.stream = None;
+                return Err(self.provider.timed_out());
+            }
         };
         let mut said = Vec::new();
         let read = match next {
@@ -139,6 +158,8 @@ impl<R: Reader> Run<R> {
         for said in said {
             if let RunEvent::Finish(finish) = said {
                 self.finish = Some(finish);
+                self.rest_until
+                    .get_or_insert_with(|| Instant::now() + AFTERMATH);
             } else {
                 self.queue.push_back(said);
             }
@@ -154,6 +175,32 @@ impl<R: Reader> Run<R> {
         Ok(true)
     }
 
+    /// Until when the next event is waited for, if not for ever.
+    fn waits_until(&self) -> Option<Instant> {
+        match self.rest_until {
+            Some(until) => Some(until),
+            None if self.is_working() => Some(self.progressed_at + self.tool_timeout?),
+            None => Some(Instant::now() + IDLE_TIMEOUT),
+        }
+    }
+
+    /// Notes that a call began, or that something became of one.
+    fn note_progress(&mut self) {
+        self.progressed_at = Instant::now();
+    }
+
+    /// Notes that an expected outcome is there, or what is asked in place of it.
+    pub(super) fn note_outcome(&mut self, id: &str) {
+        self.note_progress();
+        self.expected.retain(|expected| expected != id);
+    }
+
+    /// Notes a call.
+    pub(super) fn propose(&mut self, call: ProposedCall) {
+        self.note_progress();
+        self.calls.push(call);
+    }
+
     /// Notes what became of a call of this step; whether it is one.
     pub(super) fn settle(&mut self, id: &str, outcome: Outcome) -> bool {
         self.has_results = true;
@@ -165,6 +212,15 @@ impl<R: Reader> Run<R> {
         self.change(id, |call| call.input = input);
     }
 
+    /// Notes what a call of this step shows: no page runs it.
+    pub(super) fn show(&mut self, id: &str, output: Value) {
+        let open = |call: &&mut ProposedCall| call.id == id && call.state == CallState::Open;
+        if let Some(call) = self.calls.iter_mut().find(open) {
+            call.is_agents = true;
+            call.shown = Some(output);
+        }
+    }
+
     /// Notes that a person is to be asked about a call of this step; whether it is one.
     pub(super) fn ask(&mut self, id: &str, asking: Asking, metadata: Value) -> bool {
         self.change(id, |call| {
@@ -174,6 +230,7 @@ impl<R: Reader> Run<R> {
     }
 
     fn change(&mut self, id: &str, change: impl FnOnce(&mut ProposedCall)) -> bool {
+        self.note_progress();
         let call = self.calls.iter_mut().find(|call| call.id == id);
         call.map(change).is_some()
     }

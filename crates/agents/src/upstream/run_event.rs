@@ -19,6 +19,13 @@ pub(crate) enum RunEvent {
         /// The input.
         input: Value,
     },
+    /// What a call shows before it is over: the agent runs it.
+    Progress {
+        /// The call.
+        id: String,
+        /// What it shows.
+        output: Value,
+    },
     /// What became of a call.
     Result {
         /// The call.
@@ -58,6 +65,8 @@ pub(crate) struct ProposedCall {
     pub(crate) metadata: Value,
     /// Whether it is certain that no page runs it.
     pub(crate) is_agents: bool,
+    /// What it has shown last, before its step was over.
+    pub(crate) shown: Option<Value>,
     /// What is known of it.
     pub(crate) state: CallState,
 }

@@ -3,20 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use turn::agent::{AgentEvent, CallResult, HistoryItem, OwnCall, StepRequest};
 use turn::call::{Outcome, Place, UnknownReason};
 use turn::event::Finish;
 
+use super::http::EventStream;
 use super::remote::Remote;
 use super::run::Run;
 use super::run_event::{CallState, ProposedCall, RunEvent};
 use super::{Protocol, headers};
 use crate::event_sender::EventSender;
 use crate::model::Failure;
-
-/// How long the agent may be silent when none of its tools runs.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// After how much silence the calls of a step are shown as running, where it is known that no page runs
 /// them.
@@ -105,14 +103,7 @@ impl<P: Protocol> Step<'_, P> {
         if let Some(path) = self.remote.resume_path(request)
             && let Some(stream) = upstream.get_stream(&path, headers(request)).await
         {
-            let reader = self.remote.reader(request);
-            return Ok(Run::new(
-                request.turn.to_string(),
-                upstream.provider(),
-                stream,
-                reader,
-                unsettled(request).collect(),
-            ));
+            return Ok(self.run(request, stream));
         }
         let reason = UnknownReason::AnswerUnclear;
         for id in unsettled(request) {
@@ -130,43 +121,52 @@ impl<P: Protocol> Step<'_, P> {
         let upstream = self.remote.upstream();
         let body = self.remote.body(request)?;
         let stream = upstream.post(&body, headers(request)).await?;
-        Ok(Run::new(
+        Ok(self.run(request, stream))
+    }
+
+    /// The run that a stream is of.
+    fn run(&self, request: &StepRequest, stream: EventStream) -> Run<P::Reader> {
+        Run::new(
             request.turn.to_string(),
-            upstream.provider(),
+            self.remote.upstream().provider(),
             stream,
             self.remote.reader(request),
             unsettled(request).collect(),
-        ))
+            self.remote.tool_timeout(),
+        )
     }
 
     /// Reads the outcomes of calls of earlier steps, until all are in or the run ends.
     async fn listen(&self, run: &mut Run<P::Reader>) -> Result<(), Failure> {
         while !run.expected.is_empty() {
-            // A tool may take as long as it likes.
             let next = run.next_expected().await?;
-            let (Some(RunEvent::Result { ref id, .. }) | Some(RunEvent::Ask { ref id, .. })) = next
-            else {
-                self.lose(run, UnknownReason::NoResult);
-                return Ok(());
-            };
-            run.expected.retain(|expected| expected != id);
-            let provider_id = id.clone();
             match next {
-                Some(RunEvent::Result { outcome, .. }) => {
+                Some(RunEvent::Progress { id, output }) => {
+                    self.sender.send(AgentEvent::Progress {
+                        provider_id: id,
+                        output,
+                    });
+                }
+                Some(RunEvent::Result { id, outcome }) => {
+                    run.note_outcome(&id);
                     run.has_results = true;
                     self.sender.send(AgentEvent::Settled {
-                        provider_id,
+                        provider_id: id,
                         outcome,
                     });
                 }
-                Some(RunEvent::Ask { asking, .. }) => {
+                Some(RunEvent::Ask { id, asking, .. }) => {
+                    run.note_outcome(&id);
                     run.awaits_answers = true;
                     self.sender.send(AgentEvent::Asks {
-                        provider_id,
+                        provider_id: id,
                         asking,
                     });
                 }
-                _ => {}
+                _ => {
+                    self.lose(run, UnknownReason::NoResult);
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -175,36 +175,37 @@ impl<P: Protocol> Step<'_, P> {
     /// Reads until the step is over, or the run is.
     async fn read_step(&mut self, run: &mut Run<P::Reader>) -> Result<(), Failure> {
         run.has_output = false;
+        // What a call shows does not count.
+        let mut said_at = Instant::now();
         loop {
-            let next = match run.is_working() {
-                true if self.is_agents_alone(run) => {
-                    match timeout(SHOW_RUNNING, run.next()).await {
-                        Ok(next) => next?,
-                        Err(_) => {
-                            self.hand_over(run, Ending::Running);
-                            return Ok(());
-                        }
+            let next = if run.is_working() && self.is_agents_alone(run) {
+                match timeout_at(said_at + SHOW_RUNNING, run.next()).await {
+                    Ok(next) => next?,
+                    Err(_) => {
+                        self.hand_over(run, Ending::Running);
+                        return Ok(());
                     }
                 }
-                true => run.next().await?,
-                false => match timeout(IDLE_TIMEOUT, run.next()).await {
-                    Ok(next) => next?,
-                    Err(_) => return Err(self.remote.upstream().provider().timed_out()),
-                },
+            } else {
+                run.next().await?
             };
             let Some(said) = next else {
                 return self.end(run);
             };
+            if !matches!(said, RunEvent::Progress { .. }) {
+                said_at = Instant::now();
+            }
             match said {
                 RunEvent::Output(event) => {
                     run.has_output |= is_shown(&event);
                     self.sender.send(event);
                 }
-                RunEvent::Call(call) => run.calls.push(call),
+                RunEvent::Call(call) => run.propose(call),
                 RunEvent::Input { id, input } => run.correct(&id, input),
                 RunEvent::Result { id, outcome } => {
                     run.settle(&id, outcome);
                 }
+                RunEvent::Progress { id, output } => run.show(&id, output),
                 RunEvent::Ask {
                     id,
                     asking,
@@ -224,13 +225,17 @@ impl<P: Protocol> Step<'_, P> {
         }
     }
 
-    /// Whether all open calls of the step are known to be the agent's own to run.
+    /// Whether all calls of the step are known to be the agent's own to run.
     fn is_agents_alone(&self, run: &Run<P::Reader>) -> bool {
-        let Some(client_tools) = self.remote.client_tools() else {
-            return false;
+        let client_tools = self.remote.client_tools();
+        let is_other =
+            |call: &ProposedCall| client_tools.is_some_and(|tools| !tools.contains(&call.tool));
+        // One that shows something runs already.
+        let runs = |call: &ProposedCall| {
+            call.shown.is_some() || matches!(call.state, CallState::Settled(_))
         };
         let mut calls = run.calls.iter();
-        calls.all(|call| !client_tools.contains(&call.tool) && !self.is_offered(call))
+        calls.all(|call| runs(call) || is_other(call) && !self.is_offered(call))
     }
 
     /// Whether a call is of a tool that the agent was offered here.
@@ -308,7 +313,13 @@ impl<P: Protocol> Step<'_, P> {
                 }
                 CallState::Open if is_client => run.awaits_answers = true,
                 CallState::Open => match ending {
-                    Ending::Step | Ending::Running => run.expected.push(provider_id),
+                    Ending::Step | Ending::Running => {
+                        run.expected.push(provider_id.clone());
+                        later.extend(call.shown.clone().map(|output| AgentEvent::Progress {
+                            provider_id,
+                            output,
+                        }));
+                    }
                     Ending::Run => later.push(self.unknown(provider_id, UnknownReason::NoResult)),
                     Ending::Broken(reason) => later.push(self.unknown(provider_id, reason)),
                 },
@@ -357,6 +368,7 @@ impl<P: Protocol> Step<'_, P> {
         };
         let reason = match failure.code {
             "agent_cut_off" => UnknownReason::ConnectionCut,
+            "agent_timed_out" => UnknownReason::NoResult,
             _ => UnknownReason::AgentFailed,
         };
         self.lose(&mut run, reason);

@@ -10,6 +10,10 @@ mod history;
 #[path = "../scripted/dialogue.rs"]
 mod scripted;
 mod secrets;
+#[allow(
+    dead_code,
+    reason = "the tests of agents that run elsewhere use the rest"
+)]
 #[path = "../scripted/server.rs"]
 mod server;
 mod streams;

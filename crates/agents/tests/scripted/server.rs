@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 /// What to answer.
 pub(crate) enum Answer {
@@ -14,10 +16,14 @@ pub(crate) enum Answer {
     Chunks(Vec<Value>),
     /// Chunks, and then nothing until the client goes.
     Hold(Vec<Value>),
+    /// Chunks, and then another one again and again, until the client goes.
+    Drip(Vec<Value>, Value),
     /// Bytes after the head of a stream, and the end.
     Body(Vec<u8>),
     /// An HTTP status, a header and a body.
     Status(u16, &'static str, String),
+    /// An HTTP status, and a body that comes byte by byte and never ends.
+    Trickle(u16),
     /// Nothing until the client goes.
     Silence,
     /// Nothing, and the end.
@@ -92,6 +98,7 @@ async fn serve(
     // Cut anywhere: a reader must not depend on where packets end.
     let mut bytes = Vec::new();
     let mut is_held = false;
+    let mut drip = None;
     match answer {
         Answer::Chunks(chunks) => {
             bytes.extend_from_slice(format!("{stream_head}\r\n").as_bytes());
@@ -101,6 +108,13 @@ async fn serve(
             bytes.extend_from_slice(format!("{stream_head}\r\n").as_bytes());
             chunks.iter().for_each(|chunk| event(&mut bytes, chunk));
             is_held = true;
+        }
+        Answer::Drip(chunks, again) => {
+            bytes.extend_from_slice(format!("{stream_head}\r\n").as_bytes());
+            chunks.iter().for_each(|chunk| event(&mut bytes, chunk));
+            let mut drop = Vec::new();
+            event(&mut drop, &again);
+            drip = Some((Duration::from_millis(100), drop));
         }
         Answer::Body(body) => {
             bytes.extend_from_slice(format!("{stream_head}\r\n").as_bytes());
@@ -113,6 +127,11 @@ async fn serve(
                 format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes(),
             );
         }
+        Answer::Trickle(status) => {
+            let head = format!("HTTP/1.1 {status} Status\r\ncontent-length: 100000\r\n\r\n");
+            bytes.extend_from_slice(head.as_bytes());
+            drip = Some((Duration::from_secs(4), b" ".to_vec()));
+        }
         Answer::Silence => is_held = true,
         Answer::HangUp => return,
     }
@@ -121,6 +140,11 @@ async fn serve(
             break;
         }
         stream.flush().await.unwrap();
+    }
+    if let Some((pause, drop)) = drip {
+        while stream.write_all(&drop).await.is_ok() && stream.flush().await.is_ok() {
+            sleep(pause).await;
+        }
     }
     if is_held {
         let mut rest = Vec::new();

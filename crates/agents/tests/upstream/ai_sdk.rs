@@ -89,12 +89,14 @@ async fn everything_that_is_said_is_shown_or_kept_and_sent_back() {
         "reasoning",
         "file",
         "source-url",
+        "source-document",
         "data-price",
         "text",
         "data-load",
     ];
     assert_eq!(kinds, expected, "{parts:?}");
-    assert_eq!(parts[6]["data"], json!(2));
+    assert_eq!(parts[4]["title"], "Doc");
+    assert_eq!(parts[7], json!({"type": "data-load", "id": "l", "data": 2}));
     assert_eq!(shown["metadata"]["model"], "m");
     let history = chat.chat.history();
     let kept = history.iter().any(|past| match past {
@@ -309,6 +311,68 @@ async fn client_tool_that_asks_is_run_by_the_page_once_it_may() {
         (&json!("output-available"), &json!("done"))
     );
     assert_eq!(chat.status(), Status::Finished);
+}
+
+#[tokio::test]
+async fn data_of_one_id_is_one_part_over_steps() {
+    let load = |done: u8| json!({"type": "data-load", "id": "l", "data": done});
+    let steps = step(text("One.").into_iter().chain([load(1)]));
+    let steps = steps.into_iter().chain(step([load(2)]));
+    let server = Server::answering(chunks([message(steps), saying("Again.")])).await;
+    let mut chat = behind(&server);
+    chat.say("go").await;
+    let loads = |message: &Value| -> Vec<Value> {
+        let parts = message["parts"].as_array().unwrap().iter();
+        let loads = parts.filter(|part| part["type"] == "data-load");
+        loads.cloned().collect()
+    };
+    assert_eq!(loads(&chat.messages()[1]), [load(2)]);
+    chat.say("and?").await;
+    assert_eq!(loads(&server.last().body["messages"][1]), [load(2)]);
+}
+
+#[tokio::test]
+async fn what_a_call_shows_before_its_end_is_preliminary() {
+    let shown = |words: &str| json!({"type": "tool-output-available", "toolCallId": "c1", "output": words, "preliminary": true});
+    let mut begun: Vec<_> = message(step(call("c1"))).into_iter().take(5).collect();
+    begun.extend([shown("first"), shown("second")]);
+    // What shows something runs at the route, whether the tools of pages are known or not.
+    for client_tools in [None, Some(Vec::new())] {
+        let server = Server::answering([Answer::Hold(begun.clone())]).await;
+        let config = Config {
+            client_tools,
+            ..Config::new(&server.url)
+        };
+        let mut chat = Behind::new(AiSdk::new(config).unwrap());
+        chat.begin("pay");
+        let mut stream = chat.stream();
+        let part = |chat: &Behind| chat.messages()[1]["parts"][1].clone();
+        while part(&chat)["output"] != "second" {
+            let event = next(&mut stream).await.unwrap();
+            chat.push(event);
+        }
+        let part = part(&chat);
+        assert_eq!(part["state"], "output-available");
+        assert_eq!(part["preliminary"], true);
+        assert_eq!(part["providerExecuted"], true);
+        assert_eq!(chat.outcomes(), [None]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_call_shows_is_gone_with_its_output() {
+    let shown = json!({"type": "tool-output-available", "toolCallId": "c1", "output": 1, "preliminary": true});
+    let run = call("c1")
+        .into_iter()
+        .chain([shown, output("c1", json!({"paid": 5}))]);
+    let stream = message(step(run).into_iter().chain(step(text("Paid."))));
+    let server = Server::answering(chunks([stream])).await;
+    let mut chat = behind(&server);
+    chat.say("pay").await;
+    assert_eq!(chat.status(), Status::Finished);
+    let part = chat.messages()[1]["parts"][1].clone();
+    assert_eq!(part["output"], json!({"paid": 5}));
+    assert_eq!(part.get("preliminary"), None);
 }
 
 #[tokio::test]

@@ -27,6 +27,8 @@ pub(crate) struct Behind {
     entries: Vec<Entry>,
     turns: usize,
     is_agent_due: bool,
+    /// The metadata of the next message.
+    pub(crate) metadata: Option<Value>,
     /// The tools that the agent is offered: a page runs them, once a person has said yes.
     pub(crate) tools: Vec<ToolDeclaration>,
 }
@@ -40,6 +42,7 @@ impl Behind {
             entries: Vec::new(),
             turns: 0,
             is_agent_due: false,
+            metadata: None,
             tools: Vec::new(),
         }
     }
@@ -54,8 +57,10 @@ impl Behind {
     pub(crate) fn begin(&mut self, prompt: &str) {
         self.turns += 1;
         let id = format!("user-{}", self.turns);
+        let mut message = Message::new(id, vec![message::Part::text(prompt)]);
+        message.metadata = self.metadata.take();
         self.perform(Input::Message {
-            message: Message::new(id, vec![message::Part::text(prompt)]),
+            message,
             principal: Principal::from("ann"),
             after: self.chat.current().map(|turn| turn.id().clone()),
             page_tools: Vec::new(),

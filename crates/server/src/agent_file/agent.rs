@@ -20,6 +20,7 @@ use super::{
     page_tools, policy, route,
 };
 use crate::config::Remote;
+use crate::duration::TimeLimit;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::model_probe::Probe;
@@ -130,6 +131,8 @@ pub(super) struct Builder<'a> {
     pub(super) file: &'a AgentFile,
     pub(super) environment: &'a Environment,
     pub(super) network: Network,
+    /// How long the tools of an agent may take that runs elsewhere.
+    pub(super) tool_timeout: TimeLimit,
     pub(super) problems: Vec<Problem>,
     pub(super) hosts: Vec<Written<Request>>,
 }
@@ -139,6 +142,7 @@ pub(super) fn build(
     file: &AgentFile,
     name: &str,
     environment: &Environment,
+    tool_timeout: TimeLimit,
 ) -> Result<FileAgent, Vec<Problem>> {
     let Some(entry) = file.agents.get(name) else {
         return Err(Vec::new());
@@ -151,6 +155,7 @@ pub(super) fn build(
         file,
         environment,
         network: Network::new(tls).with_private_hosts(file.private_hosts.iter().cloned()),
+        tool_timeout,
         problems: Vec::new(),
         hosts: Vec::new(),
     };

@@ -32,7 +32,7 @@ pub(super) fn ai_sdk(
         return None;
     }
     let probe = reach(builder, entry, route)?;
-    let agent = AiSdk::new(config(route, &probe));
+    let agent = AiSdk::new(config(builder, route, &probe));
     let agent = builder.note_at(entry.source, &route.url.span, agent)?;
     let name = format!("ai-sdk {}", route.url.value);
     Some((name, Remote::AiSdk(agent), probe))
@@ -45,18 +45,21 @@ pub(super) fn ag_ui(
     route: &At<RouteSpec>,
 ) -> Option<Built> {
     let probe = reach(builder, entry, route)?;
-    let agent = AgUi::new(config(route, &probe));
+    let agent = AgUi::new(config(builder, route, &probe));
     let agent = builder.note_at(entry.source, &route.url.span, agent)?;
     let name = format!("ag-ui {}", route.url.value);
     Some((name, Remote::AgUi(agent), probe))
 }
 
-fn config(route: &RouteSpec, probe: &Written<Probe>) -> Config {
+fn config(builder: &Builder<'_>, route: &RouteSpec, probe: &Written<Probe>) -> Config {
+    let config = Config::new(&route.url.value);
     Config {
         headers: probe.what.headers.clone(),
         client_tools: route.client_tools.clone(),
         reruns: route.rerun,
-        ..Config::new(&route.url.value)
+        forward: route.forward.clone(),
+        tool_timeout: builder.tool_timeout.or(config.tool_timeout),
+        ..config
     }
 }
 

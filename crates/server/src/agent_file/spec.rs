@@ -54,6 +54,9 @@ pub(crate) struct RouteSpec {
     /// Ask it again where a server stopped while it listened; tools that run without an approval may then run twice.
     #[serde(default)]
     pub(crate) rerun: bool,
+    /// Fields that pages add to the body of a request and that it gets.
+    #[serde(default)]
+    pub(crate) forward: Vec<String>,
 }
 
 /// A model that needs more than its name.

@@ -48,7 +48,8 @@ fn load(files: &[(&str, &str)]) -> Result<FileAgent, Vec<String>> {
         ("SHOP_TOKEN", "t0ken-of-shop"),
     ];
     let name = file.agents().next().unwrap().to_owned();
-    file.agent(&name, &environment(&variables)).map_err(lines)
+    let agent = file.agent(&name, &environment(&variables), TimeLimit::default());
+    agent.map_err(lines)
 }
 
 fn with(toml: &str) -> Vec<String> {

@@ -63,6 +63,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SECONDS")]
     #[serde(rename = "client-timeout")]
     pub(crate) client_timeout: Option<String>,
+    /// How long tools that the agent ai-sdk or ag-ui runs by itself may take, in seconds, or never to time out [env: ADK_STREAM_AGENT_TOOL_TIMEOUT] [default: 3600]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(rename = "agent-tool-timeout")]
+    pub(crate) agent_tool_timeout: Option<String>,
     /// Memory limit for idle chats, or none for no limit [env: ADK_STREAM_RESTING_MEMORY] [default: 64MiB]
     #[arg(long, value_name = "BYTES")]
     #[serde(rename = "resting-memory")]
@@ -192,6 +196,10 @@ pub(crate) struct Settings {
     #[serde(default, rename = "ai-sdk-rerun", deserialize_with = "switch")]
     #[schemars(with = "Option<bool>")]
     pub(crate) ai_sdk_rerun: Option<String>,
+    /// Fields that pages add to the body of a request and that the route gets, with commas between [env: ADK_STREAM_AI_SDK_FORWARD] [default: none]
+    #[arg(long, value_name = "NAMES")]
+    #[serde(rename = "ai-sdk-forward")]
+    pub(crate) ai_sdk_forward: Option<String>,
     /// Where the agent ag-ui is: what begins a run with a POST [env: ADK_STREAM_AG_UI_URL]
     #[arg(long, value_name = "URL")]
     #[serde(rename = "ag-ui-url")]
@@ -209,6 +217,10 @@ pub(crate) struct Settings {
     #[serde(default, rename = "ag-ui-rerun", deserialize_with = "switch")]
     #[schemars(with = "Option<bool>")]
     pub(crate) ag_ui_rerun: Option<String>,
+    /// Fields that pages add to the body of a request and that the agent gets as forwardedProps, with commas between [env: ADK_STREAM_AG_UI_FORWARD] [default: none]
+    #[arg(long, value_name = "NAMES")]
+    #[serde(rename = "ag-ui-forward")]
+    pub(crate) ag_ui_forward: Option<String>,
     /// The key by which tools at the agent ask people and pages. No flag, as for Gemini's.
     #[arg(skip)]
     #[serde(rename = "agent-key", default, deserialize_with = "reference")]
@@ -370,6 +382,7 @@ impl Settings {
             on_abort: environment.text("ON_ABORT")?,
             approval_timeout: environment.text("APPROVAL_TIMEOUT")?,
             client_timeout: environment.text("CLIENT_TIMEOUT")?,
+            agent_tool_timeout: environment.text("AGENT_TOOL_TIMEOUT")?,
             resting_memory: environment.text("RESTING_MEMORY")?,
             demo_tools: environment.text("DEMO_TOOLS")?,
             pace: environment.text("PACE")?,
@@ -402,10 +415,12 @@ impl Settings {
             ai_sdk_headers: Secret(environment.text("AI_SDK_HEADERS")?),
             ai_sdk_client_tools: environment.text("AI_SDK_CLIENT_TOOLS")?,
             ai_sdk_rerun: environment.text("AI_SDK_RERUN")?,
+            ai_sdk_forward: environment.text("AI_SDK_FORWARD")?,
             ag_ui_url: environment.text("AG_UI_URL")?,
             ag_ui_headers: Secret(environment.text("AG_UI_HEADERS")?),
             ag_ui_client_tools: environment.text("AG_UI_CLIENT_TOOLS")?,
             ag_ui_rerun: environment.text("AG_UI_RERUN")?,
+            ag_ui_forward: environment.text("AG_UI_FORWARD")?,
             agent_key: Secret(environment.text("AGENT_KEY")?),
             cluster_key: Secret(environment.text("CLUSTER_KEY")?),
             advertise: environment.text("ADVERTISE")?,

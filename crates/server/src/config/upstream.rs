@@ -6,6 +6,7 @@ use agents::{AgUi, AiSdk};
 
 use super::keys::Switch;
 use super::{Origin, Settings, adk, find, pick};
+use crate::duration::TimeLimit;
 use crate::error::Error;
 
 /// A setting of a layer.
@@ -19,6 +20,7 @@ struct Kind {
     headers: Setting,
     client_tools: Setting,
     rerun: Setting,
+    forward: Setting,
 }
 
 const AI_SDK: Kind = Kind {
@@ -27,6 +29,7 @@ const AI_SDK: Kind = Kind {
     headers: |layer| layer.ai_sdk_headers.0.as_deref(),
     client_tools: |layer| layer.ai_sdk_client_tools.as_deref(),
     rerun: |layer| layer.ai_sdk_rerun.as_deref(),
+    forward: |layer| layer.ai_sdk_forward.as_deref(),
 };
 
 const AG_UI: Kind = Kind {
@@ -35,6 +38,7 @@ const AG_UI: Kind = Kind {
     headers: |layer| layer.ag_ui_headers.0.as_deref(),
     client_tools: |layer| layer.ag_ui_client_tools.as_deref(),
     rerun: |layer| layer.ag_ui_rerun.as_deref(),
+    forward: |layer| layer.ag_ui_forward.as_deref(),
 };
 
 /// A route of the AI SDK's, as the layers say.
@@ -45,6 +49,13 @@ pub(super) fn ai_sdk(layers: &[(Origin, Settings)]) -> Result<AiSdk, Error> {
 /// An agent that speaks AG-UI, as the layers say.
 pub(super) fn ag_ui(layers: &[(Origin, Settings)]) -> Result<AgUi, Error> {
     AG_UI.agent(layers, AgUi::new)
+}
+
+/// How long tools may take that such an agent runs by itself.
+pub(super) fn tool_timeout(layers: &[(Origin, Settings)]) -> Result<TimeLimit, Error> {
+    pick(layers, "agent-tool-timeout", |layer| {
+        layer.agent_tool_timeout.as_deref()
+    })
 }
 
 impl Kind {
@@ -75,21 +86,32 @@ impl Kind {
             config.headers = headers.ok_or_else(|| wrong(origin, &agents::Error::Header))?;
         }
         let client_tools = find(layers, &key("client-tools"), self.client_tools);
-        config.client_tools = client_tools.map(|(_, names)| {
-            let names = names.split(',').map(str::trim);
-            let names = names.filter(|name| !name.is_empty());
-            names.map(str::to_owned).collect()
-        });
+        config.client_tools = client_tools.map(|(_, text)| names(text));
+        let forward = find(layers, &key("forward"), self.forward);
+        config.forward = forward
+            .as_ref()
+            .map_or_else(Vec::new, |(_, text)| names(text));
         let Switch(reruns) = pick(layers, &key("rerun"), self.rerun)?;
         config.reruns = reruns;
+        config.tool_timeout = tool_timeout(layers)?.or(config.tool_timeout);
         new(config).map_err(|error| {
             let origin = match (&error, &headers) {
                 (agents::Error::Header, Some((origin, _))) => origin,
+                (agents::Error::BodyField(_), _) => {
+                    forward.as_ref().map_or(&url_origin, |(origin, _)| origin)
+                }
                 _ => &url_origin,
             };
             wrong(origin, &error)
         })
     }
+}
+
+/// Names with commas between.
+fn names(text: &str) -> Vec<String> {
+    let names = text.split(',').map(str::trim);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -123,6 +145,45 @@ mod tests {
             let expected = format!("--{kind}-url: not a base URL");
             assert!(refused.contains(&expected), "{refused}");
         }
+    }
+
+    #[test]
+    fn field_with_a_meaning_of_its_own_is_not_forwarded() {
+        let settings = Settings {
+            ag_ui_url: Some("http://127.0.0.1:1/agent".to_owned()),
+            ag_ui_forward: Some("model, messages".to_owned()),
+            ..Settings::default()
+        };
+        let refused = ag_ui(&[(Origin::Flags, settings)]).unwrap_err().line();
+        let expected = "--ag-ui-forward: `messages` is not a field";
+        assert!(refused.contains(expected), "{refused}");
+    }
+
+    #[test]
+    fn tools_have_as_long_as_the_settings_say() {
+        let agents = |limit: Option<&str>| {
+            let url = Some("http://127.0.0.1:1/agent".to_owned());
+            let settings = Settings {
+                ai_sdk_url: url.clone(),
+                ag_ui_url: url,
+                agent_tool_timeout: limit.map(str::to_owned),
+                ..Settings::default()
+            };
+            let layers = [(Origin::Flags, settings)];
+            let (route, agent) = (ai_sdk(&layers)?, ag_ui(&layers)?);
+            Ok::<_, Error>([format!("{route:?}"), format!("{agent:?}")])
+        };
+        for (limit, expected) in [
+            (None, "tool_timeout: Some(3600s)"),
+            (Some("0.5"), "tool_timeout: Some(500ms)"),
+            (Some("never"), "tool_timeout: None"),
+        ] {
+            for agent in agents(limit).unwrap() {
+                assert!(agent.contains(expected), "{agent}");
+            }
+        }
+        let refused = agents(Some("0")).unwrap_err().line();
+        assert!(refused.contains("--agent-tool-timeout: `0`"), "{refused}");
     }
 
     #[test]

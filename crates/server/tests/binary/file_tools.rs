@@ -158,6 +158,52 @@ fn tool_that_is_not_named_is_not_there() {
 }
 
 #[test]
+fn route_of_a_file_gets_the_fields_of_a_page_that_it_is_to_have() {
+    let (sent, bodies) = std::sync::mpsc::channel();
+    let route = serve_http(move |request| {
+        sent.send(serde_json::from_str::<Value>(&request.body).unwrap())
+            .unwrap();
+        let chunks = [
+            json!({"type": "start"}),
+            json!({"type": "start-step"}),
+            json!({"type": "text-delta", "id": "0", "delta": "Done."}),
+            json!({"type": "finish-step"}),
+            json!({"type": "finish"}),
+        ];
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        let events = chunks.map(|chunk| format!("data: {chunk}\n\n"));
+        Some(format!("{head}{}", events.concat()))
+    });
+    let server = serve(&format!(
+        "[agents.shop.ai-sdk]\nurl = 'http://{route}/api/chat'\nforward = ['model']\n"
+    ));
+    let message = json!({"id": "u1", "role": "user", "parts": [{"type": "text", "text": "hi"}]});
+    let post = |more: Value| {
+        let mut body = json!({"id": "c1", "trigger": "submit-message", "messages": [message]});
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        server.post("/api/chat", &[], &body.to_string())
+    };
+    let said = post(json!({"model": "large", "webSearch": true}));
+    assert!(said.text().contains("Done."), "{}", said.text());
+    let body = bodies.recv().unwrap();
+    assert_eq!(body["model"], "large");
+    assert_eq!(body.get("webSearch"), None);
+    assert_eq!(body["messages"], json!([message]));
+    // They are the message's: its answer can be made again.
+    let again = post(json!({"trigger": "regenerate-message"}));
+    assert!(again.text().contains("Done."), "{}", again.text());
+    assert_eq!(bodies.recv().unwrap()["model"], "large");
+    let mut other = message.clone();
+    other["id"] = "u2".into();
+    let large = json!({"messages": [other], "model": "x".repeat(20_000)});
+    let refused = post(large);
+    assert_eq!(refused.status, 400, "{}", refused.text());
+}
+
+#[test]
 fn one_agent_of_the_file_answers_and_of_several_one_is_picked() {
     let model = model(gemini());
     let two = format!("[agents.a]\nmodel = 'main'\n[agents.b]\nmodel = 'main'\n{model}");
@@ -298,6 +344,82 @@ fn file_of_init_is_served() {
     assert_eq!(approval["toolName"], "server.echo");
     let part = settled(&served, &format!("c{}", asked.unwrap()));
     assert_eq!(part["output"], r#"{"n": 1}"#, "{part}");
+}
+
+#[test]
+fn mcp_server_that_asks_for_data_gets_what_a_person_answers_over_rest() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/tests/mcp/server.py");
+    let toml = format!(
+        "{AGENT}tools = ['table.*']\n[mcp.table]\ncommand = ['python3', '{fixture}']\n\
+         allow = ['*']\n{}",
+        model(gemini())
+    );
+    let server = serve(&toml);
+    let listed = || server.get("/api/approvals").json()["approvals"].clone();
+    let ask_in = |chat: &str| {
+        let window = say(&server, chat, "table.elicit {}");
+        let waiting = listed();
+        let mut waiting = waiting.as_array().unwrap().iter();
+        let asked = waiting.find(|asked| asked["chatId"] == chat).cloned();
+        asked.ok_or(window)
+    };
+    // Until the MCP server has listed its tools, a call of one fails.
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let (chat, asked) = (0..)
+        .find_map(|number| {
+            let chat = format!("c{number}");
+            match ask_in(&chat) {
+                Ok(asked) => Some((chat, asked)),
+                Err(window) => {
+                    assert!(window.contains("still starting"), "{window}");
+                    assert!(Instant::now() < deadline, "{window}");
+                    None
+                }
+            }
+        })
+        .unwrap();
+    assert_eq!(asked["kind"], "question");
+    assert_eq!(
+        asked["question"],
+        "The MCP server table asks: For how many?"
+    );
+    assert_eq!(asked["schema"]["properties"]["people"]["minimum"], 1);
+    let answer = |asked: &Value, body: Value| {
+        let id = asked["approvalId"].as_str().unwrap();
+        server.post(&format!("/api/approvals/{id}"), &[], &body.to_string())
+    };
+    for (wrong, path) in [
+        (json!({"people": 0}), "/people"),
+        (json!({"people": "four"}), "/people"),
+        (json!({}), "/people"),
+    ] {
+        let refused = answer(&asked, json!({"answer": wrong}));
+        let error = refused.json()["error"].clone();
+        assert_eq!(
+            (refused.status, &error["code"]),
+            (400, &"invalid_answer".into())
+        );
+        assert_eq!(error["fields"][0]["path"], path, "{error}");
+    }
+    assert_eq!(answer(&asked, json!({"approved": true})).status, 400);
+    assert_eq!(listed().as_array().unwrap().len(), 1, "it is still open");
+    let taken = answer(
+        &asked,
+        json!({"answer": {"people": 4}, "digest": asked["digest"]}),
+    );
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    let received = |chat: &str| -> Value {
+        let part = settled(&server, chat);
+        let text = part["output"].as_str().unwrap_or_else(|| panic!("{part}"));
+        serde_json::from_str(text).unwrap()
+    };
+    let accepted = json!({"action": "accept", "content": {"people": 4}});
+    assert_eq!(received(&chat), accepted);
+
+    let asked = ask_in("declined").unwrap();
+    assert_eq!(answer(&asked, json!({"declined": true})).status, 200);
+    assert_eq!(received("declined"), json!({"action": "decline"}));
+    assert_eq!(listed(), json!([]));
 }
 
 #[test]

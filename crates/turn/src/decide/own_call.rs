@@ -10,6 +10,7 @@ use crate::event::{Event, Finish};
 use crate::gate::{Decision, Gate, GateKind};
 use crate::id::{CallId, GateId};
 use crate::input::Output;
+use crate::item::Item;
 use crate::policy::{PolicyDecision, Verdict};
 use crate::reason::denial;
 use crate::time::At;
@@ -63,6 +64,19 @@ impl Chat {
                     let expires = self.client_deadline(None, now);
                     let gate = gate(turn, call, GateKind::ClientCall, expires);
                     self.open_gate(output, gate);
+                }
+            }
+            AgentEvent::Progress {
+                provider_id,
+                output: shown,
+            } => {
+                let call = turn.own_call(&provider_id);
+                let call = call.filter(|call| !turn.is_left_open(call));
+                if let (Some(call), Some(turn)) = (call, self.current_mut()) {
+                    turn.push_item(Item::CallProgressed {
+                        call,
+                        output: shown,
+                    });
                 }
             }
             AgentEvent::Settled {

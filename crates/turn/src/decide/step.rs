@@ -37,7 +37,10 @@ impl Chat {
     ) {
         let is_of_earlier = matches!(
             event,
-            AgentEvent::Asks { .. } | AgentEvent::Waits { .. } | AgentEvent::Settled { .. }
+            AgentEvent::Asks { .. }
+                | AgentEvent::Waits { .. }
+                | AgentEvent::Progress { .. }
+                | AgentEvent::Settled { .. }
         );
         let turn = self.current_mut().filter(|turn| turn.is_model_due());
         let Some(turn) = turn.filter(|_| !is_of_earlier) else {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use turn::CallId;
-use turn::agent::Part;
+use turn::agent::{Part, source_document};
 use turn::call::{Call, Outcome, Place};
 use turn::gate::{Decision, Gate};
 use turn::metadata::{AI_SDK, OURS, PATH};
@@ -11,9 +11,9 @@ use turn::reason::{
 };
 use wire::Chunk;
 use wire::chunk::{
-    BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceUrl, TextEnd, ToolApprovalRequest,
-    ToolApprovalResponse, ToolInputAvailable, ToolInputDelta, ToolInputError, ToolInputStart,
-    ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
+    BlockDelta, BlockStart, Data, File, ReasoningEnd, SourceDocument, SourceUrl, TextEnd,
+    ToolApprovalRequest, ToolApprovalResponse, ToolInputAvailable, ToolInputDelta, ToolInputError,
+    ToolInputStart, ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
 };
 use wire::metadata::ProviderMetadata;
 use wire::prototype::without_refused_keys;
@@ -87,14 +87,25 @@ pub(super) fn part(part: &Part, block: &mut u32) -> Option<Chunk> {
                 provider_metadata: None,
             })
         }
-        Part::Data { name, data } => Chunk::from(Data {
+        Part::Data { name, id, data } => Chunk::from(Data {
             name: name.clone(),
+            id: id.clone(),
             data: without_refused_keys(data.clone()),
             ..Data::default()
         }),
-        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } | Part::Opaque { .. } => {
-            return None;
+        Part::Opaque { content } => {
+            let document = source_document(content)?;
+            let text = |field: &str| Some(document.get(field)?.as_str()?.to_owned());
+            *block += 1;
+            Chunk::from(SourceDocument {
+                source_id: format!("source-{block}"),
+                media_type: text("mediaType")?,
+                title: text("title")?,
+                filename: text("filename"),
+                provider_metadata: None,
+            })
         }
+        Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. } => return None,
     })
 }
 
@@ -329,6 +340,8 @@ pub(crate) fn progress(call: &Call, output: &Value) -> Chunk {
         tool_call_id: call.id.to_string(),
         output: without_refused_keys(output.clone()),
         preliminary: Some(true),
+        dynamic: dynamic(call),
+        provider_executed: own(call),
         ..ToolOutputAvailable::default()
     })
 }

@@ -192,8 +192,8 @@ impl PartLine {
         let chunk = chunks::part(&part, block)?.into();
         let part = match part {
             Part::File { .. } => ShownPart::File,
-            Part::Source { .. } => ShownPart::Source,
-            Part::Data { name, data } => ShownPart::Data {
+            Part::Source { .. } | Part::Opaque { .. } => ShownPart::Source,
+            Part::Data { name, data, .. } => ShownPart::Data {
                 name,
                 data: without_refused_keys(data),
             },
