@@ -1,7 +1,7 @@
 //! More calls than a step has room for, and more questions than a turn has.
 
 use serde_json::json;
-use turn::call::{Outcome, Place};
+use turn::call::{InnerCall, Outcome, Place};
 use turn::gate::Decision;
 use turn::limits::{MAX_CALLS, MAX_OPEN_GATES};
 use turn::policy::Verdict;
@@ -41,13 +41,18 @@ fn calls_beyond_those_of_a_step_are_refused_to_the_model_and_asked_of_nobody() {
             assert_eq!(driver.outcome(call), None);
         }
         for call in MAX_CALLS..MAX_CALLS + 8 {
-            assert!(is_refused(driver.outcome(call)), "{:?}", driver.outcome(call));
+            assert!(
+                is_refused(driver.outcome(call)),
+                "{:?}",
+                driver.outcome(call)
+            );
         }
         let effects = driver.answer_all(&[false; MAX_CALLS]);
         assert_eq!(effects, [Effect::CallModel]);
         driver.text("None was paid.");
         driver.end_step();
-        driver.check(&["None was paid."]);
+        assert_eq!(driver.status(), Status::Finished);
+        driver.check_sound();
     }
 }
 
@@ -63,7 +68,11 @@ fn call_that_needs_no_approval_does_not_run_beyond_those_of_a_step() {
     let effects = driver.end_step();
     assert_eq!(effects.len(), MAX_CALLS, "{effects:?}");
     for call in [MAX_CALLS, MAX_CALLS + 1] {
-        assert!(is_refused(driver.outcome(call)), "{:?}", driver.outcome(call));
+        assert!(
+            is_refused(driver.outcome(call)),
+            "{:?}",
+            driver.outcome(call)
+        );
     }
     assert_eq!(driver.announced(), [""; 0]);
     for call in 0..MAX_CALLS {
@@ -100,9 +109,17 @@ fn questions_beyond_those_of_a_turn_are_answered_by_no_and_shown_to_nobody() {
     driver.call("pay", Place::Server, Verdict::Allow);
     driver.end_step();
     let call = driver.call_id(0);
-    let asks = |driver: &mut Driver| {
-        driver.perform(Input::ToolAsks {
+    let mut asked = 0;
+    let mut asks = |driver: &mut Driver| {
+        asked += 1;
+        driver.perform(Input::InnerAsks {
             call: call.clone(),
+            inner: Box::new(InnerCall {
+                key: format!("inner {asked}"),
+                tool: "pay".to_owned(),
+                input: json!({"amount": 5}),
+                path: vec!["clerk".to_owned()],
+            }),
             question: "Pay 5?".to_owned(),
             timeout: None,
         })
@@ -124,13 +141,23 @@ fn questions_beyond_those_of_a_turn_are_answered_by_no_and_shown_to_nobody() {
         why,
         "Nobody was asked: 128 questions and calls of this turn wait already."
     );
+    let refused = MAX_OPEN_GATES + 1;
+    let outcome = driver.outcome(refused);
+    assert!(
+        matches!(outcome, Some(Outcome::Denied { .. })),
+        "{outcome:?}"
+    );
+    let refused = driver.call_id(refused);
+    let shown = driver.shown_calls();
+    assert!(!shown.contains(&refused.to_string()), "{shown:?}");
     assert_eq!(driver.status(), Status::Parked);
     // One that is answered makes room for another.
     driver.decide_elsewhere(0, false);
     assert_eq!(asks(&mut driver), []);
     assert_eq!(open_gates(&driver), MAX_OPEN_GATES);
-    driver.done(&call, json!({"paid": 0}));
-    driver.text("Not paid.");
-    driver.end_step();
-    driver.check_journal(&["Not paid."]);
+    // It reads back from its journal as it is.
+    let replayed = driver.restarted();
+    assert_eq!(replayed.shown_calls(), driver.shown_calls());
+    assert_eq!(open_gates(&replayed), MAX_OPEN_GATES);
+    driver.check_sound();
 }
