@@ -1,4 +1,4 @@
-//! What a server does with one chat, without doing it: inputs come in, actions go out.
+//! The state machine of one chat, without I/O: inputs come in, actions go out.
 //!
 //! The driver knows no clock, no task and no store. To read, claim, append and try again, it asks for one
 //! [`Operation`] at a time, keeps in its state what it waits for, and gets the result
@@ -101,7 +101,7 @@ pub struct Driver {
     settings: Arc<Settings>,
     /// The chat, while it is at hand.
     chat: Option<ShownChat>,
-    /// The turn, by its place, and how much of its transcript may be shown.
+    /// Turn index and visible transcript length.
     shown: (usize, usize),
     /// Whether this server has the chat's lease.
     is_held: bool,

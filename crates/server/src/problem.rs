@@ -180,7 +180,7 @@ impl Problem {
 
     /// The approval was decided before.
     pub(crate) fn already_decided(decision: Decision) -> Self {
-        let message = "this was decided before, and otherwise";
+        let message = "this approval was already decided differently";
         Self {
             decision: Some(Box::new(decision)),
             ..Self::new(StatusCode::CONFLICT, "already_decided", message)

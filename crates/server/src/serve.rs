@@ -426,8 +426,8 @@ async fn serve(
     };
     tokio::select! {
         result = drained => return result,
-        signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
-        () = over => warn!("the time is over: cut what was open"),
+        signal = signals.recv() => warn!("{}: open connections closed", signal.unwrap_or("no signal")),
+        () = over => warn!("drain timeout: open connections closed"),
     }
     Ok(())
 }

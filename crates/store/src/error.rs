@@ -163,7 +163,7 @@ impl fmt::Display for StoreError {
             }
             StoreError::BadUrl { problem } => write!(f, "not a URL of a database: {problem}"),
             StoreError::Denied { place, problem } => {
-                write!(f, "the database {place} denies it: {problem}")
+                write!(f, "access to the database {place} was denied: {problem}")
             }
             StoreError::DatabaseMissing { place } => {
                 write!(f, "there is no database {place}")

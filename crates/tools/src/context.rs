@@ -322,11 +322,11 @@ impl Context {
         let same = gates.find(|gate| ask.is_asked_by(gate) && !used.contains(&gate.id));
         match same {
             Some(gate) => used.push(gate.id.clone()),
-            // Of calls inside whose results are recorded nothing is asked again.
+            // Nested calls with a recorded result do not ask again.
             None if used.len() < self.recorded.gates.len() && self.inner.is_none() => {
                 tracing::warn!(
                     chat = %self.chat, call = %self.call,
-                    "a tool that runs again asks something else than before; what was answered does not count"
+                    "tool asked a different question on replay; earlier answer discarded"
                 )
             }
             None => {}

@@ -64,7 +64,7 @@ pub(super) fn of_status(status: u16, detail: &str) -> Failure {
     match status {
         401 | 403 => Failure::new(
             "agent_unauthorized",
-            "The agent's server does not let us in.",
+            "The agent's server rejected our credentials.",
         ),
         404 => Failure::new(
             "agent_not_found",
@@ -152,7 +152,7 @@ pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
         "" => Failure::new("agent_failed", with("The agent failed", detail)),
         _ if is_blocked(kind) => Failure::new(
             "agent_blocked",
-            format!("The agent's model does not want to answer ({kind})."),
+            format!("The agent's model refused to answer ({kind})."),
         ),
         _ => Failure::new(
             "agent_failed",

@@ -227,7 +227,7 @@ fn words(
         (Some(call), true) => format!("The agent asks for data before it runs {}.", call.tool),
         (Some(call), false) => about_call(&call.tool, Some(&call.input)),
         (None, true) => "The agent asks for data.".to_owned(),
-        (None, false) => "The agent asks whether it may go on. May it?".to_owned(),
+        (None, false) => "Allow the agent to continue?".to_owned(),
     };
     found
         .find(|words| !words.trim().is_empty())

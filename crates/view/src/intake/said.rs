@@ -185,7 +185,7 @@ impl ShownChat {
                     said => said,
                 };
             }
-            let message = "There is no such message to give again.";
+            let message = "The message to regenerate does not exist.";
             return Err(Refusal::new(RefusalCode::UnknownMessage, message));
         };
         let Some(message) = path[index].user_message().cloned() else {
