@@ -178,7 +178,7 @@ async fn start(config: &Config) -> Result<(), Error> {
     if let Some(telemetry) = telemetry
         && !telemetry.shut_down(GRACE).await
     {
-        warn!("the collector did not take all spans in time");
+        warn!("collector did not accept all spans in time");
     }
     served
 }
@@ -394,7 +394,7 @@ async fn serve(
         signal = signals.recv() => signal.unwrap_or("no signal"),
     };
     info!(
-        "{signal}: no new connections; tools at work have {} s to end, and open connections {} s after that",
+        "{signal}: no new connections; running tools have {} s to finish, open connections {} s after that",
         drain_time.as_secs_f32(),
         GRACE.as_secs()
     );
@@ -405,7 +405,7 @@ async fn serve(
     tokio::spawn(async move {
         match engine.drain(drain_time).await {
             Ok(true) => {}
-            Ok(false) => warn!("the time is over: tools at work are cut"),
+            Ok(false) => warn!("drain timeout: running tools cancelled"),
             Err(error) => warn!(%error, "releasing the leases of chats failed"),
         }
         left.send_replace(true);

@@ -183,8 +183,8 @@ export class ChatFollower<UI_MESSAGE extends UIMessage = UIMessage> {
   };
 
   /**
-   * Resolves when the chat has all that is shown: while a stream begins a message again, the chat lacks
-   * what somebody may answer, and what a new message follows.
+   * Resolves when the chat has all that is shown. While a stream replays a message, the chat lacks parts
+   * of it, which an answer or a new message may refer to.
    */
   readonly whole = async (): Promise<void> => {
     const isHeld = () => {

@@ -22,7 +22,7 @@ pub(super) const BUSY: &str = "agent_busy";
 
 /// Another run of it is still at work on the chat.
 pub(super) fn busy() -> Failure {
-    let message = "The agent is still busy with what was said before. Try again.";
+    let message = "The agent is still working on an earlier message. Try again.";
     Failure::new(BUSY, message)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn unreadable(why: &str) -> Failure {
 
 /// Its session is gone, and with it a question to a person.
 pub(super) fn forgotten() -> Failure {
-    let message = "The agent has forgotten what it asked. Ask it again.";
+    let message = "The agent has lost its session and its question. Send the message again.";
     Failure::new("agent_session_lost", message)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn silent() -> Failure {
 
 /// The chat has a history, and the server takes none.
 pub(super) fn without_history() -> Failure {
-    let message = "The agent's server can't take up a chat that has begun already.";
+    let message = "The agent's server can't start a session with a history.";
     Failure::new("agent_bad_request", message)
 }
 
@@ -133,11 +133,11 @@ pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
     match kind {
         "PERMISSION_DENIED" | "UNAUTHENTICATED" => Failure::new(
             "agent_unauthorized",
-            "The agent's model does not take its key.",
+            "The agent's model rejected its key.",
         ),
         "NOT_FOUND" => Failure::new(
             "agent_not_found",
-            with("The agent's model is not there", detail),
+            with("The agent's model does not exist", detail),
         ),
         "UNAVAILABLE" | "INTERNAL" | "DEADLINE_EXCEEDED" => Failure::new(
             "agent_unavailable",

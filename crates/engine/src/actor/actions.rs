@@ -54,7 +54,7 @@ impl Actor {
                 Ok(Err(error)) => error.to_string(),
                 Err(error) => error.to_string(),
             };
-            tracing::warn!(chat = %self.id, tool = name, problem, "an earlier run could not be fenced off");
+            tracing::warn!(chat = %self.id, tool = name, problem, "fencing an earlier run failed");
         }
     }
 
