@@ -131,10 +131,9 @@ pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
         };
     }
     match kind {
-        "PERMISSION_DENIED" | "UNAUTHENTICATED" => Failure::new(
-            "agent_unauthorized",
-            "The agent's model rejected its key.",
-        ),
+        "PERMISSION_DENIED" | "UNAUTHENTICATED" => {
+            Failure::new("agent_unauthorized", "The agent's model rejected its key.")
+        }
         "NOT_FOUND" => Failure::new(
             "agent_not_found",
             with("The agent's model does not exist", detail),
