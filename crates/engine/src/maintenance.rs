@@ -17,7 +17,7 @@ use crate::replica::Replica;
 /// How often a server looks around that is alone.
 const ALONE: Duration = Duration::from_secs(1);
 
-/// How many turns that nobody runs are taken up at a time.
+/// How many orphaned turns are taken over at a time.
 const TAKEN_OVER: usize = 64;
 
 /// How many gates whose time is up are closed at a time.

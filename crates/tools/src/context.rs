@@ -64,7 +64,7 @@ pub enum Refused {
         /// Why.
         reason: Option<String>,
     },
-    /// Nobody answered in time.
+    /// The question expired.
     TimedOut,
     /// The page could not do it.
     Failed(String),
@@ -174,7 +174,7 @@ impl Context {
         self.approve_within(question, None).await
     }
 
-    /// The same with a time after which nobody need answer any more.
+    /// The same with a time limit for the answer.
     pub async fn approve_within(
         &self,
         question: impl Into<String>,
@@ -195,7 +195,7 @@ impl Context {
         self.ask_within(question, schema, None).await
     }
 
-    /// The same with a time after which nobody need answer any more.
+    /// The same with a time limit for the answer.
     pub async fn ask_within(
         &self,
         question: impl Into<String>,

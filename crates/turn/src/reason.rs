@@ -1,8 +1,8 @@
-//! The sentences that the model and people read where nobody else has said anything.
+//! The default sentences that the model and people read.
 
 use crate::call::{Outcome, UnknownReason};
 
-/// Of a gate that nobody answered in time.
+/// Of a gate that expired.
 pub const TIMED_OUT: &str = "Approval request timed out";
 
 /// Of a question for data that expired.

@@ -105,7 +105,7 @@ impl Actor {
         }
     }
 
-    /// Carries an action out that nobody waits for.
+    /// Carries out an action for which no caller waits.
     fn carry_out_unasked(&mut self, action: Action) {
         match action {
             Action::Answer { gate, decision } => self.tasks.answer(&gate, decision),

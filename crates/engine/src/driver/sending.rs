@@ -165,7 +165,7 @@ impl Driver {
             chat.limit_client_calls(self.settings.client_timeout);
             chat.take_injections(self.settings.takes_injections);
             self.shown = (0, 0);
-            // What is refused leaves no chat behind that nobody has read.
+            // A refused message must leave no chat in memory that was not read from the journal.
             if let Err(error) = self.page_tools(sending) {
                 self.chat = None;
                 return Err(error);
