@@ -45,7 +45,7 @@ use crate::trace_sampler::TraceSampler;
 /// sets another time. With the grace below, it ends before orchestrators that wait 30 seconds kill it.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// How long open connections may take to end after that. A turn that is cut goes on from its journal.
+/// How long open connections may take to end after that. A turn that is cut resumes from its journal.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The memory limit for idle chats, in bytes, unless the operator says otherwise.

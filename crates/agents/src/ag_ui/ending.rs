@@ -234,7 +234,7 @@ fn words(
         .unwrap_or_else(own)
 }
 
-/// An interrupt that nobody is asked. The calls that it is about did not run.
+/// An interrupt that can't be shown as a question. The calls that it is about did not run.
 fn not_asked(calls: &[&OpenCall], failure: Failure, said: &mut Vec<RunEvent>) -> Failure {
     said.extend(calls.iter().map(|call| RunEvent::Result {
         id: call.id.clone(),

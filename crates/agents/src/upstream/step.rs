@@ -413,7 +413,7 @@ impl<P: Protocol> Step<'_, P> {
 /// How a step ends that has calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The agent has ended it, and goes on by itself.
+    /// The agent has ended it, and continues.
     Step,
     /// Its calls run, and are shown meanwhile.
     Running,
