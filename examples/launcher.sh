@@ -11,7 +11,7 @@ if [ -z "${ADK_STREAM_BINARY:-}" ]; then
   make page
   cargo build --release -p adk-stream -p adk-stream-emulator
 fi
-# The server would wonder what this variable is.
+# The server reports variables ADK_STREAM_… that it does not know.
 unset ADK_STREAM_BINARY
 
 directory=${EXAMPLE_DIRECTORY:-$PWD/target/example-$example}

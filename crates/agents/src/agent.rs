@@ -66,7 +66,7 @@ pub trait Conversation: Send + Sync {
         let _ = audio;
     }
 
-    /// The turn was stopped: nobody reads the rest of its output.
+    /// The turn was stopped: the rest of its output is discarded.
     fn stop(&mut self) {}
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Address {
 /// Why there is no socket.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// Nobody is there, or nobody who is trusted.
+    /// There is no server, or it is not trusted.
     Unreachable,
     /// An HTTP status stands in place of a socket.
     Status(u16),

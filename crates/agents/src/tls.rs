@@ -7,7 +7,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::error::Error;
 
-/// Trusts whom this machine trusts, and where it has nobody, whom Mozilla trusts.
+/// Trusts the machine's root certificates, or Mozilla's if it has none.
 pub fn config() -> Result<ClientConfig, Error> {
     let mut roots = RootCertStore::empty();
     // Some of what a machine has may be out of date or odd; what can be read counts.

@@ -6,7 +6,7 @@
 //! and outputs at once. What a protocol says is read into [`RunEvent`] by its [`Reader`]; the order of a turn
 //! (a step ends with its calls, then their outcomes come, then the next step begins) is made in `step`.
 //!
-//! Nobody can ask such an agent what became of a run that was cut off. So what may have been received is
+//! Such an agent can't report the outcome of a run that was cut off. So what may have been received is
 //! never sent again: calls of unknown outcome are called unknown.
 //!
 //! # Layout

@@ -84,7 +84,7 @@ struct WriteReport {
 /// What a flight costs, in cents.
 const FARE: u64 = 12_000;
 
-/// The demo's tools. A gate that nobody answers waits for ever, or for `timeout`.
+/// The demo's tools. An open gate waits for ever, or for `timeout`.
 pub fn tools(ledger: &Arc<dyn Ledger>, timeout: Option<Duration>, pace: Duration) -> Tools {
     let (payments, fares) = (ledger.clone(), ledger.clone());
     let on_takeover = |ledger: &Arc<dyn Ledger>| {

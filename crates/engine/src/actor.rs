@@ -46,7 +46,7 @@ pub(crate) enum Message {
         origin: Origin,
         reply: ReplySender,
     },
-    /// Something that nobody waits for.
+    /// Something for which no caller waits.
     Input(Input),
     /// Others need the memory: the chat is evicted, if nothing happens to it.
     Evict,

@@ -86,15 +86,15 @@ impl EngineBuilder {
         self
     }
 
-    /// Takes questions of an agent that runs its tools by itself back after so long, where it says
-    /// nothing of it: never, if nothing is said.
+    /// Default timeout for questions from agents that run their own tools, and for approvals of tools
+    /// without a timeout of their own. Default: none.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.settings.approval_timeout = timeout;
         self
     }
 
-    /// Gives pages so long for a call that says nothing of it: for ever, if nothing is said.
+    /// Default timeout for calls that a page runs. Default: none.
     #[must_use]
     pub fn client_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.settings.client_timeout = timeout;

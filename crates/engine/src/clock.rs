@@ -73,7 +73,7 @@ impl Clock {
         self.origin.store(origin, Ordering::Relaxed);
         if origin.abs_diff(assumed) > NOTABLE {
             let moved_ms = difference(origin, assumed);
-            tracing::warn!(moved_ms, "the time is corrected by the store's clock");
+            tracing::warn!(moved_ms, "time corrected to the store's clock");
         }
         true
     }
@@ -87,7 +87,7 @@ impl Clock {
             tracing::warn!(
                 ahead_ms,
                 ahead_before_ms = noted,
-                "the clock of this machine differs from the store's, or was set; deadlines go by the store's"
+                "this machine's clock differs from the store's or was set; deadlines use the store's clock"
             );
         }
     }

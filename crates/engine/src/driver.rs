@@ -1,4 +1,4 @@
-//! What a server does with one chat, without doing it: inputs come in, actions go out.
+//! The state machine of one chat, without I/O: inputs come in, actions go out.
 //!
 //! The driver knows no clock, no task and no store. To read, claim, append and try again, it asks for one
 //! [`Operation`] at a time, keeps in its state what it waits for, and gets the result
@@ -70,15 +70,16 @@ pub struct Settings {
     pub supports_audio: bool,
     /// Whether the agent takes messages between the steps of a turn.
     pub takes_injections: bool,
-    /// How long somebody is asked for an agent that runs its tools by itself and says nothing of it.
+    /// Default timeout for questions from agents that run their own tools, and for approvals of tools
+    /// without a timeout of their own.
     pub approval_timeout: Option<Duration>,
-    /// How long a page has for a call that says nothing of it.
+    /// Default timeout for calls that a page runs.
     pub client_timeout: Option<Duration>,
     /// The name of this server, where there are others.
     pub server: Option<String>,
     /// How often in a row a decision is made again: [`CONFLICTS`].
     pub conflicts: usize,
-    /// Gives ids that nobody had before.
+    /// Generates unique ids.
     pub ids: Box<dyn Fn() -> Ids + Send + Sync>,
 }
 
@@ -101,7 +102,7 @@ pub struct Driver {
     settings: Arc<Settings>,
     /// The chat, while it is at hand.
     chat: Option<ShownChat>,
-    /// The turn, by its place, and how much of its transcript may be shown.
+    /// Turn index and visible transcript length.
     shown: (usize, usize),
     /// Whether this server has the chat's lease.
     is_held: bool,
@@ -110,7 +111,7 @@ pub struct Driver {
     due: Vec<ToolRun>,
     /// Results of long-running calls that wait for the turn to end.
     results: VecDeque<(CallId, Outcome)>,
-    /// What came of calls while the store could not take it. It is stored before anything else is done.
+    /// Outcomes of calls that could not be stored yet. They are stored before anything else is done.
     unstored: VecDeque<(CallId, Outcome)>,
     /// How often in a row somebody else was first.
     conflicts: usize,
@@ -213,7 +214,7 @@ impl Driver {
         self.wait.is_some()
     }
 
-    /// Whether nothing of the chat goes on here.
+    /// Whether nothing of the chat runs here.
     pub fn is_idle(&self) -> bool {
         // Cheap checks first: this is called after every delta.
         if !self.running.is_quiet()
@@ -362,7 +363,7 @@ impl Driver {
         }
     }
 
-    /// Whether a job can't go on without the chat.
+    /// Whether a job needs the chat.
     fn is_needed_for(&self, job: &Job) -> bool {
         match &job.task {
             Task::Command { state, .. } => job.has_conflicted || !self.may_open_unread(state),
@@ -419,7 +420,7 @@ impl Driver {
         }
     }
 
-    /// The reply to a command is sent; then what waited for this to end goes on.
+    /// Sends the reply to a command, and then starts the tools that waited for it.
     fn finish(&mut self, job: &Job, done: Result<Reply, EngineError>) {
         match &job.task {
             Task::Command { .. } => self.actions.push(Action::Reply(done)),
@@ -459,11 +460,11 @@ impl Driver {
         }
     }
 
-    /// An error that nobody waits for is logged, and tried again where that may help.
+    /// Logs an error for which no caller waits, and tries again if that may help.
     fn note(&mut self, done: Result<Reply, EngineError>) {
         match done {
             Ok(_) => {}
-            // The server that has it, or takes it up, goes on with it.
+            // The server that owns it, or takes it over, continues it.
             Err(EngineError::Elsewhere(_)) => {}
             Err(EngineError::Closed) if self.is_leaving => {}
             Err(error) => {
@@ -489,7 +490,7 @@ impl Driver {
     }
 }
 
-/// Why windows close whose chat goes on in another server: their clients come back.
+/// Why windows close whose chat continues on another server: their clients reconnect.
 pub(crate) fn handover_notice() -> Closing {
     Closing::failed(
         "handed_over",

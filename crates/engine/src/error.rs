@@ -99,13 +99,13 @@ impl fmt::Display for EngineError {
             Self::ChatDeleted => out.write_str("This chat was deleted."),
             Self::Refused(refusal) => out.write_str(&refusal.message),
             Self::InvalidInput(why) => {
-                write!(out, "The input is not one that the tool takes: {why}")
+                write!(out, "The tool does not accept this input: {why}")
             }
             Self::InvalidOutput(why) => {
-                write!(out, "The output is not one that the tool declares: {why}")
+                write!(out, "The tool does not accept this output: {why}")
             }
             Self::InvalidAnswer(errors) => {
-                out.write_str("The answer is not what was asked for: ")?;
+                out.write_str("The answer does not fit the question's schema: ")?;
                 for (n, error) in errors.iter().enumerate() {
                     let comma = if n > 0 { "; " } else { "" };
                     write!(out, "{comma}{error}")?;
@@ -116,9 +116,9 @@ impl fmt::Display for EngineError {
                 write!(out, "The page declares a tool that can't be used: {why}")
             }
             Self::InvalidChatId(why) => write!(out, "No chat can be opened under this id: {why}"),
-            Self::AudioUnsupported => out.write_str("This agent does not understand speech."),
+            Self::AudioUnsupported => out.write_str("This agent does not accept audio."),
             Self::Conflict | Self::Elsewhere(_) | Self::OwnerAway => {
-                out.write_str("The server that has this chat can't be reached just now.")
+                out.write_str("The server that has this chat can't be reached at the moment.")
             }
             Self::Store(error) => write!(out, "The journal can't be reached: {error}"),
             Self::Closed => out.write_str("The server is shutting down."),

@@ -1,6 +1,6 @@
 //! What all windows of a turn read from: its transcript, shared, and word of when it grows.
 //!
-//! A slow client costs nothing here: it reads when it can, and nobody waits for it.
+//! A slow client costs nothing here: it reads when it can, and blocks no other reader.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -17,7 +17,7 @@ use crate::replica::Replica;
 /// How often a server looks around that is alone.
 const ALONE: Duration = Duration::from_secs(1);
 
-/// How many turns that nobody runs are taken up at a time.
+/// How many orphaned turns are taken over at a time.
 const TAKEN_OVER: usize = 64;
 
 /// How many gates whose time is up are closed at a time.
@@ -42,13 +42,13 @@ impl Engine {
                 if let Some(replica) = &replica
                     && let Err(error) = self.renew(replica).await
                 {
-                    tracing::warn!(%error, "leases could not be renewed");
+                    tracing::warn!(%error, "renewing leases failed");
                 }
                 self.retry().await;
                 continue;
             }
             if let Err(error) = self.compare_clocks().await {
-                tracing::warn!(%error, "the store's clock could not be read");
+                tracing::warn!(%error, "reading the store's clock failed");
             }
             if let Some(replica) = &replica {
                 self.maintain_replica(replica, &mut suspects).await;
@@ -81,10 +81,10 @@ impl Engine {
     /// Among other servers.
     async fn maintain_replica(&self, replica: &Replica, suspects: &mut HashMap<ChatId, Instant>) {
         if let Err(error) = self.renew(replica).await {
-            tracing::warn!(%error, "leases could not be renewed");
+            tracing::warn!(%error, "renewing leases failed");
         }
         if let Err(error) = self.compare().await {
-            tracing::warn!(%error, "journals could not be compared");
+            tracing::warn!(%error, "comparing chats with their journals failed");
         }
         if let Err(error) = self.take_over(replica, suspects).await {
             tracing::warn!(%error, "takeover failed");

@@ -54,9 +54,9 @@ pub trait Peers: Send + Sync + 'static {
 /// Why a command was not carried out elsewhere.
 #[derive(Debug)]
 pub enum NotForwarded {
-    /// Nobody is there, or it is not the owner any more: nothing was done.
+    /// No server responds, or it is no longer the owner: nothing was done.
     Nowhere,
-    /// It was sent, and no answer came: nobody knows whether it was carried out.
+    /// It was sent, and no answer came: whether it was carried out is unknown.
     Silent,
     /// The owner refused.
     Refused(EngineError),
@@ -68,7 +68,7 @@ pub(crate) enum Attempt {
     Done(Reply),
     /// Nothing was done.
     Nowhere,
-    /// Nobody knows whether it was carried out.
+    /// Whether it was carried out is unknown.
     Silent,
     /// The same, and the owner has lost the chat since: the next try may take it up.
     Lost,

@@ -261,7 +261,7 @@ impl Reader {
                 View::Sdk(window) => window.read(items),
                 View::Numbered(window) => {
                     sequences.clear();
-                    // What was signalled brings nobody further.
+                    // A signal does not advance a client's position.
                     sequences.resize(chunks.len(), window.sequence());
                     let read = window.read(items);
                     sequences.extend_from_slice(window.sequences());

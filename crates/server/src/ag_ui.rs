@@ -117,7 +117,7 @@ async fn parse(api: &Api, principal: &Principal, request: Request) -> Result<Run
     Ok(request)
 }
 
-/// The chat as it is, and its turn to the end of this window. A chat that nobody began is empty.
+/// The chat as it is, and its turn to the end of this window. A chat that does not exist is empty.
 async fn follow(
     api: &Api,
     principal: &Principal,
@@ -139,7 +139,7 @@ async fn follow(
 enum Rest {
     /// It begins.
     Start(Option<(WindowStream, GaugeGuard)>),
-    /// Its window goes on.
+    /// Its window continues.
     Window(Box<Following>),
 }
 

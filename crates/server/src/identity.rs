@@ -48,7 +48,7 @@ impl Unidentified {
 
     /// Who it is can't be found out just now: 503 `identity_unavailable`. Clients may try again.
     pub fn unavailable() -> Self {
-        let message = "who sends this request can't be found out at the moment";
+        let message = "the user of this request can't be identified at the moment";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Self(Problem::new(status, "identity_unavailable", message))
     }

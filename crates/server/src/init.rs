@@ -165,7 +165,7 @@ fn file(model: &str, variable: &str, usual: &str, base_url: Option<&str>, tools:
     text
 }
 
-/// A tool that reads, so that nobody need be asked.
+/// A tool that only reads, and so needs no approval.
 const HTTP_TOOL: &str = r#"
 [http.repository]
 description = "Reads a public repository of GitHub."

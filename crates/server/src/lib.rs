@@ -97,7 +97,7 @@
 // - `cluster`: commands from other servers over the same store, and to them.
 // - `gemini_settings`: what an operator may say of Gemini.
 // - `duration`: spans of time, as an operator writes them.
-// - `random_id`: ids that nobody else has.
+// - `random_id`: unique ids.
 // - `runtime`: what it runs on.
 // - `connection`: how many connections there are, and how long each may take.
 // - `tls`: the certificate of the listening socket; `compression`: of responses in JSON.
@@ -242,6 +242,6 @@ pub use ticket::Secret;
 pub use token_prices::TokenPrices;
 pub use trace_sampler::TraceSampler;
 
-// Fields of `Api` that nobody sets: a struct can be updated only where all its fields can be named.
+// Fields of `Api` that callers don't set: struct update syntax needs all fields to be visible.
 #[doc(hidden)]
 pub use {body::Bodies, live::Frames, reads::Reads, workflow_run::WorkflowRuns};

@@ -73,7 +73,7 @@ impl Problem {
 
     /// What was sent of a window is not known here any more.
     pub(crate) fn run_lost() -> Self {
-        let message = "this server does not have what it sent of this run; load the chat again";
+        let message = "this server no longer has this run's window; load the chat again";
         Self::new(StatusCode::CONFLICT, "run_lost", message)
     }
 
@@ -123,7 +123,7 @@ impl Problem {
 
     /// A browser reports that the request comes from a site that is not allowed.
     pub(crate) fn foreign_origin() -> Self {
-        let message = "the request comes from another site, which may not do that: see --origins";
+        let message = "requests from this site are not allowed: see --origins";
         Self::new(StatusCode::FORBIDDEN, "foreign_origin", message)
     }
 
@@ -143,7 +143,7 @@ impl Problem {
 
     /// Too many wrong keys came from this address.
     pub(crate) fn too_many_wrong_keys(wait: Duration) -> Self {
-        let message = "too many wrong keys came from this address";
+        let message = "too many wrong keys from this address";
         Self {
             retry_after: Some(seconds(wait)),
             ..Self::new(
@@ -173,7 +173,7 @@ impl Problem {
 
     /// Large bodies hold all the memory that bodies may have.
     pub(crate) fn no_room() -> Self {
-        let message = "other requests with large bodies have to be served first";
+        let message = "other requests with large bodies are ahead";
         Self {
             retry_after: Some(1),
             ..Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_bytes", message)
@@ -187,7 +187,7 @@ impl Problem {
 
     /// The approval was decided before.
     pub(crate) fn already_decided(decision: Decision) -> Self {
-        let message = "this was decided before, and otherwise";
+        let message = "this approval was already decided differently";
         Self {
             decision: Some(Box::new(decision)),
             ..Self::new(StatusCode::CONFLICT, "already_decided", message)

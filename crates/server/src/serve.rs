@@ -45,7 +45,7 @@ use crate::trace_sampler::TraceSampler;
 /// sets another time. With the grace below, it ends before orchestrators that wait 30 seconds kill it.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// How long open connections may take to end after that. A turn that is cut goes on from its journal.
+/// How long open connections may take to end after that. A turn that is cut resumes from its journal.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The memory limit for idle chats, in bytes, unless the operator says otherwise.
@@ -178,7 +178,7 @@ async fn start(config: &Config) -> Result<(), Error> {
     if let Some(telemetry) = telemetry
         && !telemetry.shut_down(GRACE).await
     {
-        warn!("the collector did not take all spans in time");
+        warn!("collector did not accept all spans in time");
     }
     served
 }
@@ -394,7 +394,7 @@ async fn serve(
         signal = signals.recv() => signal.unwrap_or("no signal"),
     };
     info!(
-        "{signal}: no new connections; tools at work have {} s to end, and open connections {} s after that",
+        "{signal}: no new connections; running tools have {} s to finish, open connections {} s after that",
         drain_time.as_secs_f32(),
         GRACE.as_secs()
     );
@@ -405,7 +405,7 @@ async fn serve(
     tokio::spawn(async move {
         match engine.drain(drain_time).await {
             Ok(true) => {}
-            Ok(false) => warn!("the time is over: tools at work are cut"),
+            Ok(false) => warn!("drain timeout: running tools cancelled"),
             Err(error) => warn!(%error, "releasing the leases of chats failed"),
         }
         left.send_replace(true);
@@ -426,8 +426,8 @@ async fn serve(
     };
     tokio::select! {
         result = drained => return result,
-        signal = signals.recv() => warn!("{}: cut what was open", signal.unwrap_or("no signal")),
-        () = over => warn!("the time is over: cut what was open"),
+        signal = signals.recv() => warn!("{}: open connections closed", signal.unwrap_or("no signal")),
+        () = over => warn!("drain timeout: open connections closed"),
     }
     Ok(())
 }

@@ -156,14 +156,14 @@ impl fmt::Display for StoreError {
                 known,
             } => write!(
                 f,
-                "{place} has a schema of version {found}, and this program knows no newer than {known}"
+                "{place} has a schema of version {found}, newer than {known}, the newest that this program knows"
             ),
             StoreError::Unopenable { path, problem } => {
                 write!(f, "can't open {}: {problem}", path.display())
             }
             StoreError::BadUrl { problem } => write!(f, "not a URL of a database: {problem}"),
             StoreError::Denied { place, problem } => {
-                write!(f, "the database {place} denies it: {problem}")
+                write!(f, "access to the database {place} was denied: {problem}")
             }
             StoreError::DatabaseMissing { place } => {
                 write!(f, "there is no database {place}")
@@ -181,7 +181,7 @@ impl fmt::Display for StoreError {
                 path.display()
             ),
             StoreError::Corrupt { problem } => write!(f, "the database is corrupt: {problem}"),
-            StoreError::Busy => write!(f, "another process holds the database for too long"),
+            StoreError::Busy => write!(f, "another process has locked the database for too long"),
             StoreError::OwnerMissing { chat } => {
                 write!(f, "the first entry of chat {chat} does not open it")
             }
@@ -209,7 +209,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "chats.db has a schema of version 9, and this program knows no newer than 3"
+            "chats.db has a schema of version 9, newer than 3, the newest that this program knows"
         );
         let chat = ChatId::from("c1");
         assert_eq!(

@@ -235,7 +235,8 @@ async fn what_can_not_be_opened_is_named() {
 
     let denied = refused(url.replace("only-for-tests", "a-wrong-secret")).await;
     let said = denied.to_string();
-    let start = format!("the database chats {at} denies it: password authentication failed");
+    let start =
+        format!("access to the database chats {at} was denied: password authentication failed");
     assert!(said.starts_with(&start), "{said}");
     assert!(!format!("{denied:?}{said}").contains("secret"));
 
@@ -249,7 +250,9 @@ async fn what_can_not_be_opened_is_named() {
     cluster.sql("chats", "CREATE ROLE guest LOGIN PASSWORD 'guest-secret'");
     let guest = url.replace("postgres:only-for-tests", "guest:guest-secret");
     let said = refused(guest.clone()).await.to_string();
-    let start = format!("the database chats {at} denies it: permission denied for database chats");
+    let start = format!(
+        "access to the database chats {at} was denied: permission denied for database chats"
+    );
     assert_eq!(said, start);
     // What was made for it, it may use.
     cluster.sql("chats", "CREATE SCHEMA adk_stream AUTHORIZATION guest");

@@ -64,7 +64,7 @@ pub enum Refused {
         /// Why.
         reason: Option<String>,
     },
-    /// Nobody answered in time.
+    /// The question expired.
     TimedOut,
     /// The page could not do it.
     Failed(String),
@@ -174,7 +174,7 @@ impl Context {
         self.approve_within(question, None).await
     }
 
-    /// The same with a time after which nobody need answer any more.
+    /// The same with a time limit for the answer.
     pub async fn approve_within(
         &self,
         question: impl Into<String>,
@@ -195,7 +195,7 @@ impl Context {
         self.ask_within(question, schema, None).await
     }
 
-    /// The same with a time after which nobody need answer any more.
+    /// The same with a time limit for the answer.
     pub async fn ask_within(
         &self,
         question: impl Into<String>,
@@ -322,11 +322,11 @@ impl Context {
         let same = gates.find(|gate| ask.is_asked_by(gate) && !used.contains(&gate.id));
         match same {
             Some(gate) => used.push(gate.id.clone()),
-            // Of calls inside whose results are recorded nothing is asked again.
+            // Nested calls with a recorded result do not ask again.
             None if used.len() < self.recorded.gates.len() && self.inner.is_none() => {
                 tracing::warn!(
                     chat = %self.chat, call = %self.call,
-                    "a tool that runs again asks something else than before; what was answered does not count"
+                    "tool asked a different question on replay; earlier answer discarded"
                 )
             }
             None => {}

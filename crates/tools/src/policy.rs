@@ -1,6 +1,6 @@
 //! Whether a call may run: what an operator says of tools that need no Rust.
 //!
-//! Who does not say anything is asked: a tool that nobody allowed runs only after a person said yes.
+//! The default is to ask: a tool without an explicit permission runs only after a person said yes.
 //! Conditions on the input are to become a fourth kind of [`Policy`]; until then, a tool written in Rust
 //! decides by its input with [`crate::Tool::policy`].
 

@@ -123,7 +123,7 @@ impl FromStr for Question {
     }
 }
 
-/// The question about a call for which nobody wrote one: the tool with its input, field by field.
+/// The default question about a call: the tool with its input, field by field.
 pub fn plain_question(tool: &str, input: &Value) -> String {
     let fields = input.as_object().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {
@@ -172,7 +172,7 @@ fn is_plain(text: &str) -> bool {
     has_edges && !text.chars().any(|c| c.is_control() || is_unseen(c))
 }
 
-/// JSON with what nobody sees escaped. Such characters are only in its strings.
+/// JSON with invisible characters escaped. They occur only in its strings.
 fn visible(json: &str) -> String {
     let mut seen = String::with_capacity(json.len());
     for c in json.chars() {

@@ -72,7 +72,7 @@ impl Schema {
 
     /// Its validator, or why it has none.
     pub(crate) fn validator(&self) -> Result<&Validator, String> {
-        // Better no call than one that nobody checks.
+        // An unchecked call must not run.
         let validator = self.validator.as_deref();
         validator.map_err(|error| format!("the tool's own schema can't be used: {error}"))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-/// Trusts whom this machine trusts, and where it has nobody, whom Mozilla trusts.
+/// Trusts the machine's root certificates, or Mozilla's if it has none.
 pub(crate) fn config() -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     // Some of what a machine has may be out of date or odd; what can be read counts.

@@ -119,7 +119,7 @@ where
     Tool::new(name, description, Place::Server, Some(Arc::new(run)))
 }
 
-/// What a [`long_running`] tool gives: something for now, and the work that goes on.
+/// What a [`long_running`] tool gives: something for now, and the work that continues.
 pub struct Later<Fut> {
     /// What the model gets meanwhile.
     pub pending: Value,
@@ -214,7 +214,7 @@ impl<I> Tool<I> {
         self
     }
 
-    /// Lets a live model go on speaking while a call of this tool waits or works.
+    /// Lets a live model continue to speak while a call of this tool waits or runs.
     #[must_use]
     pub fn non_blocking(mut self) -> Self {
         self.behavior = Behavior::NonBlocking;

@@ -353,13 +353,13 @@ pub struct ToolDeclaration {
     pub behavior: Behavior,
 }
 
-/// Whether a live model waits for a call, or goes on speaking meanwhile.
+/// Whether a live model waits for a call, or continues to speak meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Behavior {
     /// It waits.
     #[default]
     Blocking,
-    /// It goes on, and gets the result when there is one.
+    /// It continues, and gets the result when there is one.
     NonBlocking,
 }
 

@@ -82,7 +82,7 @@ pub enum Requirement<'a> {
 impl Chat {
     /// Whether an answer counts, if it is not refused.
     pub fn receive(&self, answer: &Answer) -> Result<Reception, Refusal> {
-        let nobody = "Nobody asked for this approval.";
+        let nobody = "There is no such approval.";
         let unknown = || Refusal::new(RefusalCode::UnknownApproval, nobody);
         let (turn, gate, decided) = self.gate(&answer.gate).ok_or_else(unknown)?;
         let call = turn.call(&gate.call).ok_or_else(unknown)?;
@@ -101,7 +101,7 @@ impl Chat {
         if let Some(input) = shown
             && !known.any(|known| known == Some(input))
         {
-            let message = "The approval names another input than the one that was asked about.";
+            let message = "The input of the answer differs from the input of the question.";
             return Err(Refusal::new(RefusalCode::InputChanged, message));
         }
         let asked_about = gate.shown_input(call);
@@ -133,7 +133,7 @@ impl Chat {
         if answer.decision.input().is_some()
             && let Some(why) = fixed(gate.policy(call).asker)
         {
-            let message = format!("The input is not one that the tool takes: {why}");
+            let message = format!("The tool does not accept this input: {why}");
             return Err(Refusal::new(RefusalCode::InvalidInput, message));
         }
         Ok(Reception::Counts)
@@ -218,7 +218,7 @@ impl Chat {
                 Ok(Some((page, decision)))
             }
             _ => {
-                let message = "This call is not open to be run by a page.";
+                let message = "This call is not open for a page's output.";
                 Err(Refusal::new(RefusalCode::CallNotOpen, message))
             }
         }

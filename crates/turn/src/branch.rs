@@ -33,7 +33,7 @@ impl Chat {
             return Ok(None);
         }
         if self.current().is_some_and(|turn| turn.end().is_none()) {
-            let message = "The turn of the chat is not over: stop it, or wait for its end.";
+            let message = "The chat's turn has not ended: stop it, or wait for its end.";
             return Err(Refusal::new(RefusalCode::TurnOpen, message));
         }
         Ok(Some(self.leaf(turn).id().clone()))

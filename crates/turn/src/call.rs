@@ -21,7 +21,7 @@ pub struct Call {
     pub input: Value,
     /// Where it runs.
     pub place: Place,
-    /// The call inside of which a tool asked for this one.
+    /// The call whose tool made this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
     /// What the provider says of it, to be sent back unchanged.
@@ -108,7 +108,7 @@ pub enum Place {
     Server,
     /// In a page: a client call.
     Client,
-    /// At the agent, which runs it by itself and says what came of it.
+    /// At the agent, which runs it and reports the outcome.
     Agent,
 }
 
@@ -137,20 +137,20 @@ pub enum Outcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// It was started, and nobody knows what came of it.
+    /// It was started, and its outcome is unknown.
     Unknown {
-        /// Why nobody knows.
+        /// Why it is unknown.
         #[serde(default, skip_serializing_if = "UnknownReason::is_unrecorded")]
         reason: UnknownReason,
     },
-    /// It goes on by itself, and its result will open a turn of its own.
+    /// It continues in the background, and its result will open a turn of its own.
     Pending {
         /// What to tell the model meanwhile.
         output: Value,
     },
 }
 
-/// Why nobody knows what came of a call.
+/// Why the outcome of a call is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownReason {

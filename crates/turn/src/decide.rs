@@ -173,7 +173,8 @@ impl Chat {
         }
     }
 
-    /// Asks the agent again, once every call of the step is settled, or is its own to go on with.
+    /// Starts the next step of the agent, once every call of the step is settled, or is approved and run
+    /// by the agent itself.
     fn advance(&mut self, output: &mut Output) {
         let Some(turn) = self.current().filter(|turn| turn.is_agent_due()) else {
             return;

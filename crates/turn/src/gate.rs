@@ -18,7 +18,7 @@ pub struct Gate {
     pub call: CallId,
     /// What is asked.
     pub kind: GateKind,
-    /// When nobody need answer any more.
+    /// When it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<At>,
     /// What an agent that asks wants back with the answer.
@@ -233,7 +233,7 @@ pub enum Decision {
         /// Why.
         error: String,
     },
-    /// Nobody answered in time.
+    /// It expired.
     TimedOut,
     /// The person wrote something else instead.
     Superseded,

@@ -1,17 +1,17 @@
-//! The sentences that the model and people read where nobody else has said anything.
+//! The default sentences that the model and people read.
 
 use crate::call::{Outcome, UnknownReason};
 
-/// Of a gate that nobody answered in time.
+/// Of a gate that expired.
 pub const TIMED_OUT: &str = "Approval request timed out";
 
-/// Of a question that asked for data, and that nobody answered in time.
+/// Of a question for data that expired.
 pub const QUESTION_TIMED_OUT: &str = "Nobody answered in time.";
 
-/// Of a page's call that no page ran in time.
+/// Of a page's call that expired.
 pub const PAGE_TIMED_OUT: &str = "No page ran it in time.";
 
-/// Of a call that was started, and of which nobody knows what came of it.
+/// Of a call that was started and whose outcome is unknown.
 pub const fn unknown(reason: UnknownReason) -> &'static str {
     match reason {
         // Before reasons were recorded, every unknown outcome was said to be the server's.

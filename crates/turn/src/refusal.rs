@@ -38,7 +38,7 @@ crate::codes! {
         ChatTooLarge = "chat_too_large",
         /// The output is of a call that no page runs.
         ForgedOutput = "forged_output",
-        /// The answer names another input than the one that was asked about.
+        /// The input of the answer differs from the input of the question.
         InputChanged = "input_changed",
         /// The input can't be changed.
         InvalidInput = "invalid_input",
@@ -48,9 +48,9 @@ crate::codes! {
         QueueFull = "queue_full",
         /// The turn of the chat is not over.
         TurnOpen = "turn_open",
-        /// Nobody asked for the approval.
+        /// The approval does not exist.
         UnknownApproval = "unknown_approval",
-        /// Nobody made the call.
+        /// The call does not exist.
         UnknownCall = "unknown_call",
         /// There is no such message.
         UnknownMessage = "unknown_message",

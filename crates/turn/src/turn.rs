@@ -223,7 +223,7 @@ impl Turn {
         self.gates.last().map(|state| &state.gate)
     }
 
-    /// Calls that go on by themselves, and whose results open turns of their own.
+    /// Long-running calls, whose results open turns of their own.
     pub(crate) fn pending_calls(&self) -> impl Iterator<Item = &Call> {
         let is_pending =
             |state: &&CallState| matches!(state.outcome(), Some(Outcome::Pending { .. }));

@@ -200,7 +200,7 @@ impl ShownChat {
             .as_deref()
             .and_then(|id| self.turn_of_message(id));
         let Some(turn) = own.or_else(|| self.answered(message)).or(self.current()) else {
-            let message = "The journal has no turn to go on with.";
+            let message = "The journal has no turn to continue.";
             return Err(Refusal::new(RefusalCode::UnknownMessage, message));
         };
         let seen = own.and_then(|turn| self.transcript(turn.id()));

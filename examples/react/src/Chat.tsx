@@ -19,7 +19,7 @@ export function Chat({ id, stored }: { id: string; stored: StoredChat }) {
   const { messages, sendMessage, addToolApprovalResponse, addToolOutput, error } = useChat({
     id,
     messages: stored.messages,
-    // After a reload, go on reading an answer that is still being written.
+    // After a reload, resume an answer that is still being written.
     resume: stored.messages.length > 0,
     transport: new DefaultChatTransport({
       // AI SDK 7: questions come with their text, and answers go back bound to what was shown.

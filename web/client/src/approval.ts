@@ -57,7 +57,7 @@ export type QuestionAnswer = {
 /** What was decided, by whom and when. */
 export type ApprovalDecision = {
   approvalId: string;
-  /** Missing where nobody answered: then `decision` says the outcome of it. */
+  /** Missing without an answer: then `decision` names the outcome. */
   approved?: boolean;
   decision?: 'timed-out' | 'superseded' | 'cancelled';
   reason?: string;

@@ -1,5 +1,5 @@
 /**
- * Keeps a chat of the SDK's as the server has it: loads it, reads on where its turn goes on, and
+ * Keeps a chat of the SDK's as the server has it: loads it, resumes its running turn, and
  * follows what happens to it elsewhere.
  */
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';

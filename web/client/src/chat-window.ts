@@ -27,7 +27,7 @@ export type WindowRequest = { envelope: () => Promise<Envelope> } & (
 export type WindowHost = {
   /** The window gave its chat something new. */
   onProgress(): void;
-  /** Nobody reads it any more. */
+  /** It has no reader any more. */
   onCancel(): void;
   /** The window is over. */
   onOver(): void;
@@ -224,7 +224,7 @@ export class ChatWindow {
     this.#acknowledged();
     const code = chunk.type === 'data-error' ? readDetails(chunk.data)?.code : undefined;
     if (code === 'handed_over') {
-      // Another server goes on with it.
+      // Another server continues it.
       return false;
     }
     const { messageId } = this.#position;

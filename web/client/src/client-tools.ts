@@ -2,7 +2,7 @@
 import { CallMemory, type CallStorage, type ToolRun, tabStorage } from './call-memory.ts';
 
 export type ClientToolContext = {
-  /** Fires when nobody waits for the output any more. */
+  /** Fires when the output is no longer needed. */
   signal: AbortSignal;
   toolCallId: string;
 };

@@ -41,8 +41,8 @@ function isRepeat({ toolCallId, callProviderMetadata }: Call): boolean {
 }
 
 /**
- * The id of a repeat of which it is not said: in messages that an older server wrote, and, to releases
- * that have no place for it, before a call that the page is to run is announced.
+ * The id of a repeated question without `proxyFor`: in messages of older servers, and, in the shared
+ * profile, for a page's call that is not announced yet.
  */
 const isUnsaid = /^gate_[^~]+~\d+$/;
 

@@ -67,7 +67,7 @@ export function serverEvents(options: ServerEventsOptions = {}): ServerEvents {
   const listeners = new Set<{ listener: (event: ServerEvent) => void }>();
   const state = new Store<ServerState>('looking');
   let open: AbortController | undefined;
-  /** While nobody sees the page. */
+  /** While the page is hidden. */
   let hidden: AbortController | undefined;
   let shared: SharedEvents | undefined;
   /** Ends the request, or the pause before the next one. */

@@ -1,6 +1,6 @@
 /**
  * Where a chat is in the message that it reads, as the server counts it: docs/wire.md, "Resuming by
- * position". With it a window that was lost goes on where it was, on any server.
+ * position". With it a lost window resumes where it was, on any server.
  */
 import type { UIMessage } from 'ai';
 import { type Chunk, isRecord, text } from './chunk.ts';
@@ -37,7 +37,7 @@ export class StreamPosition {
   #stepHash = hashSeed;
   readonly #approvals: ShownApproval[];
 
-  /** In a message of which the chat already shows these. */
+  /** Takes the approvals that the chat already shows in the message. */
   constructor(approvals: ShownApproval[] = []) {
     this.#approvals = [...approvals];
   }

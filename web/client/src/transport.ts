@@ -244,7 +244,7 @@ export class AdkStreamChatTransport<UI_MESSAGE extends UIMessage = UIMessage>
     this.#connection.send({ type: 'ping', timestamp });
   }
 
-  /** Nobody reads the answer any more. */
+  /** The answer has no reader any more. */
   #leave({ requestId, isOnWire }: ChatWindow): void {
     if (isOnWire) {
       this.#connection.send({ type: 'abort', requestId });

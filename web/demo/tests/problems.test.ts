@@ -14,11 +14,11 @@ test.each(transports)('a rate limit counts down, and is tried again: %s', async 
 
   await visitor.says('Fail with rate limit');
   const alert = page.getByRole('alert');
-  await alert.getByText(/takes questions again in 1[67] seconds\.$/).waitFor();
+  await alert.getByText(/accepts requests again in 1[67] seconds\.$/).waitFor();
   const waiting = page.getByRole('button', { name: /^Retry in 1[67] s$/ });
   expect(await waiting.isDisabled()).toBe(true);
   await page.clock.runFor(17_500);
-  await alert.getByText('It may take questions again now.').waitFor();
+  await alert.getByText('It may accept requests again now.').waitFor();
   await visitor.clicks('Retry');
   // It fails again, and counts again.
   await page.getByRole('button', { name: /^Retry in 1[67] s$/ }).waitFor();
@@ -54,10 +54,10 @@ test.each(transports)('asks for the key that the server wants: %s', async transp
   const visitor = await Visitor.at(server.url, { transport });
   const { page } = visitor;
 
-  await page.getByRole('dialog', { name: 'This server wants a key' }).waitFor();
+  await page.getByRole('dialog', { name: 'This server requires a key' }).waitFor();
   await page.getByLabel('Key', { exact: true }).fill('guess');
   await visitor.clicks('Use this key');
-  await page.getByText('The server does not take this key.').waitFor();
+  await page.getByText('The server does not accept this key.').waitFor();
   await page.getByLabel('Key', { exact: true }).fill('a-key-of-alices-own');
   await visitor.clicks('Use this key');
   await visitor.sees('$1,000');

@@ -25,7 +25,7 @@ pub(super) struct Agents {
 }
 
 impl Agents {
-    /// Those of which nothing is known.
+    /// Unknown agents.
     pub(super) fn of_app(app: &str) -> Self {
         Self {
             app: app.to_owned(),

@@ -62,7 +62,7 @@ pub(super) async fn gather(first: Event, run: &mut Run) -> Result<Gathered, Fail
     Ok(gathered)
 }
 
-/// Which calls are open, and of which agents.
+/// The open calls, with their agents.
 #[derive(Debug, Default)]
 struct Open {
     branches: HashSet<Option<String>>,

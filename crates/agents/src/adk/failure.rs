@@ -22,7 +22,7 @@ pub(super) const BUSY: &str = "agent_busy";
 
 /// Another run of it is still at work on the chat.
 pub(super) fn busy() -> Failure {
-    let message = "The agent is still busy with what was said before. Try again.";
+    let message = "The agent is still working on an earlier message. Try again.";
     Failure::new(BUSY, message)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn unreadable(why: &str) -> Failure {
 
 /// Its session is gone, and with it a question to a person.
 pub(super) fn forgotten() -> Failure {
-    let message = "The agent has forgotten what it asked. Ask it again.";
+    let message = "The agent has lost its session and its question. Send the message again.";
     Failure::new("agent_session_lost", message)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn silent() -> Failure {
 
 /// The chat has a history, and the server takes none.
 pub(super) fn without_history() -> Failure {
-    let message = "The agent's server can't take up a chat that has begun already.";
+    let message = "The agent's server can't start a session with a history.";
     Failure::new("agent_bad_request", message)
 }
 
@@ -64,7 +64,7 @@ pub(super) fn of_status(status: u16, detail: &str) -> Failure {
     match status {
         401 | 403 => Failure::new(
             "agent_unauthorized",
-            "The agent's server does not let us in.",
+            "The agent's server rejected our credentials.",
         ),
         404 => Failure::new(
             "agent_not_found",
@@ -131,13 +131,12 @@ pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
         };
     }
     match kind {
-        "PERMISSION_DENIED" | "UNAUTHENTICATED" => Failure::new(
-            "agent_unauthorized",
-            "The agent's model does not take its key.",
-        ),
+        "PERMISSION_DENIED" | "UNAUTHENTICATED" => {
+            Failure::new("agent_unauthorized", "The agent's model rejected its key.")
+        }
         "NOT_FOUND" => Failure::new(
             "agent_not_found",
-            with("The agent's model is not there", detail),
+            with("The agent's model does not exist", detail),
         ),
         "UNAVAILABLE" | "INTERNAL" | "DEADLINE_EXCEEDED" => Failure::new(
             "agent_unavailable",
@@ -152,7 +151,7 @@ pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
         "" => Failure::new("agent_failed", with("The agent failed", detail)),
         _ if is_blocked(kind) => Failure::new(
             "agent_blocked",
-            format!("The agent's model does not want to answer ({kind})."),
+            format!("The agent's model refused to answer ({kind})."),
         ),
         _ => Failure::new(
             "agent_failed",

@@ -110,10 +110,10 @@ impl Mode {
     }
 }
 
-/// The first version that was seen to end a run which nobody reads, and to record it.
+/// The first tested version that ends a run without a reader, and records it.
 const ENDS_UNREAD_RUNS: [u64; 2] = [2, 13];
 
-/// The first version of which it was seen that a result goes to the agent that waits for it.
+/// The first tested version that sends a result to the agent that waits for it.
 const SORTS_RESULTS: [u64; 2] = [2, 8];
 
 fn is_at_least(version: &str, least: [u64; 2]) -> bool {

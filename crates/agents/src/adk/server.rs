@@ -74,7 +74,7 @@ impl Server {
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
             // ADK hangs up on a connection that is idle for five seconds. What is sent over it at that
-            // moment is lost, and nobody could tell whether it was received.
+            // moment is lost, and whether it was received is unknown.
             .pool_max_idle_per_host(0)
             // A tool may be silent for hours: this is how a server that is gone is noticed.
             .tcp_keepalive(Duration::from_secs(15))

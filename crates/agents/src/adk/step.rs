@@ -357,7 +357,7 @@ impl<'a> Step<'a> {
         self.settle_approved(&Outcome::Error { error })
     }
 
-    /// The events for calls of which nobody can say whether the approval was sent.
+    /// The events for calls whose approval may or may not have been sent.
     fn unclear(&self) -> Vec<AgentEvent> {
         let reason = UnknownReason::AnswerUnclear;
         let (chat, turn) = (&self.request.chat, &self.request.turn);

@@ -13,7 +13,7 @@ pub(super) enum Received {
     Yes(Vec<Event>),
     /// It does not.
     No,
-    /// It does not even hold the question, so that nobody can tell.
+    /// It does not even hold the question, so the outcome is unknown.
     Unclear,
 }
 

@@ -232,14 +232,14 @@ fn words(
         (Some(call), true) => format!("The agent asks for data before it runs {}.", call.tool),
         (Some(call), false) => about_call(&call.tool, Some(&call.input)),
         (None, true) => "The agent asks for data.".to_owned(),
-        (None, false) => "The agent asks whether it may go on. May it?".to_owned(),
+        (None, false) => "Allow the agent to continue?".to_owned(),
     };
     found
         .find(|words| !words.trim().is_empty())
         .unwrap_or_else(own)
 }
 
-/// An interrupt that nobody is asked. The calls that it is about did not run.
+/// An interrupt that can't be shown as a question. The calls that it is about did not run.
 fn not_asked(calls: &[&OpenCall], failure: Failure, said: &mut Vec<RunEvent>) -> Failure {
     said.extend(calls.iter().map(|call| RunEvent::Result {
         id: call.id.clone(),

@@ -23,7 +23,7 @@ const FLAGS: [&str; 3] = ["approved", "confirmed", "accepted"];
 /// How many calls one interrupt may ask about.
 pub(super) const MAX_ACTIONS: usize = 64;
 
-/// Why a call is not to run that was asked about beside others, and that nobody decided on.
+/// The reason of a call that must not run because its approval expired, while others of the interrupt were decided.
 const UNDECIDED: &str = "Nobody answered in time.";
 
 /// How an interrupt is answered. It comes back with the decision, as the gate's token.
@@ -127,7 +127,7 @@ impl Question {
             Decision::Approved { reason, .. } => (true, reason.as_deref()),
             Decision::Denied { reason } => (false, reason.as_deref()),
             Decision::Output { output } if self.form == Form::Data => return Some(output.clone()),
-            // Nobody has answered it.
+            // It has no answer.
             _ => return None,
         };
         match &self.form {
@@ -158,7 +158,7 @@ fn add(entries: &mut Vec<ResumeEntry>, question: Question, decision: Option<&Dec
         let payload = payload.map(|decision| json!({ "decisions": [decision] }));
         return entries.push(entry(question.id, payload));
     }
-    // All of them are one answer, and a call that nobody has decided on is not to run.
+    // All of them are one answer, and an undecided call must not run.
     let is_same = |entry: &ResumeEntry| entry.interrupt_id == question.id;
     let known = entries.iter().position(is_same).unwrap_or_else(|| {
         let undecided = json!({"type": "reject", "message": UNDECIDED});

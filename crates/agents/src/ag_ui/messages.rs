@@ -199,7 +199,7 @@ impl Messages {
                 let metadata = call.provider_metadata.as_ref();
                 let parent = kept_text(metadata, "parentMessageId");
                 let encrypted_value = kept_text(metadata, "encryptedValue");
-                // Calls that nobody is named the parent of belong to what was said before them.
+                // Calls without a parent belong to the message before them.
                 let id = parent
                     .or_else(|| self.last_assistant(first))
                     .unwrap_or(new_id);

@@ -240,7 +240,7 @@ impl Reading {
                 self.grow(BlockKind::Reasoning, None, &delta, &common, said);
             }
             Some("THINKING_TEXT_MESSAGE_END") => self.words.close(said),
-            // Without it nobody knows how the run ends.
+            // Without it the end of the run is unknown.
             Some("RUN_FINISHED" | "RUN_ERROR") => {
                 return Err(PROVIDER.unreadable("its last event does not fit the protocol"));
             }

@@ -36,7 +36,7 @@ pub(crate) fn contents(history: &[HistoryItem]) -> Vec<Content> {
             HistoryItem::Step { parts, results } => {
                 let said = parts.iter().filter(|part| !is_transcript(part));
                 let said: Vec<_> = said.filter_map(model_part).collect();
-                // What was cut short while it was only thinking is nothing to go on from.
+                // A step that was cut short while thinking has nothing to continue from.
                 if said.iter().any(|part| !part.is_thought()) {
                     contents.push(Content::model(said));
                 }

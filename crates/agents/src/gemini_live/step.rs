@@ -321,7 +321,7 @@ impl<'a> Step<'a> {
         }
         match message.tool_call {
             Some(ToolCall { function_calls, .. }) if self.is_stale => {
-                // It must not wait for calls that nobody will run.
+                // It must not wait for calls that will not run.
                 let refusals = function_calls
                     .into_iter()
                     .map(PendingCall::refused)

@@ -151,7 +151,7 @@ impl PendingCall {
         }
     }
 
-    /// The response to a call that nobody will run.
+    /// The response to a call that will not run.
     pub(super) fn refused(call: FunctionCall) -> FunctionResponse {
         FunctionResponse {
             id: call.id,

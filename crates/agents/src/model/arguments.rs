@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use turn::call::{Call, Outcome};
 
 /// Reads what a model wrote. Text that is not JSON is kept as a string: no tool takes one, so that the
-/// model learns that its call is invalid, and the turn goes on.
+/// model learns that its call is invalid, and the turn continues.
 pub(crate) fn read(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});

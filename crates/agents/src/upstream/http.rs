@@ -206,7 +206,7 @@ impl Upstream {
             404 => Failure::new("agent_not_found", "The agent's address has no agent."),
             401 | 403 => Failure::new(
                 "agent_unauthorized",
-                "The agent's server does not let us in.",
+                "The agent's server rejected our credentials.",
             ),
             _ => self.provider.of_status(status, retry_after, &said),
         };

@@ -124,7 +124,7 @@ fn is_reserved(name: &str) -> bool {
 impl<P: Protocol> Backend for Remote<P> {
     type State = SessionState<P>;
 
-    // A run that nobody reads goes on for nobody.
+    // A run without a reader would continue in vain.
     const CLOSES_ON_STOP: bool = true;
 
     async fn step(

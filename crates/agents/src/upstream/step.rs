@@ -110,7 +110,7 @@ impl<P: Protocol> Step<'_, P> {
             self.settle_unknown(id, reason);
         }
         if !self.remote.reruns() {
-            let message = "The server that listened to the agent stopped, and the agent may have \
+            let message = "The server that read the agent's answer stopped, and the agent may have \
                            acted. Ask again.";
             return Err(Failure::new("agent_cut_off", message));
         }
@@ -380,7 +380,7 @@ impl<P: Protocol> Step<'_, P> {
         let (chat, turn, code) = (&self.request.chat, &self.request.turn, failure.code);
         if is_step_over && run.awaits_answers {
             // All that was asked is here; the rest of the run was of no use.
-            tracing::warn!(%chat, %turn, code, "agent's run broke after it asked");
+            tracing::warn!(%chat, %turn, code, "agent's run failed after its last question");
         } else if is_step_over {
             // The calls are settled, and the next step is asked for.
             state.failure = Some((turn.to_string(), failure));
@@ -425,7 +425,7 @@ impl<P: Protocol> Step<'_, P> {
 /// How a step ends that has calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The agent has ended it, and goes on by itself.
+    /// The agent has ended it, and continues.
     Step,
     /// Its calls run, and are shown meanwhile.
     Running,

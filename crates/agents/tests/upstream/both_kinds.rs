@@ -40,8 +40,20 @@ async fn refusal_has_a_code_and_is_not_asked_again() {
     let json = "content-type: application/json";
     for kind in KINDS {
         for (status, header, body, code, words) in [
-            (401, json, "{}", "agent_unauthorized", "let us in"),
-            (403, json, "{}", "agent_unauthorized", "let us in"),
+            (
+                401,
+                json,
+                "{}",
+                "agent_unauthorized",
+                "rejected our credentials",
+            ),
+            (
+                403,
+                json,
+                "{}",
+                "agent_unauthorized",
+                "rejected our credentials",
+            ),
             (404, json, "{}", "agent_not_found", "no agent"),
             (422, json, r#"{"detail":"no"}"#, "agent_bad_request", "no"),
             (429, "retry-after: 7", "", "rate_limited", "7 seconds"),

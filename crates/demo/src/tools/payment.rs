@@ -88,7 +88,7 @@ pub(super) async fn pay(
 }
 
 /// Asks again under the same transaction while the ledger does not answer, or has no room: until
-/// then nobody knows whether it was paid. A ledger that gives no answer for a minute leaves the
+/// then whether it was paid is unknown. A ledger that gives no answer for a minute leaves the
 /// outcome unknown, unless every one of its errors means that nothing was written.
 async fn transact(
     ledger: &Arc<dyn Ledger>,

@@ -54,7 +54,7 @@ impl Actor {
                 Ok(Err(error)) => error.to_string(),
                 Err(error) => error.to_string(),
             };
-            tracing::warn!(chat = %self.id, tool = name, problem, "an earlier run could not be fenced off");
+            tracing::warn!(chat = %self.id, tool = name, problem, "fencing an earlier run failed");
         }
     }
 
@@ -105,7 +105,7 @@ impl Actor {
         }
     }
 
-    /// Carries an action out that nobody waits for.
+    /// Carries out an action for which no caller waits.
     fn carry_out_unasked(&mut self, action: Action) {
         match action {
             Action::Answer { gate, decision } => self.tasks.answer(&gate, decision),

@@ -206,7 +206,7 @@ impl Tasks {
     }
 }
 
-/// Runs a tool, and brings what came of it.
+/// Runs a tool, and sends its result to the actor.
 async fn run(due: ToolRun, context: Context, function: Result<Run, String>, work: WorkSender) {
     let (run, call, input) = (due.run, due.call, due.input);
     let returned = |outcome| Work::Tool {

@@ -17,7 +17,7 @@ use crate::error::EngineError;
 /// Something to be done in the world.
 #[derive(Debug)]
 pub enum Action {
-    /// Ask the store, and bring what came of it.
+    /// Run the store operation, and pass its result.
     Store(Operation),
     /// Send the reply to the command.
     Reply(Result<Reply, EngineError>),
@@ -57,7 +57,7 @@ pub enum Action {
     EndTool(CallId),
     /// End the agent's step and all tools but these; nobody waits at gates any more.
     StopWork {
-        /// The calls whose tools go on.
+        /// The calls whose tools continue.
         kept: Vec<CallId>,
     },
     /// Bring [`Input::TimedOut`](super::Input::TimedOut) at a time, unless the gate is closed before.
@@ -67,7 +67,7 @@ pub enum Action {
         /// When.
         at: At,
     },
-    /// Show something to those who watch just now.
+    /// Send transient data to the open windows.
     Signal {
         /// What kind of thing.
         name: String,
@@ -85,9 +85,9 @@ pub enum Action {
     },
     /// Bring [`Input::Wake`](super::Input::Wake) in a while: the store failed in the middle of something.
     WakeLater,
-    /// Nobody waits for it: it goes into the log.
+    /// An error for which no caller waits. It goes into the log.
     Failed(EngineError),
-    /// Nothing of the chat is at work any more, and the server leaves.
+    /// Nothing of the chat runs any more, and the server is shutting down.
     Left,
 }
 

@@ -106,8 +106,8 @@ fn not_found(refusal: Refusal) -> EngineError {
     }
 }
 
-/// The call that the agent's side has done: the last that is to be done outside under an id of the
-/// agent's, or the one of that id.
+/// The call whose result the agent's side sends: the last client call with this id of the agent's, or
+/// else the call with this id.
 pub(super) fn brought(chat: &Chat, id: &str) -> Option<CallId> {
     let calls = chat.path().flat_map(Turn::calls);
     let is_meant = |call: &&Call| call.provider_id.as_deref() == Some(id);

@@ -34,7 +34,7 @@ pub(super) enum Wait {
     Other,
 }
 
-/// What goes on once the journal says so.
+/// The work to resume when the journal's state is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
     /// The reading of the chat.
@@ -111,7 +111,7 @@ impl Driver {
         true
     }
 
-    /// Goes on with what came of the operation.
+    /// Continues with the result of the operation.
     pub(super) fn stored(&mut self, stored: Result<Stored, StoreError>) {
         let Some(wait) = self.wait.take() else { return };
         match (wait, stored) {

@@ -22,7 +22,7 @@ pub enum Reply {
     Asked(QuestionState),
     /// This command closed an approval.
     Closed(Closed),
-    /// Whether an output counts: nobody else was first. Of an answer, whether it is what was decided.
+    /// Of an output, whether it counts: no other was first. Of an answer, whether it agrees with the decision.
     Taken(bool),
     /// It is done, and there is nothing to say of it.
     Done,

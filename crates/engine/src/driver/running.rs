@@ -17,7 +17,7 @@ pub(super) struct Running {
     pub(super) tools: BTreeMap<CallId, u64>,
     /// The gates at which somebody waits: a run of a tool, or the agent's side.
     waiting: BTreeMap<GateId, Option<u64>>,
-    /// Long-running calls that go on, whatever becomes of the turn that made them.
+    /// Long-running calls, which continue even if their turn ends.
     pub(super) later: BTreeSet<CallId>,
 }
 
@@ -79,7 +79,7 @@ impl Running {
         at_work.map(|(call, _)| call.clone()).collect()
     }
 
-    /// Listens to nobody any more but the tools of these calls. Long-running calls go on.
+    /// Ignores all runs except the tools of these calls. Long-running calls continue.
     pub(super) fn stop(&mut self, kept: &[CallId]) {
         self.tools.retain(|call, _| kept.contains(call));
         *self = Self {

@@ -29,19 +29,19 @@ pub(super) struct Sending {
     step: Sent,
 }
 
-/// How far a message has come.
+/// The progress of a message.
 enum Sent {
-    /// It is yet to be seen what is new in it.
+    /// Not yet compared with the journal.
     Unread,
-    /// The same; and it opens no chat.
+    /// To be compared with the journal, which is read first if the chat is not in memory.
     Known,
-    /// It is being written; then a window opens on the turn that it opens.
+    /// Its turn is being written. Then a window opens on that turn.
     Opening,
-    /// It is being written that it waits; then a window opens on the turn that it will open.
+    /// The queued message is being written. Then a window opens on its future turn.
     Queueing(TurnId),
-    /// Its answers are being written; then the rest of it is read.
+    /// Its answers are being written. Then the rest is compared with the journal.
     AnswersFirst,
-    /// Its answers are being written; then a window opens on their turn.
+    /// Its answers are being written. Then a window opens on their turn.
     Answering(Opening),
 }
 
@@ -165,7 +165,7 @@ impl Driver {
             chat.limit_client_calls(self.settings.client_timeout);
             chat.take_injections(self.settings.takes_injections);
             self.shown = (0, 0);
-            // What is refused leaves no chat behind that nobody has read.
+            // A refused message must leave no chat in memory that was not read from the journal.
             if let Err(error) = self.page_tools(sending) {
                 self.chat = None;
                 return Err(error);

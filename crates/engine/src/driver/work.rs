@@ -195,7 +195,7 @@ impl Driver {
                 return Next::done();
             }
             ToolDoes::Record { .. } if is_done => {
-                // The tool goes on only once it is recorded.
+                // The tool continues only once it is recorded.
                 self.actions.push(Action::Recorded);
                 return Next::done();
             }

@@ -122,7 +122,7 @@ async fn warn_of_unused(server: Server, selection: Vec<Pattern>) {
         .iter()
         .filter(|pattern| pattern.as_str().starts_with(&prefix));
     for pattern in own.filter(|pattern| !tools.iter().any(|tool| pattern.matches(&tool.name))) {
-        tracing::warn!(server = server.name(), %pattern, "no tool of this MCP server is called so");
+        tracing::warn!(server = server.name(), %pattern, "pattern matches no tool of this MCP server");
     }
 }
 

@@ -143,7 +143,7 @@ async fn pass_on(mut answer: reqwest::Response, mut lines: Lines, sender: mpsc::
             }
             Some(_) => return,
             None => {
-                let message = "The server that had this chat is gone; resume it.";
+                let message = "The server that had this chat has stopped; resume it.";
                 let notice = Closing::failed("handed_over", message).chunks();
                 let notice: Vec<_> = notice.into_iter().map(Arc::new).collect();
                 let _ = sender.send(notice.into()).await;

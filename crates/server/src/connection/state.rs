@@ -118,7 +118,7 @@ impl Connection {
         self.refused_body.store(true, Ordering::Relaxed);
     }
 
-    /// Whether its client may still be sending a body that nobody reads.
+    /// Whether its client may still be sending a body that is not read.
     pub(super) fn has_refused_body(&self) -> bool {
         self.refused_body.load(Ordering::Relaxed)
     }

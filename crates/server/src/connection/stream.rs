@@ -11,7 +11,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::table::Slot;
 
-/// How long a client may go on to send a body that was refused, after the refusal was written. If the
+/// How long a client may continue to send a refused body after the refusal was written. If the
 /// connection were closed at once, the system would reset it, and the client, or a proxy before it, might lose
 /// the refusal.
 const LINGER: Duration = Duration::from_secs(5);

@@ -241,7 +241,7 @@ async fn follow(hub: Weak<Shared>, mut changes: ChangeFeed) {
         };
         let Some(shared) = hub.upgrade() else { return };
         if let Err(error) = apply(&shared, changed).await {
-            tracing::warn!(%error, "changes of chats could not be read");
+            tracing::warn!(%error, "reading changes of chats failed");
             reset(&shared);
             tokio::time::sleep(AGAIN).await;
         }

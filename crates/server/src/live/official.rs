@@ -214,7 +214,7 @@ impl Numbers {
                 chunk_text(request_id, sequence, chunk)
             }
             Self::Windowed(last) => {
-                // The notice that a server is gone has none, and brings nobody further.
+                // The notice that a server is gone has none, and does not advance a client's position.
                 let sequence = sequence.unwrap_or(*last);
                 let is_foreseen = sequence == *last + extent(chunk);
                 *last = sequence;

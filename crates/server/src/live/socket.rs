@@ -166,7 +166,7 @@ fn refusal(code: u16) -> Option<&'static str> {
     })
 }
 
-/// Why a socket is closed of which the next frame can't be read.
+/// Why a socket closes whose next frame can't be read.
 fn unreadable(error: axum::Error) -> CloseReason {
     let error = error.into_inner();
     match error.downcast_ref::<tungstenite::Error>() {

@@ -125,8 +125,8 @@ impl Endpoint {
                 let now = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
                 self.0.metrics.set_open_gates(open, At(now));
             }
-            Ok(Err(error)) => tracing::warn!(%error, "open gates could not be counted"),
-            Err(_) => tracing::warn!("open gates could not be counted in time"),
+            Ok(Err(error)) => tracing::warn!(%error, "counting open gates failed"),
+            Err(_) => tracing::warn!("counting open gates timed out"),
         }
     }
 }

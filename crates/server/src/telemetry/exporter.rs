@@ -123,12 +123,12 @@ impl Exporter {
                 Ok(Ok(())) => {
                     self.metrics.spans("exported", count);
                     if !std::mem::replace(&mut self.is_healthy, true) {
-                        tracing::info!("the collector takes spans again");
+                        tracing::info!("collector accepts spans again");
                     }
                     return;
                 }
                 Ok(Err(error)) => error.to_string(),
-                Err(_) => "it does not answer in time".to_owned(),
+                Err(_) => "it did not respond in time".to_owned(),
             };
             tries += 1;
             // Spans that come meanwhile wait in the queue, which has a bound.
@@ -140,7 +140,7 @@ impl Exporter {
         self.metrics.spans("failed", count);
         // Once for each outage, and not for each batch.
         if std::mem::replace(&mut self.is_healthy, false) {
-            tracing::warn!(spans = count, problem, "the collector takes no spans");
+            tracing::warn!(spans = count, problem, "collector accepts no spans");
         }
     }
 }

@@ -135,7 +135,7 @@ impl TurnSpans {
         })
     }
 
-    /// Notes that it was read from the journal by a server that may go on with it.
+    /// Notes that it was read from the journal by a server that may continue it.
     pub(super) fn resume(&mut self, now: At) {
         if self.after == After::Running {
             self.resumed = Some(now.max(self.last));

@@ -279,7 +279,7 @@ fn turn_does_not_wait_for_a_collector_that_is_away() {
     let answered = server.post("/api/chat", &[], &message("c1", "Hello"));
     assert_eq!(answered.status, 200);
     assert!(answered.text().contains("[DONE]"));
-    server.log_says("the collector takes no spans");
+    server.log_says("collector accepts no spans");
     let read = send(address, "GET", "/metrics", &[], "").text().to_owned();
     let failed = r#"adk_stream_trace_spans_total{outcome="failed"} 2"#;
     assert!(read.contains(failed), "{read}");

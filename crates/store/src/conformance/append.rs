@@ -193,7 +193,7 @@ pub async fn writers_of_many_chats_do_not_meet(stores: Stores) {
     writers.join_all().await;
 }
 
-/// An entry of which one event is refused is refused wholly, indexes too.
+/// If one event of an entry is refused, the whole entry is refused, with its indexes.
 pub async fn a_refused_entry_leaves_nothing_behind(stores: Stores) {
     let journal = &*stores.journal;
     let (chat, other) = (ChatId::from("c"), ChatId::from("other"));

@@ -1,4 +1,4 @@
-//! Where a database is: one host or several, of which one has the primary.
+//! The address of a database: one host, or several with one primary among them.
 //!
 //! All hosts are asked side by side, since one that is silent must not keep the others from
 //! answering. The first that takes writes, and has not been replaced by another, is used.

@@ -101,7 +101,7 @@ impl Context {
         approved(self.decision(ask).await?)
     }
 
-    /// Says what came of the call that an agent makes inside, if somebody was asked about it.
+    /// Reports the outcome of an agent's nested call, if it needed an approval.
     pub async fn settle_inner(&self, outcome: Outcome) {
         if let Some(inner) = &self.inner {
             self.settle(inner.call.key.clone(), outcome).await;

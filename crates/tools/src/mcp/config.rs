@@ -48,7 +48,7 @@ pub enum Media {
 }
 
 impl ServerConfig {
-    /// A server with the default limits, every call of which is asked about.
+    /// A server with the default limits, whose calls all need an approval.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
         Self {
             name: name.into(),

@@ -50,11 +50,11 @@ pub struct ToolStatus {
     pub policy: Policy,
     /// What the server says of it.
     pub hints: Hints,
-    /// Whether it is called again if nobody knows what came of a call: operator and server say so.
+    /// Whether a call with an unknown outcome may be repeated: operator and server say so.
     pub is_idempotent: bool,
 }
 
-/// What a server says of a tool. Nobody checks that it is true, so it allows nothing.
+/// A server's hints about a tool. They are not verified, so they grant nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hints {
     /// It changes nothing.

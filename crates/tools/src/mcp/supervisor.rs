@@ -19,7 +19,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How a session came to its end.
 enum End {
-    /// Nobody needs the server any more.
+    /// The server is no longer needed.
     Stopped,
     Failed(Failure),
 }

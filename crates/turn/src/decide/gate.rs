@@ -60,7 +60,7 @@ impl Chat {
         match gate.kind {
             GateKind::ToolApproval { .. } => {
                 // A call of an agent inside that may not run is over. One that may is for the agent to
-                // run, which says what came of it.
+                // run, which reports the outcome.
                 if parent.is_some() && decision.approved() != Some(true) {
                     self.settle_call(output, gate.call.clone(), outcome(decision.clone()));
                 }

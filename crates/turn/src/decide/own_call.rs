@@ -15,7 +15,7 @@ use crate::policy::{PolicyDecision, Verdict};
 use crate::reason::denial;
 use crate::time::At;
 
-/// The code of a failure: the agent asks for something that nobody can be asked.
+/// The code of a failure: the agent's question can't be shown to anybody.
 const QUESTION_UNSUPPORTED: &str = "agent_question_unsupported";
 
 impl Chat {
@@ -117,7 +117,7 @@ impl Chat {
             .map(|policy| (policy.verdict, policy.timeout))
             .unzip();
         if let Some(Verdict::Invalid { error }) = verdict {
-            let message = format!("The agent asks what nobody can be asked: {error}.");
+            let message = format!("The agent's question can't be shown: {error}.");
             let error = format!("It did not run: {message}");
             self.settle_own_call(output, call, Outcome::Error { error });
             return self.agent_fails(output, QUESTION_UNSUPPORTED, message, None);

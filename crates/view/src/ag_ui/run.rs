@@ -118,7 +118,7 @@ impl Run {
     pub fn cut(&mut self) -> Option<Value> {
         let is_over = std::mem::replace(&mut self.is_over, true);
         (!is_over).then(|| {
-            let message = "The server that had this chat is gone; resume it.".to_owned();
+            let message = "The server that had this chat has stopped; resume it.".to_owned();
             let code = "handed_over".to_owned();
             written(&run_error(&Failure {
                 code,

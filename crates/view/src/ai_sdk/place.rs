@@ -1,10 +1,10 @@
 //! Where clients are shown what is asked.
 //!
-//! A client looks at its last step alone to see whether it has something to send. So an answer is sent
-//! only if its question is there; and a page's output that is there is sent again and again,
-//! until another step begins or something beside it is open, of which what runs at the agent counts for
-//! nothing. A question is asked at its call as long as that is in the last step. One that is superseded
-//! is asked once more, by a proxy call in a step of its own, when nothing else moves.
+//! A client looks only at its last step to decide what to send. It sends an answer only if the question
+//! is in that step. It resends an output in that step until a new step starts or another call in it is
+//! open; calls that the agent runs do not count. A question is asked at its call while the call is in the
+//! last step. A superseded question is asked once more, by a proxy call in a step of its own, when
+//! nothing else is in progress.
 
 use std::sync::Arc;
 

@@ -104,7 +104,7 @@ impl ShownChat {
         digest: Option<String>,
     ) -> Result<Option<(GateId, Decision)>, Refusal> {
         let Some((_, asked, _)) = self.gate(&gate) else {
-            let message = "Nobody asked for this approval.";
+            let message = "There is no such approval.";
             return Err(Refusal::new(RefusalCode::UnknownApproval, message));
         };
         let given = ag_ui::answer::read(&asked.kind, payload, digest).map_err(|why| {

@@ -102,7 +102,7 @@ impl ShownChat {
             Some(QueueState::Injected(turn, known)) => (known, Intake::known(turn)),
         };
         if known.parts != message.parts {
-            let message = "A message that waits, or was given to a turn that ran, can't be edited.";
+            let message = "A queued or injected message can't be edited.";
             return Err(Refusal::new(RefusalCode::BadRequest, message));
         }
         Ok(Some(intake))
@@ -185,7 +185,7 @@ impl ShownChat {
                     said => said,
                 };
             }
-            let message = "There is no such message to give again.";
+            let message = "The message to regenerate does not exist.";
             return Err(Refusal::new(RefusalCode::UnknownMessage, message));
         };
         let Some(message) = path[index].user_message().cloned() else {

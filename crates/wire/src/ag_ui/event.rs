@@ -120,7 +120,7 @@ pub enum Event {
         #[serde(flatten)]
         common: Common,
     },
-    /// A piece of a text that nobody begins or ends.
+    /// A piece of a text without a begin or end event.
     TextMessageChunk {
         /// The message; the one before, without.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +169,7 @@ pub enum Event {
         #[serde(flatten)]
         common: Common,
     },
-    /// A piece of a reasoning that nobody begins or ends.
+    /// A piece of a reasoning without a begin or end event.
     ReasoningMessageChunk {
         /// The message; the one before, without.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +232,7 @@ pub enum Event {
         #[serde(flatten)]
         common: Common,
     },
-    /// A piece of a call that nobody begins or ends.
+    /// A piece of a call without a begin or end event.
     ToolCallChunk {
         /// The call; the one before, without.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -88,6 +88,6 @@ pub struct ResumeEntry {
 pub enum ResumeStatus {
     /// It was, with yes or with no.
     Resolved,
-    /// Nobody answered it.
+    /// It has no answer.
     Cancelled,
 }

@@ -47,7 +47,7 @@ pub struct Interrupt {
     /// The JSON Schema of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Value>,
-    /// When nobody need answer any more, in ISO 8601.
+    /// When it expires, in ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// The invocation of the subagent that asks.

@@ -16,7 +16,7 @@ export type UseDurableChat<UI_MESSAGE extends UIMessage = UIMessage> = Omit<
   Durable<UI_MESSAGE>;
 
 /**
- * `useChat` for a chat that the server keeps: it loads the chat, reads on where its turn goes on, follows
+ * `useChat` for a chat that the server keeps: it loads the chat, resumes its running turn, follows
  * what other tabs do, and shows no half of an answer as if it were all.
  */
 export function useDurableChat<UI_MESSAGE extends UIMessage = UIMessage>(

@@ -24,7 +24,7 @@ export type DurableChat<UI_MESSAGE extends UIMessage = UIMessage> = Readonly<
 >;
 
 /**
- * A chat of `@ai-sdk/svelte` that the server keeps: it loads the chat, reads on where its turn goes on,
+ * A chat of `@ai-sdk/svelte` that the server keeps: it loads the chat, follows its running turn,
  * follows what other tabs do, and shows no half of an answer as if it were all. Call it while a component
  * is made, and read its fields where they are shown: taken apart, they do not change any more.
  */

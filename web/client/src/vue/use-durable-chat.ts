@@ -31,7 +31,7 @@ export type UseDurableChat<UI_MESSAGE extends UIMessage = UIMessage> = Pick<
   };
 
 /**
- * A chat of `@ai-sdk/vue` that the server keeps: it loads the chat, reads on where its turn goes on,
+ * A chat of `@ai-sdk/vue` that the server keeps: it loads the chat, follows its running turn,
  * follows what other tabs do, and shows no half of an answer as if it were all. Give a component that
  * shows another chat another `key`.
  */

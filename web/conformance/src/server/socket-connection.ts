@@ -31,7 +31,7 @@ export type SocketOptions = {
 /** The SDK's own transport, or that of our client package. */
 export type SocketClient = 'official' | 'ours';
 
-/** A window that is open, whether it goes on from an earlier one, and how to say that it is not open any more. */
+/** An open window: whether it resumes another, and its close callback. */
 type OpenWindow = { window: WindowRecord; isContinued: boolean; close: () => void };
 
 export class SocketConnection extends Connection {

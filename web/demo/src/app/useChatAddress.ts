@@ -47,7 +47,7 @@ function read(): ChatAddress {
   return named ? { id: named, isNamed: true } : { id: newId(), isNamed: false };
 }
 
-/** A name that nobody else has; `randomUUID` is there only on pages that came securely. */
+/** A unique name; `randomUUID` is there only on pages that came securely. */
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');

@@ -39,7 +39,7 @@ const UNKNOWN_REASONS = [
   'unsaid',
 ] as const;
 
-/** Why nobody knows the outcome of a call. */
+/** Why the outcome of a call is unknown. */
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
 /** The reason of an unknown outcome, if the page knows it. In old journals the server always meant itself. */

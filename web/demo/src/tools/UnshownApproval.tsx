@@ -11,7 +11,7 @@ interface Props {
   onDeny: () => Promise<Answered>;
 }
 
-/** In place of a question that can't be shown: nobody can say yes to it, and everybody no. */
+/** In place of a question that can't be shown: it can be denied, and not approved. */
 export function UnshownApproval({ tool, onDeny }: Props) {
   const words = useWords();
   const [note, setNote] = useState<string>();

@@ -95,7 +95,7 @@ impl Reading {
     }
 }
 
-/// What ADK asks with a call of its own: of which call, and what.
+/// A question that ADK asks by a call of its own: the call that it is about, and the question.
 fn asking(event: &Event, call: &FunctionCall) -> Option<(String, Asking)> {
     if call.name.as_deref() != Some(CONFIRMATION) {
         return None;

@@ -117,7 +117,7 @@ impl MessageBuilder<'_> {
                 Part::File { .. } | Part::Source { .. } | Part::Data { .. } => {}
             }
         }
-        // What was cut short while it was only thinking is nothing to go on from.
+        // A step that was cut short while thinking has nothing to continue from.
         if text.is_empty() && message.tool_calls.is_empty() {
             return;
         }

@@ -33,7 +33,7 @@ pub(super) fn outcomes(settled: &[Settled<'_>]) -> String {
     parts.join(" ")
 }
 
-/// What became of a call that had been left to go on by itself.
+/// The outcome of a long-running call.
 pub(super) fn returned(settled: &Settled<'_>) -> String {
     match settled.ending() {
         Ending::Done(output) => {

@@ -34,7 +34,7 @@ pub(super) fn outcomes(settled: &[Settled<'_>]) -> String {
     settled.iter().map(result).collect()
 }
 
-/// What became of a call that had been left to go on by itself.
+/// The outcome of a long-running call.
 pub(super) fn returned(settled: &Settled<'_>) -> String {
     match settled.ending() {
         Ending::Done(output) => {

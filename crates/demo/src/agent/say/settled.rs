@@ -26,7 +26,7 @@ pub(super) enum Ending<'r> {
         why: Option<String>,
         output: Option<&'r Value>,
     },
-    /// Nobody answered in time.
+    /// The question expired.
     Unanswered,
     Denied(Option<&'r str>),
     Invalid(&'r str),
@@ -116,7 +116,7 @@ fn failure(output: &Value) -> Option<&Value> {
         .find(|it| failed(it))
 }
 
-/// Whether the call was held by a question that nobody answered in time.
+/// Whether the call was held by a question that expired.
 fn is_unanswered(reason: &str) -> bool {
     reason == TIMED_OUT
 }

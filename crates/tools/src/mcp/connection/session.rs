@@ -192,7 +192,7 @@ impl Changes {
             match timeout(SUBSCRIPTION_DELAY, self.peer.listen(filter)).await {
                 Ok(Ok(subscription)) => self.subscription = Some(subscription),
                 Ok(Err(_)) | Err(_) => {
-                    tracing::debug!("an MCP server does not tell of changes of its list");
+                    tracing::debug!("MCP server does not report changes of its tool list");
                     self.wants_subscription = false;
                 }
             }
