@@ -152,7 +152,7 @@ impl Provider {
             Some(1) => "in 1 second".to_owned(),
             Some(seconds) => format!("in {seconds} seconds"),
         };
-        format!("{} is asked too often. Try again {when}.", self.subject)
+        format!("{} gets too many requests. Try again {when}.", self.subject)
     }
 }
 

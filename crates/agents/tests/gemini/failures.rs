@@ -105,7 +105,7 @@ async fn retry_delay_that_is_too_long_is_reported_and_not_waited_for() {
     assert_eq!((code, retry), ("rate_limited", Some(3_600_500)));
     assert_eq!(
         message,
-        "Gemini is asked too often. Try again in 3601 seconds."
+        "Gemini gets too many requests. Try again in 3601 seconds."
     );
 }
 
