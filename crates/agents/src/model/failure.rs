@@ -76,7 +76,7 @@ impl Provider {
 
     /// It does not accept the key.
     pub(crate) fn refused(self) -> Failure {
-        let message = format!("{} does not take the key.", self.subject);
+        let message = format!("{} does not accept the key.", self.subject);
         Failure::new("agent_unauthorized", message)
     }
 

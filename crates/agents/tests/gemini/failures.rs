@@ -76,7 +76,7 @@ async fn bad_key_is_refused_though_its_status_is_bad_request() {
     let (code, message, _) = failure(&events);
     assert_eq!(
         (code, message.as_str()),
-        ("agent_unauthorized", "Gemini does not take the key.")
+        ("agent_unauthorized", "Gemini does not accept the key.")
     );
 }
 

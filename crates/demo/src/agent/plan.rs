@@ -191,7 +191,7 @@ fn play(request: &StepRequest, language: Language, fault: Fault, settled: &[Sett
         ),
         Fault::RefusedKey => Step::failing(
             "agent_unauthorized",
-            "The agent does not take the key.",
+            "The agent does not accept the key.",
             None,
         ),
         Fault::Break => Step {

@@ -331,7 +331,7 @@ fn refused_key_is_reported_without_the_words_of_the_service() {
         let chunks = say(&server, "hi");
         assert_eq!(
             error(&chunks),
-            "agent_unauthorized: The model does not take the key."
+            "agent_unauthorized: The model does not accept the key."
         );
         let logged = server.log_line();
         assert!(logged.contains("Not with …."), "{logged}");
