@@ -11,7 +11,7 @@ if [ -z "${ADK_STREAM_BINARY:-}" ]; then
   make page
   cargo build --release -p adk-stream -p adk-stream-emulator
 fi
-# The server reports variables ADK_STREAM_… that it does not know.
+# The server warns about unknown variables ADK_STREAM_….
 unset ADK_STREAM_BINARY
 
 directory=${EXAMPLE_DIRECTORY:-$PWD/target/example-$example}

@@ -210,7 +210,8 @@ pub enum Reply {
     Asked(Deciding),
     /// This command closed an approval.
     Closed(Closed),
-    /// Of an output, whether it counts: no other was first. Of an answer, whether it agrees with the decision.
+    /// Of an output, whether it counts: no other was first. Of an answer, whether it agrees with the
+    /// decision.
     Taken(bool),
     /// It is done, and there is nothing to say of it.
     Done,

@@ -330,7 +330,7 @@ async fn approved_call_whose_tool_has_disappeared_ends_with_the_reason() {
     let error = call.error_text.unwrap();
     assert_eq!(
         error,
-        "The MCP server s has no tool added, or not any more."
+        "The MCP server s no longer has a tool added, or never had one."
     );
 }
 

@@ -223,7 +223,7 @@ pub(crate) async fn try_agent(agent: &FileAgent, findings: &mut Findings) {
     let fits = |pattern: &Pattern| names.iter().chain(&fixed).any(|name| pattern.matches(name));
     for pattern in agent.selection.iter().filter(|pattern| !fits(pattern)) {
         findings.warnings.push(format!(
-            "agent {}: no tool is called `{pattern}` now",
+            "agent {}: there is no tool `{pattern}` at the moment",
             agent.name
         ));
     }

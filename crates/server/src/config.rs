@@ -286,7 +286,7 @@ impl Config {
             log_format: pick(&layers, "log-format", |layer| layer.log_format.as_deref())?,
             warnings: environment
                 .unknown()
-                .map(|name| format!("{name} is set, but means nothing to this version"))
+                .map(|name| format!("{name} is set, but unknown to this version"))
                 .collect(),
         };
         config.warnings.extend(warning);
@@ -539,7 +539,7 @@ mod tests {
         let config = Config::load(Settings::default(), None, &variables, folder.path()).unwrap();
         assert_eq!(
             config.warnings,
-            ["ADK_STREAM_LISTNE is set, but means nothing to this version"]
+            ["ADK_STREAM_LISTNE is set, but unknown to this version"]
         );
     }
 }

@@ -140,18 +140,18 @@ async fn listen(config: &Config, report: &mut Report) {
     }
     if config.insecure && config.keys.is_empty() {
         let advice = "remove --insecure, unless something in front of the server knows people";
-        report.warn("keys", "everybody is served as one principal", Some(advice));
+        report.warn(
+            "keys",
+            "every client is served as one principal",
+            Some(advice),
+        );
     }
 }
 
 /// Whether the system allows as many connections as are wanted.
 fn limits(limits: ConnectionLimits, report: &mut Report) {
     let Some(descriptors) = raise_descriptor_limit() else {
-        return report.warn(
-            "descriptors",
-            "the system does not say how many there are",
-            None,
-        );
+        return report.warn("descriptors", "their number is unknown", None);
     };
     let wanted = limits.max.unwrap_or_default();
     let found = format!("{descriptors} are allowed");

@@ -72,10 +72,10 @@ pub(crate) async fn reach(probe: &Probe) -> Result<String, String> {
     let status = response.status().as_u16();
     match status {
         _ if probe.shows == Shows::Route => Ok("it answers".to_owned()),
-        200..=299 => Ok("it takes the key".to_owned()),
-        401 | 403 => Err("it does not take the key".to_owned()),
+        200..=299 => Ok("it accepts the key".to_owned()),
+        401 | 403 => Err("it does not accept the key".to_owned()),
         400 if probe.shows == Shows::Model => {
-            Err("it does not take the key or the model".to_owned())
+            Err("it does not accept the key or the model".to_owned())
         }
         404 if probe.shows == Shows::Model => Err("it does not know this model".to_owned()),
         404 | 405 | 501 => Ok("it answers, and lists no models".to_owned()),

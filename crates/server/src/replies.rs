@@ -196,7 +196,7 @@ pub(crate) struct Approval {
     pub(crate) decision: Option<Decision>,
 }
 
-/// What a person is asked for, where it is not a yes or a no.
+/// What a person is asked for, if not a yes or a no.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(utoipa::ToSchema))]
@@ -212,7 +212,7 @@ pub(crate) enum ApprovalKind {
 pub(crate) struct Decision {
     pub(crate) approval_id: String,
     pub(crate) decided_at: u64,
-    /// Who decided; nobody, if it timed out.
+    /// Who decided; missing if it timed out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decided_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,7 +232,7 @@ pub(crate) struct Decision {
     pub(crate) decision: Option<Unanswered>,
 }
 
-/// How a question ended that nobody answered.
+/// How a question ended without an answer.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "cli", derive(utoipa::ToSchema))]
@@ -281,7 +281,7 @@ pub(crate) struct Branch {
     #[cfg_attr(feature = "cli", schema(required))]
     pub(crate) after: Option<String>,
     pub(crate) opened_at: u64,
-    /// When what the chat has in its place was sent, if it has anything there.
+    /// When the message that replaced the branch was sent, if the chat has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) current_opened_at: Option<u64>,
     #[cfg_attr(feature = "cli", schema(value_type = Vec<crate::document::UiMessage>))]

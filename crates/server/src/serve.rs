@@ -165,7 +165,7 @@ async fn start(config: &Config) -> Result<(), Error> {
         (engine, drain),
     );
     let served = served.await.map_err(|source| Error::System {
-        attempt: "go on serving",
+        attempt: "continue serving",
         source,
     });
     // Programs that were started here must not outlive this process.

@@ -10,7 +10,7 @@ const PARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The header with what other systems of the trace have to say.
 const STATE: HeaderName = HeaderName::from_static("tracestate");
 
-/// Places requests in traces. A trace that a caller began is continued, recorded or not as the caller says;
+/// Places requests in traces. A trace that a caller began continues, recorded or not as the caller says;
 /// others begin here, and a share of them is recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceSampler {

@@ -58,7 +58,7 @@ function AssistantMessage() {
   );
 }
 
-/** What was said or answered before an edit or another try; the chat goes on from what is shown. */
+/** The versions of a message that was edited or regenerated; the chat continues from the one shown. */
 function Versions() {
   return (
     <BranchPickerPrimitive.Root hideWhenSingleBranch aria-label="Versions">

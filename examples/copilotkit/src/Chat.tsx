@@ -18,7 +18,7 @@ export function Chat() {
   const [text, setText] = useState('');
   const [error, setError] = useState<Error>();
 
-  // What the server has, and what its turn goes on with.
+  // The stored messages, and the rest of the running turn.
   useEffect(() => {
     void copilotkit.connectAgent({ agent }).catch(setError);
   }, [copilotkit, agent]);

@@ -1,4 +1,4 @@
-//! An agent in forty lines. It answers "refund 25 for order 7" with a call, and then says what came of it.
+//! An agent in forty lines. It answers "refund 25 for order 7" with a call, and then reports the outcome.
 
 use adk_stream::agents::{Agent, AgentStream};
 use adk_stream::turn::agent::{AgentEvent, HistoryItem, StepRequest};
@@ -21,7 +21,7 @@ impl Agent for ShopAgent {
             Some(HistoryItem::Step { results, .. }) => {
                 let outcomes = results.iter().map(|result| &result.outcome);
                 say(format!(
-                    "That is what came of it: {}",
+                    "The result: {}",
                     json!(outcomes.collect::<Vec<_>>())
                 ))
             }

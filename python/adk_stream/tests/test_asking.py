@@ -206,7 +206,7 @@ async def test_a_server_that_does_not_come_back_is_given_up(fake, context, monke
 @pytest.mark.parametrize(
     ("status", "error", "text"),
     [
-        (401, NotConnected, "does not take the key in ADK_STREAM_AGENT_KEY: no such key"),
+        (401, NotConnected, "does not accept the key in ADK_STREAM_AGENT_KEY: no such key"),
         (404, NotConnected, "does not know this call: no such key"),
         (422, Refused, r"does not take the ask \(422\): no such key"),
     ],

@@ -149,7 +149,7 @@ const aiSdk: Reasons = {
   'edited-input':
     'streamText of AI SDK 6.0.326 and 7.0.169 runs an approved call with the input of the model',
   'late-result':
-    'a tool of the AI SDK has no result beyond its output: a call that goes on by itself is not known',
+    'a tool of the AI SDK has no result beyond its output: long-running calls are unknown to it',
   'preliminary-output':
     'a step is journaled with its calls; what they show before they end is not taken over',
   'partial-answers':

@@ -72,7 +72,7 @@ pub(super) fn of_status(status: u16, detail: &str) -> Failure {
         ),
         429 => Failure::new(
             "rate_limited",
-            "The agent is asked too often. Try again later.",
+            "The agent gets too many requests. Try again later.",
         ),
         400..=499 => Failure::new(
             "agent_bad_request",
@@ -124,7 +124,7 @@ pub(super) fn of_error(kind: &str, detail: &str) -> Failure {
     };
     let is_about = |word: &str| kind.contains(word) || detail.contains(word);
     if is_about("RESOURCE_EXHAUSTED") || is_about("ResourceExhausted") {
-        let message = "The agent's model is asked too often. Try again later.";
+        let message = "The agent's model gets too many requests. Try again later.";
         return Failure {
             retry_after: retry_after(detail),
             ..Failure::new("rate_limited", message)

@@ -23,7 +23,8 @@ const FLAGS: [&str; 3] = ["approved", "confirmed", "accepted"];
 /// How many calls one interrupt may ask about.
 pub(super) const MAX_ACTIONS: usize = 64;
 
-/// The reason of a call that must not run because its approval expired, while others of the interrupt were decided.
+/// The reason of a call that must not run because its approval expired, while others of the interrupt
+/// were decided.
 const UNDECIDED: &str = "Nobody answered in time.";
 
 /// How an interrupt is answered. It comes back with the decision, as the gate's token.

@@ -127,7 +127,7 @@ mod tests {
         let failure = of(429, vec![Detail::retry_info(Duration::from_millis(17_200))]);
         assert_eq!(
             failure.message,
-            "Gemini is asked too often. Try again in 18 seconds."
+            "Gemini gets too many requests. Try again in 18 seconds."
         );
         assert!(matches!(
             AgentEvent::from(failure),

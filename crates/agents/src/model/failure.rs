@@ -76,7 +76,7 @@ impl Provider {
 
     /// It does not accept the key.
     pub(crate) fn refused(self) -> Failure {
-        let message = format!("{} does not take the key.", self.subject);
+        let message = format!("{} does not accept the key.", self.subject);
         Failure::new("agent_unauthorized", message)
     }
 
@@ -152,7 +152,7 @@ impl Provider {
             Some(1) => "in 1 second".to_owned(),
             Some(seconds) => format!("in {seconds} seconds"),
         };
-        format!("{} is asked too often. Try again {when}.", self.subject)
+        format!("{} gets too many requests. Try again {when}.", self.subject)
     }
 }
 

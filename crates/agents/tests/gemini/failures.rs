@@ -76,7 +76,7 @@ async fn bad_key_is_refused_though_its_status_is_bad_request() {
     let (code, message, _) = failure(&events);
     assert_eq!(
         (code, message.as_str()),
-        ("agent_unauthorized", "Gemini does not take the key.")
+        ("agent_unauthorized", "Gemini does not accept the key.")
     );
 }
 
@@ -105,7 +105,7 @@ async fn retry_delay_that_is_too_long_is_reported_and_not_waited_for() {
     assert_eq!((code, retry), ("rate_limited", Some(3_600_500)));
     assert_eq!(
         message,
-        "Gemini is asked too often. Try again in 3601 seconds."
+        "Gemini gets too many requests. Try again in 3601 seconds."
     );
 }
 

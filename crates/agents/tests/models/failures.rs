@@ -96,7 +96,10 @@ async fn rate_limit_without_a_time_is_tried_and_then_reported() {
         let (events, requests) = step(spoken, (0..5).map(limit)).await;
         let (code, message, retry) = failure(&events);
         assert_eq!((code, retry, requests), ("rate_limited", None, 4));
-        assert_eq!(message, "The model is asked too often. Try again later.");
+        assert_eq!(
+            message,
+            "The model gets too many requests. Try again later."
+        );
     }
 }
 
@@ -113,7 +116,7 @@ async fn rate_limit_with_a_long_time_is_reported_at_once() {
             assert_eq!((code, retry, requests), ("rate_limited", Some(wait), 1));
             assert_eq!(
                 message,
-                "The model is asked too often. Try again in 77 seconds."
+                "The model gets too many requests. Try again in 77 seconds."
             );
         }
     }

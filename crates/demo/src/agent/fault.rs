@@ -5,7 +5,7 @@
 pub(super) enum Fault {
     /// Fail as a provider does that was asked too often.
     RateLimit,
-    /// Fail as a provider does that does not take the key.
+    /// Fail as a provider does that does not accept the key.
     RefusedKey,
     /// End in the middle.
     Break,

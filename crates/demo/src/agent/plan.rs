@@ -186,12 +186,12 @@ fn play(request: &StepRequest, language: Language, fault: Fault, settled: &[Sett
     match fault {
         Fault::RateLimit => Step::failing(
             "rate_limited",
-            "The agent was asked too often. Try again in 17 seconds.",
+            "The agent got too many requests. Try again in 17 seconds.",
             Some(17_000),
         ),
         Fault::RefusedKey => Step::failing(
             "agent_unauthorized",
-            "The agent does not take the key.",
+            "The agent does not accept the key.",
             None,
         ),
         Fault::Break => Step {

@@ -282,7 +282,7 @@ impl<'a> Builder<'a> {
                 let meant = nearest(text, known.iter().map(String::as_str));
                 let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
                 let message = format!(
-                    "no tool is called `{}`{}",
+                    "there is no tool `{}`{}",
                     text.value,
                     meant.unwrap_or_default()
                 );

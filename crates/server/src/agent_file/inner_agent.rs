@@ -72,7 +72,7 @@ fn one<'a>(
         let meant = nearest(name, file.agents.keys().map(String::as_str));
         let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
         let meant = meant.unwrap_or_default();
-        return wrong(builder, format!("no agent is called `{name}`{meant}"));
+        return wrong(builder, format!("there is no agent `{name}`{meant}"));
     };
     if path.contains(&name) {
         let circle = [path, &[name]].concat().join(" → ");
@@ -87,7 +87,7 @@ fn one<'a>(
         return wrong(builder, format!("`{name}` is the name of a tool too"));
     }
     let Some(description) = used.spec.description.clone() else {
-        let message = format!("[agents.{name}] has no description for who uses it as a tool");
+        let message = format!("[agents.{name}] needs a description to be used as a tool");
         return wrong(builder, message);
     };
     let agent = builder.agent(name, used, path)?;
@@ -106,7 +106,7 @@ fn one<'a>(
         tools.find(|built| built.tool.place() == Place::Client && built.policy != Policy::Allow);
     if let Some(asked) = asked {
         let message = format!(
-            "`{name}` has the page's tool `{}`, which is asked about: inside of another agent only those with allow = true can be used",
+            "`{name}` has the page's tool `{}`, which needs an approval: nested agents can use only tools of the page with allow = true",
             asked.tool.name()
         );
         return wrong(builder, message);

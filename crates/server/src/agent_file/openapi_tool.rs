@@ -46,7 +46,7 @@ fn read(
         let written = spec.allow.iter().chain(spec.ask.keys()).chain(&spec.deny);
         let span = written.clone().find(|one| one.as_str() == unused.as_str());
         let span = span.map_or(&entry.span, |one| &one.span);
-        problems.push(source.problem(span, format!("no operation is called `{unused}`")));
+        problems.push(source.problem(span, format!("there is no operation `{unused}`")));
     }
     builder.problems.extend(problems);
     let mut tools = Vec::new();

@@ -138,7 +138,7 @@ fn everything_that_is_wrong_is_said_with_its_place() {
     let problems = with(&toml);
     let expected = [
         "a.toml:4:15: can't read nowhere.md: No such file or directory (os error 2)",
-        "a.toml:5:10: no tool is called `refnd`; did you mean `refund`?",
+        "a.toml:5:10: there is no tool `refnd`; did you mean `refund`?",
         "a.toml:10:",
     ];
     for (problem, expected) in problems.iter().zip(expected) {
@@ -196,7 +196,7 @@ fn mistakes_in_tools_are_found_before_anything_runs() {
         (
             "\"get_location\"",
             "\"get_*n\", \"crm.*\"",
-            "no tool is called `crm.*`",
+            "there is no tool `crm.*`",
         ),
     ] {
         assert!(REFUND.contains(from), "{from}");
@@ -456,7 +456,7 @@ fn agents_that_one_uses_are_checked() {
     for (toml, wrong) in [
         (
             agent("a", "agents = [\"clark\"]") + &agent("clerk", used),
-            "a.toml:3:11: no agent is called `clark`; did you mean `clerk`?",
+            "a.toml:3:11: there is no agent `clark`; did you mean `clerk`?",
         ),
         (
             agent("a", &uses("b")) + &agent("b", &uses("a")),
@@ -472,7 +472,7 @@ fn agents_that_one_uses_are_checked() {
         ),
         (
             agent("a", "agents = [\"clerk\"]") + &agent("clerk", ""),
-            "a.toml:3:11: [agents.clerk] has no description for who uses it as a tool",
+            "a.toml:3:11: [agents.clerk] needs a description to be used as a tool",
         ),
         (
             format!("[agents.a]\nagents = [\"clerk\"]\n{route}") + &agent("clerk", used),
@@ -486,7 +486,7 @@ fn agents_that_one_uses_are_checked() {
             agent("a", "agents = [\"clerk\"]")
                 + &agent("clerk", &format!("{used}\ntools = [\"pick\"]"))
                 + page,
-            "`clerk` has the page's tool `pick`, which is asked about",
+            "`clerk` has the page's tool `pick`, which needs an approval",
         ),
         (
             agent("a", "agents = [\"clerk\"]")

@@ -43,12 +43,12 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "FILE")]
     #[serde(rename = "keys-file")]
     pub(crate) keys_file: Option<String>,
-    /// Serve everybody who reaches this server as one principal, where there are no keys [env: ADK_STREAM_INSECURE] [default: false]
+    /// Without keys, serve every client that reaches this server as one principal [env: ADK_STREAM_INSECURE] [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     #[serde(default, deserialize_with = "switch")]
     #[schemars(with = "Option<bool>")]
     pub(crate) insecure: Option<String>,
-    /// Sites whose pages may change something or open a WebSocket, with commas between [env: ADK_STREAM_ORIGINS] [default: this server's own]
+    /// Sites whose pages may change something or open a WebSocket, separated by commas [env: ADK_STREAM_ORIGINS] [default: this server's own]
     #[arg(long, value_name = "ORIGINS")]
     pub(crate) origins: Option<String>,
     /// What an abort frame does to the turn: leave it, or stop it [env: ADK_STREAM_ON_ABORT] [default: leave]
@@ -82,7 +82,7 @@ pub(crate) struct Settings {
     /// Folder of a page to serve in place of the built-in one [env: ADK_STREAM_PAGE] [default: the built-in page]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) page: Option<String>,
-    /// Sites that may show the page in a frame, with commas between [env: ADK_STREAM_FRAME_ANCESTORS] [default: none]
+    /// Sites that may show the page in a frame, separated by commas [env: ADK_STREAM_FRAME_ANCESTORS] [default: none]
     #[arg(long, value_name = "ORIGINS")]
     #[serde(rename = "frame-ancestors")]
     pub(crate) frame_ancestors: Option<String>,
@@ -141,11 +141,11 @@ pub(crate) struct Settings {
     #[arg(skip)]
     #[serde(rename = "anthropic-headers", default)]
     pub(crate) anthropic_headers: Secret,
-    /// The system instruction of the model; @FILE for what is in a file [env: ADK_STREAM_SYSTEM_INSTRUCTION] [default: nothing]
+    /// The system instruction of the model, or @FILE for a file with it [env: ADK_STREAM_SYSTEM_INSTRUCTION] [default: nothing]
     #[arg(long, value_name = "TEXT")]
     #[serde(rename = "system-instruction")]
     pub(crate) system_instruction: Option<String>,
-    /// How freely the model answers, from 0 to 2 [env: ADK_STREAM_TEMPERATURE] [default: the model's own]
+    /// Temperature of the model, from 0 to 2 [env: ADK_STREAM_TEMPERATURE] [default: the model's own]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) temperature: Option<String>,
     /// How long an answer may be, in tokens, thoughts included [env: ADK_STREAM_MAX_OUTPUT_TOKENS] [default: the model's limit]
@@ -155,7 +155,7 @@ pub(crate) struct Settings {
     /// How the model thinks: auto, none, off, minimal, low, medium, high or TOKENS [env: ADK_STREAM_THINKING] [default: auto]
     #[arg(long, value_name = "HOW")]
     pub(crate) thinking: Option<String>,
-    /// In what Gemini Live and a live ADK server answer: audio or text [env: ADK_STREAM_LIVE_MODALITY] [default: audio]
+    /// Output of Gemini Live and of a live ADK server: audio or text [env: ADK_STREAM_LIVE_MODALITY] [default: audio]
     #[arg(long, value_name = "audio|text")]
     #[serde(rename = "live-modality")]
     pub(crate) live_modality: Option<String>,
@@ -179,7 +179,7 @@ pub(crate) struct Settings {
     #[arg(skip)]
     #[serde(rename = "adk-headers", default)]
     pub(crate) adk_headers: Secret,
-    /// Where the route of the agent ai-sdk is: what `useChat` would POST to [env: ADK_STREAM_AI_SDK_URL]
+    /// URL of the route of the agent ai-sdk, to which `useChat` would POST [env: ADK_STREAM_AI_SDK_URL]
     #[arg(long, value_name = "URL")]
     #[serde(rename = "ai-sdk-url")]
     pub(crate) ai_sdk_url: Option<String>,
@@ -187,11 +187,11 @@ pub(crate) struct Settings {
     #[arg(skip)]
     #[serde(rename = "ai-sdk-headers", default)]
     pub(crate) ai_sdk_headers: Secret,
-    /// The tools of that route which pages run, with commas between [env: ADK_STREAM_AI_SDK_CLIENT_TOOLS] [default: those without an output at the end of its stream]
+    /// The tools of that route which pages run, separated by commas [env: ADK_STREAM_AI_SDK_CLIENT_TOOLS] [default: those without an output at the end of its stream]
     #[arg(long, value_name = "NAMES")]
     #[serde(rename = "ai-sdk-client-tools")]
     pub(crate) ai_sdk_client_tools: Option<String>,
-    /// Ask that route again where a server stopped while it listened; tools that run without an approval may then run twice [env: ADK_STREAM_AI_SDK_RERUN] [default: false]
+    /// Call that route again if a server stopped while it read an answer; tools that run without an approval may then run twice [env: ADK_STREAM_AI_SDK_RERUN] [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     #[serde(default, rename = "ai-sdk-rerun", deserialize_with = "switch")]
     #[schemars(with = "Option<bool>")]
@@ -208,11 +208,11 @@ pub(crate) struct Settings {
     #[arg(skip)]
     #[serde(rename = "ag-ui-headers", default)]
     pub(crate) ag_ui_headers: Secret,
-    /// The tools of that agent which pages run, with commas between [env: ADK_STREAM_AG_UI_CLIENT_TOOLS] [default: those without a result at the end of a run]
+    /// The tools of that agent which pages run, separated by commas [env: ADK_STREAM_AG_UI_CLIENT_TOOLS] [default: those without a result at the end of a run]
     #[arg(long, value_name = "NAMES")]
     #[serde(rename = "ag-ui-client-tools")]
     pub(crate) ag_ui_client_tools: Option<String>,
-    /// Ask that agent again where a server stopped while it listened; tools that run without an approval may then run twice [env: ADK_STREAM_AG_UI_RERUN] [default: false]
+    /// Call that agent again if a server stopped while it read an answer; tools that run without an approval may then run twice [env: ADK_STREAM_AG_UI_RERUN] [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     #[serde(default, rename = "ag-ui-rerun", deserialize_with = "switch")]
     #[schemars(with = "Option<bool>")]
@@ -226,21 +226,21 @@ pub(crate) struct Settings {
     #[serde(rename = "agent-key", default, deserialize_with = "reference")]
     #[schemars(with = "Option<SecretRef>")]
     pub(crate) agent_key: Secret,
-    /// The key by which several servers over one database know each other. No flag, as for Gemini's.
+    /// The key with which servers that share a database authenticate each other. No flag, as for Gemini's.
     #[arg(skip)]
     #[serde(rename = "cluster-key", default, deserialize_with = "reference")]
     #[schemars(with = "Option<SecretRef>")]
     pub(crate) cluster_key: Secret,
-    /// Where other servers over the same database reach this one [env: ADK_STREAM_ADVERTISE] [default: where it listens]
+    /// Where other servers that share the database reach this one [env: ADK_STREAM_ADVERTISE] [default: where it listens]
     #[arg(long, value_name = "URL")]
     pub(crate) advertise: Option<String>,
     /// Lease: seconds without renewal before a server's chats may be taken over [env: ADK_STREAM_LEASE] [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) lease: Option<String>,
-    /// How long a chat that nobody watches is kept open, and what its agent keeps for it, in seconds [env: ADK_STREAM_LINGER] [default: 30]
+    /// How long a chat without a connected client stays open, with its agent's session, in seconds [env: ADK_STREAM_LINGER] [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) linger: Option<String>,
-    /// How long tools that are at work may take to end once the server shuts down, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
+    /// How long running tools may take to finish when the server shuts down, in seconds [env: ADK_STREAM_DRAIN] [default: 20]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) drain: Option<String>,
     /// How many connections may be open, WebSockets included [env: ADK_STREAM_MAX_CONNECTIONS] [default: the descriptor limit, less a reserve]
@@ -312,7 +312,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "otlp-service-name")]
     pub(crate) otlp_service_name: Option<String>,
-    /// Which share of the traces that begin here is recorded, from 0 to 1; callers decide for theirs [env: ADK_STREAM_OTLP_SAMPLING] [default: 1]
+    /// Share of traces to record, from 0 to 1; a caller that brings a trace decides for it [env: ADK_STREAM_OTLP_SAMPLING] [default: 1]
     #[arg(long, value_name = "RATIO")]
     #[serde(rename = "otlp-sampling")]
     pub(crate) otlp_sampling: Option<String>,
@@ -321,7 +321,7 @@ pub(crate) struct Settings {
     #[serde(rename = "otlp-headers", default, deserialize_with = "reference")]
     #[schemars(with = "Option<SecretRef>")]
     pub(crate) otlp_headers: Secret,
-    /// Export what was said too: messages, inputs and outputs of tools [env: ADK_STREAM_OTLP_CONTENTS] [default: false]
+    /// Export contents too: messages, inputs and outputs of tools [env: ADK_STREAM_OTLP_CONTENTS] [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     #[serde(default, rename = "otlp-contents", deserialize_with = "switch")]
     #[schemars(with = "Option<bool>")]

@@ -240,7 +240,7 @@ fn check_says_what_is_wrong_and_what_the_model_gets() {
         "(ask: Refund order {{input.order}}?; POST http://127.0.0.1:",
         "    Refunds an order.",
         r#""required":["order"]"#,
-        "  reached model main: it takes the key",
+        "  reached model main: it accepts the key",
         "  reached http://127.0.0.1:",
     ] {
         assert!(printed.contains(line), "{line}: {printed}");

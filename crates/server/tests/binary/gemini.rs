@@ -153,7 +153,7 @@ fn page_gets_why_gemini_refuses() {
     let mut server = serve(&url).running();
     let stream = say(&server, "hi");
     assert!(
-        stream.contains("agent_unauthorized: Gemini does not take the key."),
+        stream.contains("agent_unauthorized: Gemini does not accept the key."),
         "{stream}"
     );
     let logged = server.log_line();

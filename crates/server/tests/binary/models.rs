@@ -281,7 +281,7 @@ fn rate_limit_is_reported_with_its_time_if_it_has_one() {
         let chunks = say(&server, "hi");
         assert_eq!(
             error(&chunks),
-            "rate_limited: The model is asked too often. Try again in 77 seconds."
+            "rate_limited: The model gets too many requests. Try again in 77 seconds."
         );
         let chat = server.get("/api/chat/c1").json();
         assert_eq!(chat["error"]["retryAfterMs"], 77_000, "{chat}");
@@ -302,7 +302,7 @@ fn rate_limit_without_a_time_is_mended_unseen_or_reported() {
     let chunks = say(&server, "hi");
     assert_eq!(
         error(&chunks),
-        "rate_limited: The model is asked too often. Try again later."
+        "rate_limited: The model gets too many requests. Try again later."
     );
     let chat = server.get("/api/chat/c1").json();
     assert_eq!(chat["error"].get("retryAfterMs"), None, "{chat}");
@@ -331,7 +331,7 @@ fn refused_key_is_reported_without_the_words_of_the_service() {
         let chunks = say(&server, "hi");
         assert_eq!(
             error(&chunks),
-            "agent_unauthorized: The model does not take the key."
+            "agent_unauthorized: The model does not accept the key."
         );
         let logged = server.log_line();
         assert!(logged.contains("Not with …."), "{logged}");

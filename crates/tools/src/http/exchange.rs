@@ -240,7 +240,7 @@ impl Exchange {
     fn failed(&self, error: reqwest::Error) -> Attempt {
         if let Some(refused) = refused_address(&error) {
             tracing::warn!(tool = self.name, refused, "a request was not sent");
-            let error = "The server's address is not one that this tool may reach.".to_owned();
+            let error = "This tool may not connect to the server's address.".to_owned();
             return Attempt::NotSent {
                 error,
                 is_final: true,

@@ -218,7 +218,7 @@ impl Request {
         let mut in_path = self.segments.iter().flat_map(Template::fields);
         match in_path.find(|name| !is_required(name)) {
             Some(optional) => Err(HttpError(format!(
-                "`{{{optional}}}` stands in the path, so the input must require it"
+                "`{{{optional}}}` is part of the path, so the input must require it"
             ))),
             None => Ok(()),
         }
@@ -263,11 +263,11 @@ impl Request {
             text.push('?');
             text.push_str(&query);
         }
-        let url = Url::parse(&text).map_err(|error| format!("no URL comes of it: {error}"))?;
+        let url = Url::parse(&text).map_err(|error| format!("the result is not a URL: {error}"))?;
         // What follows from the encoding above, checked on what will be sent.
         let segments = url.path_segments().map_or(0, Iterator::count);
         if url.origin() != self.origin.origin() || segments != self.segments.len() {
-            return Err("no URL of this tool comes of it".to_owned());
+            return Err("the result is not a URL of this tool".to_owned());
         }
         let mut headers = HeaderMap::new();
         headers.insert(

@@ -45,7 +45,7 @@ impl Template {
             }
             let name = from.strip_prefix('{').and_then(|name| name.split_once('}'));
             let Some((name, after)) = name else {
-                return Err(HttpError(format!("`{text}` has a brace without its other")));
+                return Err(HttpError(format!("`{text}` has an unmatched brace")));
             };
             let is_name = |c: char| c.is_alphanumeric() || "_-.$".contains(c);
             pieces.push(match name {

@@ -41,7 +41,9 @@ pub(super) fn output(
             ));
         };
         let checked = declared.check_output(structured);
-        checked.map_err(|why| unreadable(&format!("it is not what the tool declares: {why}")))?;
+        checked.map_err(|why| {
+            unreadable(&format!("it does not fit the tool's output schema: {why}"))
+        })?;
     }
     let output = shape(blocks, structured, media);
     let size = serde_json::to_vec(&output).map_or(usize::MAX, |json| json.len());
@@ -247,7 +249,10 @@ mod tests {
             Ok(json!({"n": 1}))
         );
         let why = check(json!({"structuredContent": {"n": "1"}})).unwrap_err();
-        assert!(why.contains("not what the tool declares"), "{why}");
+        assert!(
+            why.contains("does not fit the tool's output schema"),
+            "{why}"
+        );
         let why = check(json!({"content": [text("1")]})).unwrap_err();
         assert!(why.contains("no structured content"), "{why}");
         let why = read(json!({"content": "text"})).unwrap_err().to_string();

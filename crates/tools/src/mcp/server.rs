@@ -136,7 +136,7 @@ fn find(link: &Link, name: &str) -> Option<Result<Arc<AnyTool>, String>> {
     let mut left_out = listing.left_out.iter();
     Some(Err(match left_out.find(|left_out| left_out.name == tool) {
         Some(left_out) => format!("{name} is not offered: {}.", left_out.why),
-        None => format!("The MCP server {server} has no tool {tool}, or not any more."),
+        None => format!("The MCP server {server} no longer has a tool {tool}, or never had one."),
     }))
 }
 

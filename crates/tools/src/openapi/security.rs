@@ -44,7 +44,7 @@ pub(super) fn apply(
             .map(|one| names(one).join(" and "))
             .collect();
         return wrong(format!(
-            "it wants a secret: give security for {}",
+            "it needs a secret: set security for {}",
             wanted.join(", or ")
         ));
     };

@@ -158,7 +158,7 @@ fn what_can_not_be_used_is_refused_with_the_reason() {
     let refused = document
         .operation("getOrder", &Settings::default())
         .unwrap_err();
-    assert_eq!(refused.0, "it wants a secret: give security for api_key");
+    assert_eq!(refused.0, "it needs a secret: set security for api_key");
     for (text, why) in [
         ("swagger: '2.0'", "not OpenAPI 3.0 or 3.1"),
         ("{", "not JSON"),

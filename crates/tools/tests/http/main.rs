@@ -378,7 +378,7 @@ async fn name_with_a_private_address_is_not_connected_to() {
             run_again(tool("shop.example"), &with_addresses(addresses), Vec::new()).await;
         let message = error(outcome);
         assert_eq!(
-            message, "The server's address is not one that this tool may reach.",
+            message, "This tool may not connect to the server's address.",
             "{addresses:?}"
         );
     }
@@ -421,7 +421,7 @@ async fn name_that_changes_its_address_after_the_check_gains_nothing() {
     let (outcome, _) = run_again(tool, &network, Vec::new()).await;
     assert_eq!(
         error(outcome),
-        "The server's address is not one that this tool may reach."
+        "This tool may not connect to the server's address."
     );
     assert!(server.seen().is_empty());
 }

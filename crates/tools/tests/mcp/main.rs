@@ -49,7 +49,10 @@ async fn answers_become_outputs_or_errors() {
         "{error}"
     );
     let error = fixture.error("s.lie", json!({})).await;
-    assert!(error.contains("not what the tool declares"), "{error}");
+    assert!(
+        error.contains("does not fit the tool's output schema"),
+        "{error}"
+    );
     let error = fixture.error("s.shapeless", json!({})).await;
     assert!(error.contains("content is not a list"), "{error}");
     let after = fixture.output("s.garbage", json!({})).await;
@@ -287,7 +290,7 @@ async fn list_is_followed_when_it_changes() {
     let error = fixture.error("s.added", json!({})).await;
     assert_eq!(
         error,
-        "The MCP server s has no tool added, or not any more."
+        "The MCP server s no longer has a tool added, or never had one."
     );
 }
 

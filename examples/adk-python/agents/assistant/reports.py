@@ -20,7 +20,7 @@ TIMEOUT = 60.0
 
 
 def begin(chat: str, call: str, topic: str) -> None:
-    """Has a report written, and brought to the chat as what came of the call."""
+    """Has a report written, and sends it to the chat as the result of the call."""
     threading.Thread(target=_work, args=(chat, call, topic), daemon=True).start()
 
 

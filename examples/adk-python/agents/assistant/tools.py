@@ -64,7 +64,7 @@ def get_location(tool_context: ToolContext) -> dict[str, Any] | None:
 
 def change_bgm(track: int) -> None:
     """Changes the background music to track 1 or 2."""
-    # A long-running tool: the page plays the music, and adk-stream brings what came of it.
+    # A long-running tool: the page plays the music, and adk-stream sends the result.
 
 
 async def book_flight(destination: str, tool_context: ToolContext) -> dict[str, Any]:

@@ -35,7 +35,7 @@ const getWeather = new FunctionTool({
   }),
 });
 
-// A long-running tool that returns nothing: the page runs it, and adk-stream brings what came of it.
+// A long-running tool that returns nothing: the page runs it, and adk-stream sends the result.
 const changeBgm = new LongRunningFunctionTool({
   name: 'change_bgm',
   description: 'Changes the background music to track 1 or 2.',

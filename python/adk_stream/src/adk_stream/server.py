@@ -99,7 +99,7 @@ def _body(answer: httpx.Response) -> dict[str, Any]:
         raise Refused(f"adk-stream gave an answer that is not understood: {answer.text[:200]}")
     problem = _problem(answer)
     if answer.status_code in (401, 403):
-        raise NotConnected(f"adk-stream does not take the key in ADK_STREAM_AGENT_KEY: {problem}")
+        raise NotConnected(f"adk-stream does not accept the key in ADK_STREAM_AGENT_KEY: {problem}")
     if answer.status_code == 404:
         raise NotConnected(f"adk-stream does not know this call: {problem}")
     raise Refused(f"adk-stream does not take the ask ({answer.status_code}): {problem}")

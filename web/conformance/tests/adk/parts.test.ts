@@ -68,7 +68,7 @@ const faults: { name: string; rule: Rule; code: string; words: RegExp }[] = [
     name: 'is asked too often',
     rule: { on: 'generate', times: 1, status: { code: 429, retryAfterSeconds: 17 } },
     code: 'rate_limited',
-    words: /too often/,
+    words: /too many requests/,
   },
   {
     name: 'is out of order',

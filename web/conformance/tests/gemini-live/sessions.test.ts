@@ -72,7 +72,7 @@ test.each(pages)(
 
 test.each([
   { reason: 'Internal error.', code: 'agent_unavailable', words: /not available/ },
-  { reason: 'You exceeded your quota.', code: 'rate_limited', words: /too often/ },
+  { reason: 'You exceeded your quota.', code: 'rate_limited', words: /too many requests/ },
 ])('a setup refused with 1011 for ever: $reason', async ({ reason, code, words }) => {
   await served.emulator.begin([{ on: 'connect', close: { code: 1011, reason } }]);
   await Promise.all(

@@ -75,7 +75,7 @@ test.each(Object.keys(agents).flatMap(agent => pages.map(page => ({ agent, ...pa
     await served.emulator.follow([]);
     const tab = served.visit(page);
     await tab.say('What is the weather in Oslo?');
-    expect(tab.page.error?.message).toBe('agent_unauthorized: Gemini does not take the key.');
+    expect(tab.page.error?.message).toBe('agent_unauthorized: Gemini does not accept the key.');
     await expectHidden(served, tab);
   },
 );

@@ -131,7 +131,7 @@ test.each([
   {
     status: { code: 403, message: 'Project 17 may not.' },
     code: 'agent_unauthorized',
-    words: /does not take the key\.$/,
+    words: /does not accept the key\.$/,
   },
   { status: { code: 404 }, code: 'agent_not_found', words: /no such model/ },
 ])('a $status.code is reported at once', async ({ status, code, words }) => {

@@ -3,7 +3,7 @@ const server = process.env.ADK_STREAM_URL ?? 'http://127.0.0.1:8080';
 /** The server's key stays here: give each of your users one, by the session that you know them by. */
 const key = process.env.ADK_STREAM_KEY;
 
-/** What the server reads of a request. Cookies and the like are nobody's business but yours. */
+/** What the server reads of a request. Cookies and the like are not passed on. */
 const passed = ['accept', 'content-type', 'last-event-id', 'x-adk-stream-profile'];
 
 /** What a page reads of a response: also when to try again, and the id to ask the operator about. */
