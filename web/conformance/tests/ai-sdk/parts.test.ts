@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { UIMessage } from 'ai-7';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilIdle } from '../../src/idle.ts';
@@ -96,7 +97,12 @@ async function shown(major: Major, fetch: typeof globalThis.fetch, id: string) {
     onWrite: () => {},
   });
   page.say('What is the weather in Oslo?');
-  await untilIdle({ isBusy: () => page.isBusy, activity: () => page.state.activity });
+  await untilIdle({
+    isBusy: () => page.isBusy,
+    activity: () => page.state.activity,
+    // A response comes when it comes.
+    pending: () => (page.isBusy ? setTimeout(1) : undefined),
+  });
   expect(page.error).toBeUndefined();
   return page.state.messages.at(-1) as UIMessage;
 }
