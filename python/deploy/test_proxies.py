@@ -203,7 +203,7 @@ def test_large_body_that_is_refused_unread_gets_its_code(front, tmp_path):
 
 
 def test_internal_routes_are_not_served(front):
-    for path in ("/internal/command", "/metrics"):
+    for path in ("/internal/command", "/internal/lineage", "/metrics"):
         response = Client(front).send("POST", path)
         assert response.status == 404
         assert b"adk-stream" not in response.read()

@@ -122,6 +122,7 @@ impl EngineBuilder {
     pub async fn start(self) -> Result<Engine, EngineError> {
         let engine = self.build();
         engine.compare_clocks().await?;
+        engine.meet_peers().await;
         engine.recover().await?;
         tokio::spawn(engine.clone().keep());
         Ok(engine)

@@ -106,7 +106,7 @@ pub struct SendOptions {
 
 impl Engine {
     /// What time it is, by the store's clock.
-    pub(crate) fn now(&self) -> At {
+    pub fn now(&self) -> At {
         self.shared.clock.now()
     }
 

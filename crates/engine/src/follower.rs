@@ -15,12 +15,12 @@ use view::ShownChat;
 use wire::Chunk;
 
 use crate::command::{Command, CommandKind, Reply, Resuming, View};
-use crate::driver::{Numbering, handover_notice};
+use crate::driver::Numbering;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::log::Log;
 use crate::replica::Attempt;
-use crate::stream::{Batch, Dialect, WindowStream};
+use crate::stream::{Batch, Dialect, WindowStream, handed_over};
 
 impl Engine {
     /// What can be done of a command with the journal alone, if anything can.
@@ -161,9 +161,7 @@ impl Follower {
     /// Tells the client to come back.
     async fn close(self) {
         // A client that has left needs nothing.
-        let notice = handover_notice().chunks();
-        let notice: Vec<_> = notice.into_iter().map(Into::into).collect();
-        let _ = self.sender.send(notice.into()).await;
+        let _ = self.sender.send(handed_over()).await;
     }
 
     /// Tells what the owner tells, to a client that knows that the window is open.

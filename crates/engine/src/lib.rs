@@ -34,7 +34,7 @@
 //! - `resting`: chats that nothing happens to, within bounds.
 //! - `maintenance`: what a server does by itself; `drain`: how it leaves.
 //! - [`replica`]: one of several servers; `follower`: what is read where the owner of a chat can't be
-//!   reached.
+//!   reached; `peer_round`: what servers tell each other of the database.
 //! - `stream`: a window as it is read; `log` is what all windows of a turn read from.
 //! - [`origin`]: which request a task works for, in the log and in a distributed trace.
 //! - `load`: how much an engine has in hand.
@@ -59,6 +59,7 @@ mod load;
 mod log;
 mod maintenance;
 pub mod origin;
+mod peer_round;
 pub mod replica;
 mod resting;
 mod stream;

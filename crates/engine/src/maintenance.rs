@@ -30,6 +30,11 @@ impl Engine {
     /// Goes on with what needs going on with, until the server leaves. To be spawned once.
     #[doc(hidden)]
     pub async fn keep(self) {
+        // Side by side: a peer that does not answer must not keep leases from being renewed.
+        tokio::join!(self.maintain(), self.compare_with_peers());
+    }
+
+    async fn maintain(&self) {
         let replica = self.shared.replica.clone();
         let period = replica.as_ref().map_or(ALONE, |replica| replica.lease / 4);
         let mut tick = tokio::time::interval(period);

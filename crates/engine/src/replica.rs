@@ -7,6 +7,7 @@
 //! it, and where the later one conflicts.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,6 +22,10 @@ use crate::error::EngineError;
 
 /// How long a read waits for the owner of a chat before it is served from the journal.
 const READ_TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long the owner of a chat may send nothing of a window, not even a sign of life, before it is asked
+/// whether it still has the chat's lease.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How many owners may lose a chat, one after the other, while a command waits for them.
 const MAX_LOST: usize = 8;
@@ -49,6 +54,10 @@ pub trait Peers: Send + Sync + 'static {
         address: &'a str,
         command: &'a Command,
     ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>>;
+
+    /// Tells the server at an address what this one has seen of the database, and learns what that one
+    /// has. A server that does not answer is not an error.
+    fn compare<'a>(&'a self, address: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
 /// Why a command was not carried out elsewhere.
@@ -122,6 +131,10 @@ impl Engine {
             given_up = self.give_up_on(replica, &address, command) => return Ok(given_up),
         };
         match forwarded {
+            Ok(Reply::Window(Some(window))) => {
+                let watch = OwnerWatch::new(self.clone(), address, command.chat.clone());
+                Ok(Attempt::Done(Reply::Window(Some(window.watched(watch)))))
+            }
             Ok(reply) => Ok(Attempt::Done(reply)),
             Err(NotForwarded::Refused(error)) => Err(error),
             Err(NotForwarded::Nowhere) => Ok(Attempt::Nowhere),
@@ -142,16 +155,67 @@ impl Engine {
         }
         loop {
             tokio::time::sleep(replica.lease / 4).await;
-            // A store that is away says nothing of the owner.
-            let Ok(lease) = self.shared.journal.lease(&command.chat).await else {
-                continue;
-            };
-            let is_owner =
-                |lease: &Lease| lease.holder.address == address && lease.expires > self.now();
-            if !lease.as_ref().is_some_and(is_owner) {
+            if self.has_lost(address, &command.chat).await {
                 return Attempt::Lost;
             }
         }
+    }
+
+    /// Whether the server at an address is known to own a chat no longer.
+    async fn has_lost(&self, address: &str, chat: &ChatId) -> bool {
+        // A store that is away says nothing of the owner.
+        let Ok(lease) = self.shared.journal.lease(chat).await else {
+            return false;
+        };
+        let is_owner =
+            |lease: &Lease| lease.holder.address == address && lease.expires > self.now();
+        !lease.as_ref().is_some_and(is_owner)
+    }
+}
+
+/// What becomes of the owner of a chat while one of its windows is passed on. The connection to one that is
+/// frozen stays open for longer than its lease lasts.
+pub(crate) struct OwnerWatch {
+    engine: Engine,
+    address: String,
+    chat: ChatId,
+    /// When it last gave a sign of life, or was last found to have the lease.
+    seen: Instant,
+}
+
+impl OwnerWatch {
+    fn new(engine: Engine, address: String, chat: ChatId) -> Self {
+        Self {
+            engine,
+            address,
+            chat,
+            seen: Instant::now(),
+        }
+    }
+
+    /// The owner gave a sign of life.
+    pub(crate) fn is_alive(&mut self) {
+        self.seen = Instant::now();
+    }
+
+    /// Waits until the owner is silent and has lost the chat. It may be dropped and called again.
+    pub(crate) async fn lost(&mut self) {
+        loop {
+            tokio::time::sleep_until(self.seen + SILENCE).await;
+            if self.engine.has_lost(&self.address, &self.chat).await {
+                return;
+            }
+            self.is_alive();
+        }
+    }
+}
+
+impl fmt::Debug for OwnerWatch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("OwnerWatch")
+            .field("address", &self.address)
+            .field("chat", &self.chat)
+            .finish_non_exhaustive()
     }
 }
 

@@ -10,8 +10,9 @@ use turn::TurnId;
 use view::{AgUiWindow, LegacyWindow, NumberedWindow, Window};
 use wire::{Chunk, Message, Profile, ag_ui};
 
-use crate::driver::Numbering;
+use crate::driver::{Numbering, handover_notice};
 use crate::log::{Log, LogReader};
+use crate::replica::OwnerWatch;
 
 /// The dialect of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,13 @@ impl From<Vec<Arc<Chunk>>> for Batch {
     }
 }
 
+/// What tells a client to come back.
+pub(crate) fn handed_over() -> Batch {
+    let notice = handover_notice().chunks();
+    let notice: Vec<_> = notice.into_iter().map(Arc::new).collect();
+    notice.into()
+}
+
 /// Where a window is read.
 #[derive(Debug)]
 enum Source {
@@ -65,18 +73,30 @@ enum Source {
         batches: mpsc::Receiver<Batch>,
         /// The last batch, without its chunks.
         last: Batch,
+        /// The server that sends them, which is not waited for once it has lost the chat.
+        owner: Option<Box<OwnerWatch>>,
     },
 }
 
 impl WindowStream {
-    /// A window that is read in another process, which sends what it reads.
+    /// A window that is read in another process, which sends what it reads. An empty batch is a sign of
+    /// life, where there is nothing to read.
     pub fn elsewhere(message_id: String, batches: mpsc::Receiver<Batch>) -> Self {
         let last = Batch::default();
         Self::of(Source::There {
             message_id,
             batches,
             last,
+            owner: None,
         })
+    }
+
+    /// The same for one that closes when its owner is silent and has lost the chat.
+    pub(crate) fn watched(mut self, watch: OwnerWatch) -> Self {
+        if let Source::There { owner, .. } = &mut self.source {
+            *owner = Some(Box::new(watch));
+        }
+        self
     }
 
     fn of(source: Source) -> Self {
@@ -107,8 +127,33 @@ impl WindowStream {
     pub async fn next(&mut self) -> Option<Vec<Arc<Chunk>>> {
         match &mut self.source {
             Source::Here(reader) => poll_fn(|context| reader.poll_next(context)).await,
-            Source::There { batches, last, .. } => {
-                *last = batches.recv().await?;
+            Source::There {
+                batches,
+                last,
+                owner,
+                ..
+            } => {
+                *last = loop {
+                    let batch = match owner {
+                        None => batches.recv().await?,
+                        Some(watch) => tokio::select! {
+                            biased;
+                            batch = batches.recv() => {
+                                watch.is_alive();
+                                batch?
+                            }
+                            () = watch.lost() => {
+                                // What it may still send is not for this window.
+                                batches.close();
+                                while batches.try_recv().is_ok() {}
+                                handed_over()
+                            }
+                        },
+                    };
+                    if !batch.chunks.is_empty() {
+                        break batch;
+                    }
+                };
                 Some(std::mem::take(&mut last.chunks))
             }
         }

@@ -186,6 +186,7 @@ impl Api {
             .route("/api/info", get(info))
             .route("/api/agent/asks", post(asks::ask))
             .route(cluster::PATH, post(cluster::receive))
+            .route(cluster::LINEAGE_PATH, get(cluster::compare))
             .merge(others)
             // Before the layers: one that is set after them would pass them by.
             .method_not_allowed_fallback(method_not_allowed)

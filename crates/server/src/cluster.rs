@@ -4,7 +4,8 @@
 //! object, or where a window was opened by lines of JSON: its message, then what is read, as it is
 //! read, and at the end that it was the end. A server that is not the owner (any more) answers 421,
 //! and has done nothing. Request and response both say which history of the database their server has
-//! seen, so that a failover which one has noticed keeps the others from the former primary.
+//! seen, so that a failover which one has noticed keeps the others from the former primary. So that no
+//! command has to happen for that, servers also ask each other by `GET /internal/lineage`.
 
 #[cfg(feature = "cluster")]
 mod http_peers;
@@ -36,6 +37,9 @@ pub use self::http_peers::HttpPeers;
 /// Where commands are forwarded to.
 pub(crate) const PATH: &str = "/internal/command";
 
+/// Where servers ask each other what they have seen of the database, and nothing else.
+pub(crate) const LINEAGE_PATH: &str = "/internal/lineage";
+
 /// The header that holds the cluster's key.
 pub(crate) const HEADER: &str = "x-adk-stream-cluster";
 
@@ -48,23 +52,50 @@ pub(crate) const TURN: HeaderName = HeaderName::from_static("x-adk-stream-turn")
 /// How much larger a command may be than the client's body: text is escaped again.
 const ENVELOPE: usize = 2;
 
-/// How often a silent window sends a keepalive.
-const PULSE: Duration = Duration::from_secs(5);
+/// How often a silent window sends a keepalive: whoever reads it looks for the owner's lease after two
+/// seconds without one.
+const PULSE: Duration = Duration::from_secs(1);
+
+/// How long a question waits for its decision before it is asked again.
+const ASKED: Duration = Duration::from_secs(5);
 
 /// Takes in a command from another server.
 pub(crate) async fn receive(State(api): State<Api>, request: Request) -> Result<Response, Problem> {
     // Checked before anything is parsed.
-    let (key, given) = (api.cluster.as_ref(), request.headers().get(HEADER));
-    if !given.is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes()))) {
-        return Err(Problem::unauthorized());
-    }
+    admit(&api, request.headers())?;
     observe(&api.location, request.headers());
     let mut response = carry_out(&api, request).await?;
-    let newest = api.location.newest_lineage();
-    if let Some(newest) = newest.and_then(|newest| HeaderValue::try_from(newest).ok()) {
-        response.headers_mut().insert(LINEAGE, newest);
-    }
+    tell(&api.location, response.headers_mut());
     Ok(response)
+}
+
+/// Compares what was seen of the database with another server.
+pub(crate) async fn compare(
+    State(api): State<Api>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    admit(&api, &headers)?;
+    observe(&api.location, &headers);
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    tell(&api.location, response.headers_mut());
+    Ok(response)
+}
+
+/// Lets servers of this cluster through.
+fn admit(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    let (key, given) = (api.cluster.as_ref(), headers.get(HEADER));
+    match given.is_some_and(|given| key.is_some_and(|key| key.is(given.as_bytes()))) {
+        true => Ok(()),
+        false => Err(Problem::unauthorized()),
+    }
+}
+
+/// Says what this server has seen of the database.
+fn tell(location: &Location, headers: &mut HeaderMap) {
+    let newest = location.newest_lineage();
+    if let Some(newest) = newest.and_then(|newest| HeaderValue::try_from(newest).ok()) {
+        headers.insert(LINEAGE, newest);
+    }
 }
 
 /// Takes note of what another server has seen of the database.
@@ -93,7 +124,7 @@ async fn carry_out(api: &Api, request: Request) -> Result<Response, Problem> {
         Ok(Reply::Window(None)) => WireReply::Window(None),
         Ok(Reply::Stopped(was_open)) => WireReply::Stopped(was_open),
         Ok(Reply::View(view)) => WireReply::View(view),
-        Ok(Reply::Asked(deciding)) => WireReply::Asked(deciding.within(PULSE).await),
+        Ok(Reply::Asked(deciding)) => WireReply::Asked(deciding.within(ASKED).await),
         Ok(Reply::Taken(taken)) => WireReply::Taken(taken),
         // The caller reads the decision in the journal.
         Ok(Reply::Closed(_)) => WireReply::Taken(true),

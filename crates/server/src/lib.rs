@@ -100,7 +100,8 @@
 // - `random_id`: unique ids.
 // - `runtime`: what it runs on.
 // - `connection`: how many connections there are, and how long each may take.
-// - `tls`: the certificate of the listening socket; `compression`: of responses in JSON.
+// - `tls`: the certificate of the listening socket; `certificate`: until when one is valid;
+//   `compression`: of responses in JSON.
 // - `serve`: from the socket to the last connection.
 // - `signals`: SIGTERM and SIGINT as a queue.
 // - `metrics`: numbers for Prometheus; `telemetry`: traces of turns; `trace_sampler`: which are recorded;
@@ -109,7 +110,7 @@
 // - `ag_ui`: the endpoint for AG-UI's clients.
 // - `routes`: which path is answered by whom.
 // - `page`: the built page, embedded in the binary or in a folder; `page_folder`: which.
-// - `problem`: an error as a client reads it, in JSON.
+// - `problem`: an error as a client reads it, in JSON; `cause`: what is at the bottom of one.
 // - `error`: an error as an operator reads it, in one line.
 
 mod access_log;
@@ -123,6 +124,10 @@ mod approvals;
 mod asks;
 mod body;
 mod caller;
+#[cfg(feature = "cluster")]
+mod cause;
+#[cfg(feature = "cli")]
+mod certificate;
 mod chats;
 #[cfg(feature = "cli")]
 mod check;

@@ -162,7 +162,8 @@ async fn admit(api: &Api, request: &Parts) -> Result<(Principal, Option<String>)
         in_query.or_else(|| in_protocol.and_then(|name| name.strip_prefix(TICKET_PROTOCOL)));
     let principal = match ticket {
         Some(ticket) => {
-            let redeemed = api.secret.redeem(ticket, &*api.nonces).await?;
+            let redeemed = api.secret.redeem(ticket, api.engine.now(), &*api.nonces);
+            let redeemed = redeemed.await?;
             redeemed.ok_or_else(Problem::unauthorized)?
         }
         None => api.identity.identify(request).await?,
@@ -177,7 +178,7 @@ async fn admit(api: &Api, request: &Parts) -> Result<(Principal, Option<String>)
 ))]
 pub(crate) async fn issue(State(api): State<Api>, Caller(principal): Caller) -> Response {
     fresh(Ticket {
-        ticket: api.secret.issue(&principal),
+        ticket: api.secret.issue(&principal, api.engine.now()),
         expires_in: ticket::LIFE.as_secs(),
     })
 }

@@ -2,9 +2,9 @@
 //!
 //! A ticket names its principal and its expiry, and is signed with a secret of this process, or of its
 //! cluster. It is good for opening a socket and nothing else, for a minute, and once: what is seen in
-//! a log or a referrer has been used.
+//! a log or a referrer has been used. The minute is one of the store's clock, which all servers go by.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -36,12 +36,8 @@ impl Secret {
         Self(key.derive("tickets"))
     }
 
-    pub(crate) fn issue(&self, principal: &Principal) -> String {
-        self.issue_until(principal, now() + LIFE)
-    }
-
-    fn issue_until(&self, principal: &Principal, until: Duration) -> String {
-        let until = until.as_millis();
+    pub(crate) fn issue(&self, principal: &Principal, now: At) -> String {
+        let At(until) = now + LIFE;
         let mut nonce = [0; 16];
         if getrandom::fill(&mut nonce).is_err() {
             tracing::error!("no randomness from the operating system: tickets are refused");
@@ -56,28 +52,27 @@ impl Secret {
     pub(crate) async fn redeem(
         &self,
         ticket: &str,
+        now: At,
         nonces: &dyn Nonces,
     ) -> Result<Option<Principal>, StoreError> {
-        let Some(claim) = self.check(ticket) else {
+        let Some(claim) = self.check(ticket, now) else {
             return Ok(None);
         };
-        let now = u64::try_from(now().as_millis()).unwrap_or(u64::MAX);
-        let is_new = nonces.spend(claim.nonce, At(now), claim.until).await?;
+        let is_new = nonces.spend(claim.nonce, now, claim.until).await?;
         Ok(is_new.then_some(claim.principal))
     }
 
-    fn check<'a>(&self, ticket: &'a str) -> Option<Claim<'a>> {
+    fn check<'a>(&self, ticket: &'a str, now: At) -> Option<Claim<'a>> {
         let (claim, seal) = ticket.rsplit_once('.')?;
         self.sign(claim).verify_slice(&unhex(seal)?).ok()?;
         let (until, rest) = claim.split_once('.')?;
         let (nonce, name) = rest.split_once('.')?;
-        let until = until.parse().ok()?;
-        let is_good = u128::from(until) > now().as_millis();
+        let until = At(until.parse().ok()?);
         let name = String::from_utf8(unhex(name)?).ok()?;
-        is_good.then(|| Claim {
+        (until > now).then(|| Claim {
             principal: Principal::from(name),
             nonce,
-            until: At(until),
+            until,
         })
     }
 
@@ -93,12 +88,6 @@ struct Claim<'a> {
     principal: Principal,
     nonce: &'a str,
     until: At,
-}
-
-fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -117,20 +106,31 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::body::Body;
+    use axum::http::Request;
+    use engine::{Engine, Tools};
+
     use super::*;
+    use crate::api::Api;
+    use crate::identity::KeyIdentity;
+
+    const NOW: At = At(1_700_000_000_000);
 
     #[tokio::test]
     async fn ticket_names_its_principal_and_is_good_once() {
         let nonces = store::memory::MemoryJournal::default();
         let secret = Secret::fresh();
         let ann = Principal::from("Ann Ø.");
-        let (ticket, other) = (secret.issue(&ann), secret.issue(&ann));
-        let stranger = Secret::fresh().redeem(&ticket, &nonces).await;
+        let (ticket, other) = (secret.issue(&ann, NOW), secret.issue(&ann, NOW));
+        let stranger = Secret::fresh().redeem(&ticket, NOW, &nonces).await;
         assert_eq!(stranger, Ok(None));
-        let redeemed = secret.redeem(&ticket, &nonces).await;
+        let redeemed = secret.redeem(&ticket, NOW, &nonces).await;
         assert_eq!(redeemed, Ok(Some(ann.clone())));
-        assert_eq!(secret.redeem(&ticket, &nonces).await, Ok(None));
-        assert_eq!(secret.redeem(&other, &nonces).await, Ok(Some(ann)));
+        assert_eq!(secret.redeem(&ticket, NOW, &nonces).await, Ok(None));
+        assert_eq!(secret.redeem(&other, NOW, &nonces).await, Ok(Some(ann)));
     }
 
     #[tokio::test]
@@ -138,26 +138,82 @@ mod tests {
         let nonces = store::memory::MemoryJournal::default();
         let secret = Secret::fresh();
         let ann = Principal::from("ann");
-        let before = now();
-        let Claim { until, .. } = secret.check(&secret.issue(&ann)).unwrap();
-        let life = Duration::from_millis(until.0) - before;
-        assert!(life <= LIFE + (now() - before), "{life:?}");
-        assert_eq!(LIFE, Duration::from_secs(60));
-        let late = secret.issue_until(&ann, now());
-        assert_eq!(secret.redeem(&late, &nonces).await, Ok(None));
-        let soon = secret.issue_until(&ann, now() + LIFE);
-        assert_eq!(secret.redeem(&soon, &nonces).await, Ok(Some(ann)));
+        let ticket = secret.issue(&ann, NOW);
+        let is_over = NOW + Duration::from_secs(60);
+        assert_eq!(secret.redeem(&ticket, is_over, &nonces).await, Ok(None));
+        let soon = At(is_over.0 - 1);
+        assert_eq!(secret.redeem(&ticket, soon, &nonces).await, Ok(Some(ann)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ticket_goes_by_the_clock_of_the_store_and_not_by_that_of_this_machine() {
+        let stores = store::open(store::Location::Memory).await.unwrap();
+        let server = async |ahead| {
+            let demo = Arc::new(demo::Demo::new());
+            let engine = Engine::builder(stores.journal.clone(), demo, Tools::new());
+            let engine = engine.clock_ahead(ahead).build();
+            engine.compare_clocks().await.unwrap();
+            let nonces = stores.nonces.clone();
+            let insecure = true;
+            let identity = KeyIdentity {
+                insecure,
+                ..KeyIdentity::default()
+            }
+            .into();
+            Api {
+                nonces,
+                identity,
+                ..Api::new(engine)
+            }
+        };
+        let right = server(Duration::ZERO).await;
+        let mut ahead = server(10 * LIFE).await;
+        ahead.secret = right.secret.clone();
+        let servers = [right, ahead].map(Api::router);
+        // This machine's clock is now behind the store's by an hour.
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        for (issuing, opening) in [(0, 1), (1, 0), (1, 1)] {
+            let (issuing, opening) = (&servers[issuing], &servers[opening]);
+            let ticket = issue(issuing).await;
+            // It is taken, and then the request is none for a socket.
+            assert_eq!(open(opening, &ticket).await, 426);
+            // Whoever redeems one forgets what has expired.
+            for other in &servers {
+                assert_eq!(open(other, &issue(other).await).await, 426);
+                assert_eq!(open(other, &ticket).await, 401);
+            }
+            let late = issue(issuing).await;
+            tokio::time::advance(LIFE).await;
+            assert_eq!(open(opening, &late).await, 401);
+        }
+    }
+
+    async fn issue(server: &Router) -> String {
+        let request = Request::post("/api/ticket").body(Body::empty()).unwrap();
+        let answer = server.clone().call(request).await.unwrap();
+        let body = axum::body::to_bytes(answer.into_body(), 1024)
+            .await
+            .unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        answer["ticket"].as_str().unwrap().to_owned()
+    }
+
+    async fn open(server: &Router, ticket: &str) -> u16 {
+        let path = format!("/live?ticket={ticket}");
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let answer = server.clone().call(request).await.unwrap();
+        answer.status().as_u16()
     }
 
     #[test]
     fn ticket_can_not_be_changed() {
         let secret = Secret::fresh();
-        let ticket = secret.issue(&Principal::from("ann"));
-        assert!(secret.check(&ticket).is_some());
+        let ticket = secret.issue(&Principal::from("ann"), NOW);
+        assert!(secret.check(&ticket, NOW).is_some());
         let later = ticket.replacen('1', "9", 1);
-        assert!(secret.check(&later).is_none());
+        assert!(secret.check(&later, NOW).is_none());
         for bad in ["", ".", "..", "1.2", "1.zz.zz", "1.2.zz.zz", "é.é.é"] {
-            assert!(secret.check(bad).is_none(), "{bad}");
+            assert!(secret.check(bad, NOW).is_none(), "{bad}");
         }
     }
 }

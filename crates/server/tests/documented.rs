@@ -1,6 +1,7 @@
 //! Code of the documents that belongs to no example.
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 use adk_stream::agents::gemini::{Config, Gemini, Key};
@@ -54,4 +55,39 @@ fn tools_are_re_exported() -> Result<(), Box<dyn Error>> {
     http::Request::new("GET", url, http::Named::ByOperator)?;
     openapi::Document::parse(r#"{"openapi": "3.1.0", "info": {}, "paths": {}}"#)?;
     Ok(())
+}
+
+/// docs/operations.md: whoever reads or filters the log finds each crate that writes to it.
+#[test]
+fn every_crate_that_logs_is_in_the_table_of_targets() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let page = std::fs::read_to_string(root.join("docs/operations.md")).unwrap();
+    let mut missing = Vec::new();
+    for entry in std::fs::read_dir(root.join("crates")).unwrap() {
+        let entry = entry.unwrap();
+        let target = match entry.file_name().to_str().unwrap() {
+            "server" => "adk_stream".to_owned(),
+            name => format!("adk_stream_{name}"),
+        };
+        if logs(&entry.path().join("src")) && !page.contains(&format!("\n| `{target}` | ")) {
+            missing.push(target);
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Whether a file below a folder writes to the log.
+fn logs(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
+    entries.flatten().map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            return logs(&path);
+        }
+        let source = std::fs::read_to_string(&path).unwrap_or_default();
+        ["error!(", "warn!(", "info!(", "debug!(", "trace!("]
+            .iter()
+            .any(|log| source.contains(&format!("tracing::{log}")))
+    })
 }

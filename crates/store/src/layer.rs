@@ -226,4 +226,8 @@ impl<L: Layer> Leases for L {
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
         self.around(Operation::Maintain, self.inner().orphaned(limit))
     }
+
+    fn addresses(&self) -> Reply<'_, Vec<String>> {
+        self.around(Operation::Maintain, self.inner().addresses())
+    }
 }

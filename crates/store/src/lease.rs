@@ -16,6 +16,9 @@ use turn::{At, ChatId};
 
 use crate::journal::Reply;
 
+/// How many addresses of servers are given at once.
+pub(crate) const MAX_ADDRESSES: usize = 100;
+
 /// Leases on chats. Every [`crate::Journal`] has them, since finding a turn without an owner needs
 /// both.
 pub trait Leases: Send + Sync + 'static {
@@ -47,6 +50,10 @@ pub trait Leases: Send + Sync + 'static {
     ///
     /// A turn that waits for open gates alone is not among them, however many there are.
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>>;
+
+    /// The addresses in the leases that are kept, expired or not, each once, in no order, and at most a
+    /// hundred: where other servers are, or were.
+    fn addresses(&self) -> Reply<'_, Vec<String>>;
 }
 
 /// Who holds leases.

@@ -432,7 +432,7 @@ impl Nonces for MemoryJournal {
         Box::pin(async move {
             let nonces = &mut lock(&self.state).nonces;
             nonces.retain(|_, expires| *expires > now);
-            let is_new = !nonces.contains_key(nonce);
+            let is_new = expires > now && !nonces.contains_key(nonce);
             if is_new {
                 nonces.insert(nonce.to_owned(), expires);
             }

@@ -313,11 +313,15 @@ impl Leases for PostgresStore {
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
         run!(self, lease::orphaned(limit))
     }
+
+    fn addresses(&self) -> Reply<'_, Vec<String>> {
+        run!(self, lease::addresses())
+    }
 }
 
 impl Nonces for PostgresStore {
-    fn spend<'a>(&'a self, nonce: &'a str, now: At, expires: At) -> Reply<'a, bool> {
-        run!(self, limits::spend(nonce, now, expires))
+    fn spend<'a>(&'a self, nonce: &'a str, _now: At, expires: At) -> Reply<'a, bool> {
+        run!(self, limits::spend(nonce, expires))
     }
 }
 

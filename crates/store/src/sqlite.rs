@@ -295,6 +295,10 @@ impl Leases for SqliteStore {
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
         read!(self, () => lease::orphaned(machine_time(), limit))
     }
+
+    fn addresses(&self) -> Reply<'_, Vec<String>> {
+        read!(self, () => lease::addresses())
+    }
 }
 
 impl Nonces for SqliteStore {

@@ -144,6 +144,27 @@ async fn servers_that_write_to_the_same_chats_all_get_through() {
 }
 
 #[tokio::test]
+async fn server_whose_clock_is_ahead_does_not_forget_what_was_used() {
+    let url = database();
+    let stores = open_url(&url).await.unwrap();
+    let now = stores.journal.time().await.unwrap();
+    let minute = Duration::from_secs(60);
+    let nonces = stores.nonces;
+    assert_eq!(nonces.spend("n", now, now + minute).await, Ok(true));
+    let ahead = now + 2 * minute;
+    let other = nonces.spend("other", ahead, ahead + minute).await;
+    assert_eq!(other, Ok(true));
+    assert_eq!(nonces.spend("n", now, now + minute).await, Ok(false));
+    // Nor does one whose clock is behind bring it back.
+    let soon = now + Duration::from_millis(500);
+    assert_eq!(nonces.spend("short", now, soon).await, Ok(true));
+    while testkit::postgres::execute(&url, "SELECT count(*) FROM adk_stream.nonce").trim() != "2" {
+        nonces.spend("n", now, now + minute).await.unwrap();
+    }
+    assert_eq!(nonces.spend("short", now, soon).await, Ok(false));
+}
+
+#[tokio::test]
 async fn one_append_that_is_refused_does_not_take_its_group_with_it() {
     let journal = open_url(&database()).await.unwrap().journal;
     let calls = |id: &str| {

@@ -54,6 +54,9 @@ pub struct HttpTool {
     pub repeat: Repeat,
     /// The request that says what became of a call whose answer was lost.
     pub lookup: Option<Lookup>,
+    /// The request that tells the server of a higher epoch when a call was taken over
+    /// ([`Tool::on_takeover`]). It has no parameters.
+    pub on_takeover: Option<Request>,
     /// How long, how large and how often.
     pub limits: Limits,
     /// Whether redirects are followed, and where to.
@@ -136,9 +139,16 @@ impl HttpTool {
                 return Err(HttpError("a look-up must be a GET".to_owned()));
             }
         }
+        if let Some(request) = &self.on_takeover {
+            request.check_plain()?;
+        }
         let client = Client::new(network, &self.request, self.redirects)?;
         let lookup_client = match &self.lookup {
             Some(lookup) => Some(Client::new(network, &lookup.request, self.redirects)?),
+            None => None,
+        };
+        let takeover_client = match &self.on_takeover {
+            Some(request) => Some(Client::new(network, request, self.redirects)?),
             None => None,
         };
         let may_run_again = self.repeat != Repeat::Never || self.lookup.is_some();
@@ -147,7 +157,12 @@ impl HttpTool {
             self.description.clone(),
             self.input.clone(),
         );
-        let exchange = Arc::new(Exchange::new(self, client, lookup_client));
+        let raises = self.on_takeover.is_some();
+        let exchange = Exchange::new(self, client, (lookup_client, takeover_client));
+        let (exchange, raising) = {
+            let exchange = Arc::new(exchange);
+            (exchange.clone(), exchange)
+        };
         let made = tool(
             &name,
             &description,
@@ -156,7 +171,13 @@ impl HttpTool {
                 async move { exchange.run(&context, &input).await }
             },
         );
-        let made = made.input_schema(input);
+        let mut made = made.input_schema(input);
+        if raises {
+            made = made.on_takeover(move |fence| {
+                let exchange = raising.clone();
+                async move { exchange.raise(&fence).await }
+            });
+        }
         Ok(match may_run_again {
             true => made.idempotent(),
             false => made,

@@ -10,11 +10,14 @@ use std::time::Duration;
 use adk_stream_engine::Request;
 use adk_stream_engine::command::{Command, Reply};
 use adk_stream_engine::replica::{NotForwarded, Peers, Replica};
-use adk_stream_engine::{Context, Dialect, Engine, EngineError, Fence, Tools, WindowStream, tool};
+use adk_stream_engine::{
+    Batch, Context, Dialect, Engine, EngineError, Fence, Tools, WindowStream, tool,
+};
 use agents::{Agent, AgentStream};
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 use store::{Holder, Journal, Location};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use turn::agent::{AgentEvent, HistoryItem, StepRequest};
@@ -48,8 +51,8 @@ impl Agent for Payer {
 #[derive(Default)]
 pub(crate) struct Network {
     servers: Mutex<HashMap<String, Engine>>,
-    /// Those that take commands and answer nothing.
-    frozen: Mutex<HashSet<String>>,
+    /// Those that take commands and answer nothing, and send nothing of windows.
+    frozen: Arc<Mutex<HashSet<String>>>,
     /// How many commands were sent to frozen servers.
     unanswered: AtomicUsize,
 }
@@ -75,12 +78,48 @@ impl Peers for Network {
             }
             let peer = peer.ok_or(NotForwarded::Nowhere)?;
             match peer.run_here(command).await {
+                Ok(Reply::Window(Some(window))) => {
+                    let (frozen, address) = (self.frozen.clone(), address.to_owned());
+                    Ok(Reply::Window(Some(passed_on(window, frozen, address))))
+                }
                 Ok(reply) => Ok(reply),
                 Err(EngineError::Elsewhere(_) | EngineError::Closed) => Err(NotForwarded::Nowhere),
                 Err(error) => Err(NotForwarded::Refused(error)),
             }
         })
     }
+
+    fn compare<'a>(&'a self, _: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A window as it comes from another server, with signs of life, for as long as that is not frozen.
+fn passed_on(
+    mut window: WindowStream,
+    frozen: Arc<Mutex<HashSet<String>>>,
+    address: String,
+) -> WindowStream {
+    let (sender, batches) = mpsc::channel(16);
+    let (message_id, turn) = (window.message_id().to_owned(), window.turn().cloned());
+    tokio::spawn(async move {
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(1), window.next_batch());
+            let batch = match next.await {
+                Ok(None) => return,
+                Ok(Some(batch)) => batch,
+                Err(_) => Batch::default(),
+            };
+            if frozen.lock().unwrap().contains(&address) {
+                tokio::time::sleep(SILENCE).await;
+                return;
+            }
+            if sender.send(batch).await.is_err() {
+                return;
+            }
+        }
+    });
+    WindowStream::elsewhere(message_id, batches).of_turn(turn)
 }
 
 pub(crate) struct Cluster {
@@ -333,6 +372,46 @@ async fn reads_of_a_chat_at_a_frozen_server_come_from_the_journal() {
     let window = b.resume(&cluster.ann, &cluster.chat, dialect).await;
     assert!(window.unwrap().is_some());
     assert!(began.elapsed() < SILENCE, "{:?}", began.elapsed());
+}
+
+/// Says one word, and then nothing.
+struct Thinker;
+
+impl Agent for Thinker {
+    fn name(&self) -> &str {
+        "thinker"
+    }
+
+    fn step(&self, _: StepRequest) -> AgentStream {
+        let word = futures_util::stream::iter([text("Well…")]);
+        Box::pin(word.chain(futures_util::stream::pending()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_window_of_a_frozen_server_closes_when_the_lease_is_over() {
+    let mut cluster = Cluster::new().await;
+    cluster.agent = Arc::new(Thinker);
+    cluster.lease = Duration::from_secs(6);
+    let [a, b] = ["a", "b"].map(|name| cluster.server(name));
+    let _here = cluster.begin(&a).await;
+    let dialect = Dialect::Sdk(Profile::Shared);
+    let window = b.resume(&cluster.ann, &cluster.chat, dialect).await;
+    let mut window = window.unwrap().unwrap();
+    let mut said = String::new();
+    while !said.contains("Well…") {
+        said += &json!(window.next().await.unwrap()).to_string();
+    }
+    // A model that thinks for long is no reason to close it.
+    let thinking = tokio::time::timeout(10 * cluster.lease, window.next()).await;
+    assert!(thinking.is_err(), "{thinking:?}");
+    cluster.freeze("a");
+    let began = Instant::now();
+    let last = json!(window.next().await.unwrap()).to_string();
+    assert!(last.contains("handed_over"), "{last}");
+    let took = began.elapsed();
+    assert!(took < cluster.lease + Duration::from_secs(4), "{took:?}");
+    assert!(window.next().await.is_none());
 }
 
 #[tokio::test(start_paused = true)]

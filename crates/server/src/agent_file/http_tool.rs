@@ -36,6 +36,17 @@ pub(super) fn build(
         }
         None => None,
     };
+    let on_takeover = match &spec.on_takeover {
+        Some(told) => {
+            let plain = Request::new(&told.method, &told.url, Named::ByOperator);
+            let plain = builder.note_at(entry.source, &told.url.span, plain)?;
+            let request = with_headers(builder, entry.source, plain, &told.headers)?;
+            let host = builder.written(entry.source, &told.url.span, request.clone());
+            builder.hosts.push(host);
+            Some(request)
+        }
+        None => None,
+    };
     let (input, request, limits, repeat) = (input?, request?, limits?, repeat?);
     let source = builder.file.source(entry.source);
     let said = (spec.allow, spec.ask.as_ref(), spec.deny);
@@ -50,6 +61,7 @@ pub(super) fn build(
         request,
         repeat,
         lookup,
+        on_takeover,
         limits,
         redirects: match spec.request.redirects {
             RedirectsSpec::None => Redirects::None,

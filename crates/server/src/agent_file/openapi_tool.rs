@@ -89,6 +89,7 @@ fn read(
             request,
             repeat,
             lookup: None,
+            on_takeover: None,
             limits,
             redirects: Redirects::None,
         };

@@ -170,6 +170,8 @@ pub(crate) struct HttpSpec {
     pub(crate) request: At<RequestSpec>,
     /// A GET that says what became of a call whose answer was lost: 2xx with its output, 404 if it never happened.
     pub(crate) lookup: Option<At<LookupSpec>>,
+    /// A request that tells the server of a higher epoch, in the header Adk-Stream-Fence, when another server has taken a chat over in which a call of this tool was at work.
+    pub(crate) on_takeover: Option<At<TakeoverSpec>>,
     /// Run it without a question.
     #[serde(default)]
     pub(crate) allow: bool,
@@ -232,6 +234,24 @@ pub(crate) struct LookupSpec {
     /// Headers, as those of the request.
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, At<String>>,
+}
+
+/// A request that tells the server of a higher epoch. It is of no call, and has no parameters.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TakeoverSpec {
+    /// GET, HEAD, POST, PUT, PATCH or DELETE.
+    #[serde(default = "post")]
+    pub(crate) method: String,
+    /// The URL.
+    pub(crate) url: At<String>,
+    /// Headers: a text, with env:NAME or file:PATH as its last word.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, At<String>>,
+}
+
+fn post() -> String {
+    "POST".to_owned()
 }
 
 /// Tools from an OpenAPI document. They are NAME.OPERATION.

@@ -102,6 +102,7 @@ fn examples_of_the_document_are_a_file_that_loads() {
         agent,
         block("[http.refund]"),
         block("lookup = "),
+        block("on-takeover = "),
         block("[network]"),
     ]
     .concat();
@@ -109,8 +110,13 @@ fn examples_of_the_document_are_a_file_that_loads() {
         "\"amount\":",
         "\"currency\": {\"type\": \"string\"}, \"amount\":",
     );
-    let agent = load(&[("a.toml", &toml), ("refund.schema.json", &schema)]).unwrap();
+    let schema = ("refund.schema.json", &*schema);
+    let agent = load(&[("a.toml", &toml), schema]).unwrap();
     assert_eq!(agent.tools.len(), 1);
+    let of_a_call = toml.replace("/fences\"", "/fences/{$call}\"");
+    let problems = load(&[("a.toml", &of_a_call), schema]).unwrap_err();
+    let problem = "the request on a takeover is of no call, and can have no parameters";
+    assert!(problems[0].ends_with(problem), "{problems:?}");
 }
 
 #[test]

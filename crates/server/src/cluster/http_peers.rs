@@ -15,12 +15,13 @@ use turn::{TraceContext, TurnId};
 use view::Closing;
 use wire::Chunk;
 
-use super::{HEADER, LINEAGE, PATH, TURN, WireReply, observe};
+use super::{HEADER, LINEAGE, LINEAGE_PATH, PATH, TURN, WireReply, observe};
+use crate::cause::cause;
 use crate::request_context::{self, RequestContext};
 use crate::shared_key::SharedKey;
 
 /// How long a server may take to answer a command, or to send more of a window. A silent window
-/// sends keepalives more often.
+/// sends keepalives more often, and the engine gives up on an owner whose lease is over.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The other servers, by HTTP.
@@ -53,6 +54,24 @@ impl HttpPeers {
     #[must_use]
     pub fn with_location(self, location: Location) -> Self {
         Self { location, ..self }
+    }
+
+    /// Asks a server what it has seen of the database, or says why it can't be asked.
+    pub(crate) async fn ask(&self, address: &str) -> Result<(), String> {
+        let url = format!("{}{LINEAGE_PATH}", address.trim_end_matches('/'));
+        let mut asked = self.client.get(url).header(HEADER, self.key.as_str());
+        if let Some(newest) = self.location.newest_lineage() {
+            asked = asked.header(LINEAGE, newest);
+        }
+        let answer = asked.timeout(IDLE_TIMEOUT).send().await;
+        let answer = answer.map_err(|error| cause(&error))?;
+        match answer.status().as_u16() {
+            204 => Ok(observe(&self.location, answer.headers())),
+            401 => Err("it has another cluster key".to_owned()),
+            status => Err(format!(
+                "it answers {status}, as no server of this cluster does"
+            )),
+        }
     }
 
     async fn send(&self, address: &str, command: &Command) -> Result<Reply, NotForwarded> {
@@ -119,6 +138,13 @@ impl Peers for HttpPeers {
     ) -> Pin<Box<dyn Future<Output = Result<Reply, NotForwarded>> + Send + 'a>> {
         Box::pin(self.send(address, command))
     }
+
+    fn compare<'a>(&'a self, address: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            // One that is away, or of an older version, has nothing to say.
+            let _ = self.ask(address).await;
+        })
+    }
 }
 
 /// Passes on what another server reads of a window, until it ends or is cut.
@@ -150,7 +176,8 @@ async fn pass_on(mut answer: reqwest::Response, mut lines: Lines, sender: mpsc::
                 return;
             }
         };
-        if !batch.chunks.is_empty() && sender.send(batch).await.is_err() {
+        // An empty one says that the server is there.
+        if sender.send(batch).await.is_err() {
             return;
         }
     }

@@ -4,7 +4,7 @@
 //! with a key of their own, or on an address of their own that only this machine reaches.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
@@ -17,7 +17,6 @@ use engine::Engine;
 use store::Backlog;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
-use turn::At;
 
 use super::Metrics;
 use crate::guard::{self, Guard};
@@ -121,12 +120,54 @@ impl Endpoint {
         let open = self.0.backlog.open_gates_of_all(COUNTED);
         match tokio::time::timeout(TIME_LIMIT, open).await {
             Ok(Ok(open)) => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH);
-                let now = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
-                self.0.metrics.set_open_gates(open, At(now));
+                // By the clock that they were asked by.
+                self.0.metrics.set_open_gates(open, self.0.engine.now());
             }
             Ok(Err(error)) => tracing::warn!(%error, "counting open gates failed"),
             Err(_) => tracing::warn!("counting open gates timed out"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Tools;
+    use store::{Location, OpenGates, Reply};
+    use turn::At;
+
+    use super::*;
+
+    /// One gate, which was asked when this began.
+    struct OneGate(At);
+
+    impl Backlog for OneGate {
+        fn open_gates_of_all(&self, _: usize) -> Reply<'_, OpenGates> {
+            let open = OpenGates {
+                approvals: 1,
+                oldest: Some(self.0),
+                ..OpenGates::default()
+            };
+            Box::pin(std::future::ready(Ok(open)))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn age_of_the_oldest_gate_is_by_the_clock_that_it_was_asked_by() {
+        let stores = store::open(Location::Memory).await.unwrap();
+        let agent = Arc::new(demo::Demo::new());
+        let engine = Engine::builder(stores.journal, agent, Tools::new()).build();
+        engine.compare_clocks().await.unwrap();
+        let backlog = Arc::new(OneGate(engine.now()));
+        let metrics = Metrics::new();
+        let endpoint = Endpoint::new(metrics.clone(), engine.clone(), backlog, None);
+        // This machine's clock is now behind the store's.
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        endpoint.count_gates().await;
+        let text = metrics.text(&engine);
+        let mut ages = text.lines().filter_map(|line| {
+            let age = line.strip_prefix("adk_stream_oldest_gate_age_seconds ")?;
+            age.parse::<f64>().ok()
+        });
+        assert_eq!(ages.next(), Some(3600.0), "{text}");
     }
 }

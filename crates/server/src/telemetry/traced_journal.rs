@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::origin;
 use opentelemetry_sdk::trace::SpanData;
 use store::{Appended, Journal, Layer, NewEntry, Reply};
-use turn::{At, Chat, ChatId, Entry, Event, Status};
+use turn::{Chat, ChatId, Entry, Event, Status};
 
 use super::fact::{Contents, Fact};
 use super::queue::Queue;
@@ -92,7 +91,7 @@ impl TracedJournal {
     }
 
     /// A chat was read: its open turn, if it is recorded, is followed from here on.
-    fn was_read(&self, chat: &ChatId, entries: &[Entry]) {
+    async fn was_read(&self, chat: &ChatId, entries: &[Entry]) {
         let Some(last) = entries.last() else { return };
         let is_known = |turns: &HashMap<_, (u64, _)>| {
             let known: Option<&(u64, _)> = turns.get(chat);
@@ -104,9 +103,9 @@ impl TracedJournal {
         let Some(mut turn) = self.replay(chat, entries) else {
             return;
         };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.unwrap_or_default().as_millis();
-        turn.resume(At(u64::try_from(now).unwrap_or_default()));
+        // Entries have the times of this clock. If the store is away by now, what runs again began behind
+        // the last entry.
+        turn.resume(self.journal.time().await.unwrap_or(last.at));
         let mut turns = self.turns.lock();
         if !is_known(&turns) {
             insert(&mut turns, chat, last.seq, turn);
@@ -212,7 +211,7 @@ impl Layer for TracedJournal {
         Box::pin(async move {
             let entries = self.journal.read(chat, after).await?;
             if after == 0 {
-                self.was_read(chat, &entries);
+                self.was_read(chat, &entries).await;
             }
             Ok(entries)
         })
@@ -220,5 +219,76 @@ impl Layer for TracedJournal {
 
     fn before_delete(&self, chat: &ChatId) {
         self.turns.lock().remove(chat);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use serde_json::json;
+    use store::Location;
+    use turn::{At, OpenTurn};
+
+    use super::*;
+    use crate::metrics::Metrics;
+
+    #[tokio::test(start_paused = true)]
+    async fn step_that_runs_again_begins_by_the_clock_of_the_store() {
+        let journal = store::open(Location::Memory).await.unwrap().journal;
+        let (queue, mut spans) = Queue::new(Metrics::new());
+        let server = || TracedJournal {
+            journal: journal.clone(),
+            traced: Traced {
+                agent: "agent".to_owned(),
+                kind: "openai".to_owned(),
+                model: None,
+            },
+            contents: Contents::Withheld,
+            queue: queue.clone(),
+            turns: Turns::default(),
+        };
+        let entry = async |open: bool, events| NewEntry {
+            at: journal.time().await.unwrap(),
+            epoch: 0,
+            actor: "ann".into(),
+            events: serde_json::from_value(events).unwrap(),
+            open: open.then(|| OpenTurn {
+                id: "t".into(),
+                is_running: true,
+            }),
+        };
+        let chat = ChatId::from("c");
+        let trace = "00-0000000000000000000000000000000a-0000000000000000-01";
+        let message = json!({"id": "m", "role": "user", "parts": []});
+        let opened = json!([
+            {"event": "chat-opened", "owner": "ann"},
+            {"event": "turn-opened", "turn": "t", "messageId": "a", "trace": trace,
+             "cause": {"cause": "message", "message": message}},
+        ]);
+        let opened = entry(true, opened).await;
+        assert_eq!(
+            server().append(&chat, 0, opened).await,
+            Ok(Appended::Ok { seq: 1 })
+        );
+        // Another server takes it up, whose machine's clock is behind the store's.
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        let other = server();
+        other.read(&chat, 0).await.unwrap();
+        let began = journal.time().await.unwrap();
+        tokio::time::advance(Duration::from_secs(2)).await;
+        let ended = json!([
+            {"event": "step-ended", "turn": "t", "parts": [], "finish": "stop"},
+            {"event": "turn-ended", "turn": "t", "end": "finished"},
+        ]);
+        let ended = entry(false, ended).await;
+        other.append(&chat, 1, ended).await.unwrap();
+        let step = spans.recv().await.unwrap();
+        let millis = |time: std::time::SystemTime| {
+            let since = time.duration_since(UNIX_EPOCH).unwrap();
+            At(u64::try_from(since.as_millis()).unwrap())
+        };
+        assert_eq!(millis(step.start_time), began);
+        assert_eq!(millis(step.end_time), began + Duration::from_secs(2));
     }
 }

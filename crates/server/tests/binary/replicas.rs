@@ -1,7 +1,7 @@
 //! Several servers over one PostgreSQL: a question asked at one is answered at another and seen at a
 //! third; of two answers one wins; a server that dies or leaves loses nothing.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -122,6 +122,33 @@ fn failover_that_another_server_has_seen_keeps_this_one_from_the_former_primary(
     assert_eq!(tell(&server, &newer), newer);
     let refused = format!("PostgreSQL refused: timeline {timeline}, newest seen {next}");
     server.log_says(&refused);
+}
+
+#[test]
+fn failover_is_learned_from_another_server_at_the_start() {
+    let cluster = Cluster::new();
+    let first = cluster.server();
+    // It holds a lease, by which others find it.
+    say(&first, "c1", "Send $20 to Sam");
+    let key = ("x-adk-stream-cluster", "known-to-this-cluster-alone");
+    let lineage = "x-adk-stream-lineage";
+    let seen = first.request("GET", "/internal/lineage", &[key]);
+    assert_eq!(seen.status, 204);
+    let seen = seen.header(lineage).expect("it says what it has seen");
+    let (system, timeline) = seen.split_once('/').unwrap();
+    let next = timeline.parse::<u32>().unwrap() + 1;
+    let newer = format!("{system}/{next}");
+    let told = first.request("GET", "/internal/lineage", &[key, (lineage, &newer)]);
+    assert_eq!(told.header(lineage), Some(&*newer));
+    // To it the database is the former primary, and no command is forwarded.
+    let mut late = cluster.server();
+    late.log_says(&format!(
+        "PostgreSQL refused: timeline {timeline}, newest seen {next}"
+    ));
+    assert_eq!(late.get("/readyz").status, 503);
+    let known = late.request("GET", "/internal/lineage", &[key]);
+    assert_eq!(known.header(lineage), Some(&*newer));
+    assert_eq!(late.request("GET", "/internal/lineage", &[]).status, 401);
 }
 
 #[test]
@@ -280,6 +307,42 @@ fn a_resume_and_a_message_to_a_frozen_server_are_served_after_the_takeover() {
     let sent = messages.filter(|message| message["id"] == "u2");
     assert_eq!(sent.count(), 1, "{chat}");
     assert_eq!(payments(&a), 0);
+}
+
+#[test]
+fn an_open_window_on_a_frozen_server_ends_with_its_lease_and_the_turn_goes_on() {
+    let cluster = Cluster::new();
+    let slow = cluster.with_pace("50");
+    let other = cluster.server();
+    let _window = begin(&slow, "c1", "take your time");
+    let request = "GET /api/chat/c1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let mut stream = loop {
+        let mut stream = BufReader::new(TcpStream::connect(other.address).unwrap());
+        let time_limit = Some(Duration::from_secs(30));
+        stream.get_ref().set_read_timeout(time_limit).unwrap();
+        stream.get_mut().write_all(request.as_bytes()).unwrap();
+        let mut status = String::new();
+        stream.read_line(&mut status).unwrap();
+        if status.contains(" 200 ") {
+            break stream;
+        }
+    };
+    let mut until = |wanted: &str| {
+        let mut line = String::new();
+        while !line.contains(wanted) {
+            line.clear();
+            assert_ne!(stream.read_line(&mut line).unwrap(), 0, "no {wanted}");
+        }
+    };
+    until("word-3");
+    slow.signal("STOP");
+    let frozen = Instant::now();
+    until("handed_over");
+    // The connection to it stays open for 20 seconds.
+    assert!(frozen.elapsed() < Duration::from_secs(18));
+    let chat = finished(&other, "c1");
+    assert!(chat["messages"].to_string().contains("word-200"));
+    slow.signal("CONT");
 }
 
 /// A table that nobody else can write to.

@@ -89,6 +89,31 @@ pub async fn a_lease_is_found_until_it_is_given_back(stores: Stores) {
     assert_eq!(journal.lease(&chat).await, Ok(None));
 }
 
+/// Where servers are, or were, each once.
+pub async fn addresses_of_owners_are_found_also_when_their_leases_are_over(stores: Stores) {
+    let journal = &*stores.journal;
+    let found = async || {
+        let mut found = journal.addresses().await.expect("the store works");
+        found.sort();
+        found
+    };
+    assert!(found().await.is_empty());
+    let leases = [("a", "one"), ("b", "one"), ("c", "two"), ("d", "three")];
+    for (chat, owner) in leases {
+        let (chat, lease) = (ChatId::from(chat), if owner == "two" { OVER } else { LONG });
+        open_chat(journal, &chat, "ann").await;
+        assert!(hold(journal, owner, &chat, 1, lease).await);
+    }
+    let all = ["one", "three", "two"].map(|owner| holder(owner).address);
+    assert_eq!(found().await, all);
+    assert_eq!(journal.release("three", &["d".into()]).await, Ok(()));
+    assert_eq!(journal.release("one", &["a".into()]).await, Ok(()));
+    assert_eq!(
+        found().await,
+        ["one", "two"].map(|owner| holder(owner).address)
+    );
+}
+
 /// The later claim has the higher epoch, and no clock changes that.
 pub async fn a_lease_goes_to_the_higher_epoch(stores: Stores) {
     let journal = &*stores.journal;

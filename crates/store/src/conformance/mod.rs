@@ -73,6 +73,7 @@ macro_rules! conformance {
             lease::a_turn_that_waits_for_people_needs_nobody
             lease::an_answer_brings_a_turn_back_to_work
             lease::of_owners_who_race_one_holds
+            lease::addresses_of_owners_are_found_also_when_their_leases_are_over
             limits::open_turns_and_gates_are_counted
             limits::open_gates_of_all_are_counted_by_kind
             limits::a_nonce_is_used_once

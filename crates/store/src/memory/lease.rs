@@ -7,7 +7,7 @@ use turn::{At, ChatId};
 
 use super::{MemoryJournal, State, lock};
 use crate::journal::Reply;
-use crate::lease::{Holder, Lease, Leases};
+use crate::lease::{Holder, Lease, Leases, MAX_ADDRESSES};
 
 impl State {
     fn hold(
@@ -84,5 +84,14 @@ impl Leases for MemoryJournal {
 
     fn orphaned(&self, limit: usize) -> Reply<'_, Vec<ChatId>> {
         Box::pin(async move { Ok(lock(&self.state).orphaned(self.clock.now(), limit)) })
+    }
+
+    fn addresses(&self) -> Reply<'_, Vec<String>> {
+        Box::pin(async move {
+            let state = lock(&self.state);
+            let addresses = state.leases.values().map(|lease| &lease.holder.address);
+            let addresses: HashSet<&String> = addresses.collect();
+            Ok(addresses.into_iter().take(MAX_ADDRESSES).cloned().collect())
+        })
     }
 }

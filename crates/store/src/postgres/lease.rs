@@ -7,7 +7,7 @@ use turn::ChatId;
 use super::read::{all, column, text};
 use super::session::{Parameters, Session};
 use crate::error::StoreError;
-use crate::lease::{Holder, Lease};
+use crate::lease::{Holder, Lease, MAX_ADDRESSES};
 use crate::number::{from_seq, to_count, to_deadline};
 
 /// Takes or renews leases in one statement, and returns those that the owner does not get.
@@ -103,6 +103,24 @@ pub(super) async fn servers(session: &Session) -> Result<Vec<String>, StoreError
     let sql = "SELECT DISTINCT address FROM lease
                WHERE expires > (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 100";
     all(session, sql, &[], |row| column(row, 0)).await
+}
+
+/// The addresses in all leases. There may be many leases of few owners: each owner is one look into the
+/// index.
+pub(super) async fn addresses(session: &Session) -> Result<Vec<String>, StoreError> {
+    let sql = "WITH RECURSIVE holder AS (
+                 (SELECT owner, address FROM lease ORDER BY owner LIMIT 1)
+                 UNION ALL
+                 SELECT next.owner, next.address FROM holder, LATERAL (
+                   SELECT owner, address FROM lease WHERE lease.owner > holder.owner
+                   ORDER BY owner LIMIT 1
+                 ) AS next
+               ) SELECT address FROM holder LIMIT 1000";
+    let mut addresses: Vec<String> = all(session, sql, &[], |row| column(row, 0)).await?;
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses.truncate(MAX_ADDRESSES);
+    Ok(addresses)
 }
 
 /// A span of time, for a sum in SQL: a longer one than a century is one.

@@ -54,16 +54,15 @@ pub(super) async fn open_gates(session: &Session, limit: usize) -> Result<OpenGa
     Ok(OpenGates::of(gates))
 }
 
-/// Uses a nonce, and returns whether it was unused.
-pub(super) async fn spend(
-    session: &Session,
-    nonce: &str,
-    now: At,
-    expires: At,
-) -> Result<bool, StoreError> {
-    let forget = "DELETE FROM nonce WHERE expires <= $1";
-    session.execute(forget, &[&from_deadline(now)]).await?;
-    let spend = "INSERT INTO nonce (id, expires) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+/// Uses a nonce, and returns whether it was unused and has not expired, by the database's clock.
+pub(super) async fn spend(session: &Session, nonce: &str, expires: At) -> Result<bool, StoreError> {
+    let forget = "DELETE FROM nonce
+                  WHERE expires <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    session.execute(forget, &[]).await?;
+    // One that was forgotten a moment ago has expired, and so is not taken again.
+    let spend = "INSERT INTO nonce (id, expires) SELECT $1, $2
+                 WHERE $2 > (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                 ON CONFLICT DO NOTHING";
     let parameters: Parameters<'_> = &[&nonce, &from_deadline(expires)];
     Ok(session.execute(spend, parameters).await? > 0)
 }

@@ -8,7 +8,7 @@ use turn::{At, ChatId};
 use super::read::{all, text};
 use super::writer::{Notification, Written};
 use crate::error::StoreError;
-use crate::lease::{Holder, Lease};
+use crate::lease::{Holder, Lease, MAX_ADDRESSES};
 use crate::number::{from_deadline, from_seq, to_count, to_deadline};
 
 /// Takes or renews leases, and returns those that the owner does not get.
@@ -94,6 +94,13 @@ pub(super) fn orphaned(
     all(connection, ORPHANED, parameters, |row| {
         Ok(text(row, 0)?.into())
     })
+}
+
+/// The addresses in all leases.
+pub(super) fn addresses(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT DISTINCT address FROM lease LIMIT ?1";
+    let limit = u32::try_from(MAX_ADDRESSES).unwrap_or(u32::MAX);
+    all(connection, sql, [limit], |row| text(row, 0))
 }
 
 /// Tails are notified of entries alone.

@@ -55,7 +55,7 @@ pub(super) fn open_gates(connection: &Connection, limit: usize) -> Result<OpenGa
     Ok(OpenGates::of(gates))
 }
 
-/// Uses a nonce, and returns whether it was unused.
+/// Uses a nonce, and returns whether it was unused and has not expired.
 pub(super) fn spend(
     connection: &Connection,
     nonce: &str,
@@ -66,9 +66,11 @@ pub(super) fn spend(
     connection
         .prepare_cached(forget)?
         .execute([from_deadline(now)])?;
-    let spend = "INSERT INTO nonce (id, expires) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    let spend = "INSERT INTO nonce (id, expires) SELECT ?1, ?2 WHERE ?2 > ?3
+                 ON CONFLICT DO NOTHING";
     let mut spend = connection.prepare_cached(spend)?;
-    let is_new = spend.execute(params![nonce, from_deadline(expires)])? > 0;
+    let parameters = params![nonce, from_deadline(expires), from_deadline(now)];
+    let is_new = spend.execute(parameters)? > 0;
     Ok(Written {
         value: is_new,
         notification: Notification::Nothing,

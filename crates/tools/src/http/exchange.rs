@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
 
 use super::client::{Client, refused_address};
@@ -11,6 +11,7 @@ use super::response::{Answer, read};
 use super::template::{Template, Values};
 use super::{HttpTool, Limits, Repeat};
 use crate::context::Context;
+use crate::fence::Fence;
 use crate::tool::ToolError;
 
 /// Under which name the journal has that the request of a call may have gone out.
@@ -27,6 +28,7 @@ pub(crate) struct Exchange {
     repeat: Repeat,
     client: Client,
     lookup: Option<(Request, Client)>,
+    on_takeover: Option<(Request, Client)>,
     limits: Limits,
 }
 
@@ -41,7 +43,11 @@ enum Attempt {
 }
 
 impl Exchange {
-    pub(crate) fn new(tool: HttpTool, client: Client, lookup: Option<Client>) -> Self {
+    pub(crate) fn new(
+        tool: HttpTool,
+        client: Client,
+        (lookup, on_takeover): (Option<Client>, Option<Client>),
+    ) -> Self {
         let request = match &tool.repeat {
             // The name was checked when the tool was declared, and a header that is none is refused
             // by every request.
@@ -58,6 +64,7 @@ impl Exchange {
             repeat: tool.repeat,
             client,
             lookup: tool.lookup.map(|lookup| lookup.request).zip(lookup),
+            on_takeover: tool.on_takeover.zip(on_takeover),
             limits: tool.limits,
         }
     }
@@ -211,6 +218,37 @@ impl Exchange {
             "look-up did not find an outcome"
         );
         Err(ToolError::Unknown)
+    }
+
+    /// Tells the server under which claim a chat is now, so that it refuses what comes under an earlier
+    /// one. It knows the same from every call, and nothing is lost if it is told twice.
+    pub(crate) async fn raise(&self, fence: &Fence) -> Result<(), ToolError> {
+        let Some((request, client)) = &self.on_takeover else {
+            return Ok(());
+        };
+        let values = Values {
+            input: &Map::new(),
+            call: "",
+            fence: Some(fence),
+            trace: None,
+        };
+        let mut sent = 0;
+        loop {
+            sent += 1;
+            let error = match self.attempt(request, client, values).await {
+                Attempt::Answered(Answer::Output(_)) => return Ok(()),
+                Attempt::Answered(Answer::Refused { error, .. }) => {
+                    return Err(ToolError::Failed(error));
+                }
+                Attempt::Answered(Answer::Busy { error, .. } | Answer::Failed { error })
+                | Attempt::NotSent { error, .. }
+                | Attempt::Lost { error } => error,
+            };
+            if sent >= self.limits.attempts.max(1) {
+                return Err(ToolError::Failed(error));
+            }
+            sleep(self.pause(sent)).await;
+        }
     }
 
     async fn attempt(&self, request: &Request, client: &Client, values: Values<'_>) -> Attempt {

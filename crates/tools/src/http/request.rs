@@ -224,6 +224,19 @@ impl Request {
         }
     }
 
+    /// Whether it is the same for every call: it has no parameters.
+    pub(crate) fn check_plain(&self) -> Result<(), HttpError> {
+        let headers = self.headers.iter().map(|(_, value)| value);
+        let query = self.query.iter().map(|(_, value)| value);
+        let mut all = self.segments.iter().chain(query).chain(headers);
+        match all.all(Template::is_plain) {
+            true => Ok(()),
+            false => Err(HttpError(
+                "the request on a takeover is of no call, and can have no parameters".to_owned(),
+            )),
+        }
+    }
+
     /// The same, and whether everything of the input is sent.
     pub(crate) fn check_input(&self, input: &Value) -> Result<(), HttpError> {
         self.check_parameters(input)?;

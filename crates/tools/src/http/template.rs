@@ -88,6 +88,12 @@ impl Template {
         })
     }
 
+    /// Whether it is the same for every call.
+    pub(crate) fn is_plain(&self) -> bool {
+        let varies = |piece: &Piece| matches!(piece, Piece::Field(_) | Piece::Call);
+        !self.0.iter().any(varies)
+    }
+
     /// Its secrets.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
         self.0.iter().filter_map(|piece| match piece {

@@ -17,7 +17,7 @@ use adk_stream_tools::http::{
 use adk_stream_tools::http::{Secret, Template};
 use adk_stream_tools::tool::Returned;
 use adk_stream_tools::work::{Work, WorkSender};
-use adk_stream_tools::{AnyTool, Context, Tools};
+use adk_stream_tools::{AnyTool, Context, Fence, ToolError, Tools};
 use serde_json::{Value, json};
 use turn::call::{Outcome, UnknownReason};
 use turn::turn::Recorded;
@@ -57,6 +57,7 @@ fn refund(server: &TestServer, repeat: Repeat) -> HttpTool {
         request: Request::new("POST", &url, Named::ByOperator).unwrap(),
         repeat,
         lookup: None,
+        on_takeover: None,
         limits: Limits {
             pause: Duration::from_millis(1),
             timeout: Duration::from_secs(30),
@@ -146,6 +147,46 @@ async fn request_is_made_from_the_input_and_its_answer_is_the_output() {
     assert_eq!(seen.header("idempotency-key"), Some("call-1"));
     assert_eq!(seen.header("adk-stream-fence"), Some("chat-1:0"));
     assert_eq!(seen.body, r#"{"amount":5}"#);
+}
+
+/// Tells the server of a takeover, and gives what came of it.
+async fn take_over(server: &TestServer) -> Result<(), ToolError> {
+    let mut tool = refund(server, Repeat::Never);
+    let url = format!("http://{}/fences", server.address);
+    let request = Request::new("POST", &url, Named::ByOperator).unwrap();
+    let secret = Template::default().with_secret(Secret::new("s3cret-token"));
+    tool.on_takeover = Some(request.with_header("X-Api-Key", secret).unwrap());
+    let tool: AnyTool = tool.into_tool(&network()).unwrap().into();
+    let fence = Fence {
+        scope: "chat-1".to_owned(),
+        epoch: 3,
+    };
+    tool.taken_over().unwrap()(fence).await
+}
+
+#[tokio::test]
+async fn server_is_told_the_epoch_of_a_takeover() {
+    let server = TestServer::start([Cut, ok("{}")]).await;
+    assert!(take_over(&server).await.is_ok());
+    let all = server.seen();
+    // The first time it may not have heard it.
+    assert_eq!(all.len(), 2);
+    for seen in all {
+        assert!(seen.head.starts_with("POST /fences HTTP/1.1\r\n"));
+        assert_eq!(seen.header("adk-stream-fence"), Some("chat-1:3"));
+        assert_eq!(seen.header("x-api-key"), Some("s3cret-token"));
+        assert_eq!(seen.body, "");
+    }
+    let text = "content-type: text/plain\r\n";
+    let refused = TestServer::start([Answer(403, text, "not you".to_owned())]).await;
+    let error = take_over(&refused).await.unwrap_err().to_string();
+    assert_eq!(error, "The server answered 403 Forbidden: not you");
+    assert_eq!(refused.seen().len(), 1);
+    let tool: AnyTool = refund(&refused, Repeat::Never)
+        .into_tool(&network())
+        .unwrap()
+        .into();
+    assert!(tool.taken_over().is_none());
 }
 
 #[tokio::test]
