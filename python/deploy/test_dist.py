@@ -11,8 +11,6 @@ import pytest
 from launcher import BINARY, ROOT
 
 GENERATED = {
-    "share/man/man1/adk-stream.1": ["reference", "man"],
-    "share/man/man1/adk-stream-serve.1": ["reference", "man-serve"],
     "share/completions/adk-stream.bash": ["reference", "bash"],
     "share/completions/_adk-stream": ["reference", "zsh"],
     "share/completions/adk-stream.fish": ["reference", "fish"],
@@ -31,6 +29,12 @@ def pack(folder):
     return archive
 
 
+def manual_pages(folder):
+    folder.mkdir()
+    subprocess.run([BINARY, "reference", "man", "--folder", folder], check=True)
+    return {page.name: page.read_bytes() for page in folder.iterdir()}
+
+
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -45,12 +49,15 @@ def test_archive_is_complete_and_the_same_each_time(tmp_path):
     copied |= {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     deploy = (path for path in (ROOT / "deploy").rglob("*") if path.is_file())
     copied |= {str(path.relative_to(ROOT)) for path in deploy}
+    pages = manual_pages(tmp_path / "man")
+    assert pages.keys() >= {"adk-stream.1", "adk-stream-serve.1", "adk-stream-doctor.1"}
+    manual = {f"share/man/man1/{name}": page for name, page in pages.items()}
     name = archive.name.removesuffix(".tar.gz")
     with tarfile.open(archive) as packed:
         files = {
             one.name.removeprefix(f"{name}/"): one for one in packed.getmembers() if one.isfile()
         }
-        assert files.keys() == {"bin/adk-stream", *copied, *GENERATED}
+        assert files.keys() == {"bin/adk-stream", *copied, *GENERATED, *manual}
         assert files["bin/adk-stream"].mode == 0o755
 
         def content(file):
@@ -60,6 +67,8 @@ def test_archive_is_complete_and_the_same_each_time(tmp_path):
 
         for file in copied:
             assert content(file) == (ROOT / file).read_bytes(), file
+        for file, page in manual.items():
+            assert content(file) == page, file
         for file, arguments in GENERATED.items():
             printed = subprocess.run([BINARY, *arguments], check=True, capture_output=True)
             assert content(file) == printed.stdout != b"", file

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import tarfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -47,7 +48,8 @@ case "$*" in
   daemon-reload) ;;
   "enable --now adk-stream") start ;;
   "restart adk-stream")
-    kill "$(cat ROOT/adk-stream.pid)"
+    # One that has ended is started.
+    kill "$(cat ROOT/adk-stream.pid)" 2> /dev/null || true
     while [ -d "/proc/$(cat ROOT/adk-stream.pid)" ]; do sleep 0.05; done
     start ;;
   "reload nginx")
@@ -74,6 +76,12 @@ def blocks(document):
     found = re.findall(re.escape(MARK) + r"\n```sh\n(.*?)```", text, re.DOTALL)
     assert len(found) == text.count(MARK) > 0
     return found
+
+
+def section(document, heading):
+    """A section of a guide."""
+    _, _, rest = document.read_text().partition(f"{heading}\n")
+    return rest.partition("\n## ")[0]
 
 
 def lint(tree):
@@ -156,7 +164,7 @@ class Machine:
             path = self.programs / name
             path.write_text(self.local(text.replace("ROOT", str(self.root))))
             path.chmod(0o755)
-        for name in ("psql", "createdb"):
+        for name in ("psql", "createdb", "pg_dump"):
             (self.programs / name).symlink_to(program(name))
         temporary = "".join(
             f"{kind}_temp_path {self.root}/{kind};\n"
@@ -180,23 +188,29 @@ class Machine:
 
     def run(self, *documents: Path) -> str:
         """Executes the commands of documents, each in a shell of its own, and returns what they print."""
-        printed = ""
-        for document in documents:
-            script = "set -euo pipefail\n" + "\n".join(map(self.local, blocks(document)))
-            done = subprocess.run(
-                ["bash", "-c", script],
-                cwd=self.work,
-                env=self.environment(),
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT * 5,
-                check=False,
-            )
-            log = self.root / "adk-stream.log"
-            more = log.read_text() if log.exists() else ""
-            assert done.returncode == 0, done.stdout + done.stderr + more
-            printed += done.stdout
-        return printed
+        return "".join(self.execute("\n".join(blocks(document))) for document in documents)
+
+    def execute(self, commands: str) -> str:
+        """Executes commands, and returns what they print."""
+        done = self.attempt(commands)
+        assert done.returncode == 0, done.stdout + done.stderr + self.log()
+        return done.stdout
+
+    def attempt(self, commands: str) -> subprocess.CompletedProcess[str]:
+        """Executes commands that may fail."""
+        return subprocess.run(
+            ["bash", "-c", "set -euo pipefail\n" + self.local(commands)],
+            cwd=self.work,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT * 5,
+            check=False,
+        )
+
+    def log(self) -> str:
+        log = self.root / "adk-stream.log"
+        return log.read_text() if log.exists() else ""
 
     def server(self) -> int:
         """The process of adk-stream."""
@@ -240,3 +254,43 @@ def test_commands_of_the_guides_deploy_it_and_upgrade_it(machine):
     assert "store: a write took" in printed
     assert (machine.root / "usr/local/bin/adk-stream.previous").exists()
     assert machine.server() != before
+
+
+# What a newer version does to a store, as far as an older one can see.
+MIGRATED = "UPDATE adk_stream.version SET number = number + 1"
+SETTINGS = "set -a; . /etc/adk-stream/adk-stream.env"
+
+
+def test_old_binary_refuses_a_store_that_was_migrated_and_opens_the_backup(machine):
+    guide = blocks(GUIDE)
+    started = next(place for place, block in enumerate(guide) if "enable --now" in block)
+    machine.execute("\n".join(guide[: started + 1]))
+    backup, restore = re.findall(r"`(\w+ [^`]* chats)`", section(UPGRADE, "## Going back"))
+    machine.execute(f"{backup} > backup.sql")
+    check, upgrade, back = blocks(UPGRADE)
+    machine.execute(check + upgrade)
+    machine.execute(f"psql --quiet --command='{MIGRATED}' chats")
+
+    # It ends at once, in place of the wait that the guide has for one that starts.
+    install, _, wait = back.partition("until ")
+    assert "healthcheck" in wait
+    version = int(
+        machine.execute("psql -At --command='SELECT number FROM adk_stream.version' chats")
+    )
+    refusal = (
+        f"has a schema of version {version}, and this program knows no newer than {version - 1}"
+    )
+    machine.execute(install)
+    ended = machine.server()
+    while Path(f"/proc/{ended}").exists():
+        time.sleep(0.05)
+    assert machine.log().count(refusal) == 1, machine.log()
+    direct = machine.attempt(f"{SETTINGS}; exec adk-stream serve")
+    assert direct.returncode == 2
+    assert direct.stderr.count("\n") == 1 and refusal in direct.stderr, direct.stderr
+    doctor = machine.attempt(f"{SETTINGS}; exec adk-stream doctor")
+    assert doctor.returncode == 1
+    assert "start the newer version of adk-stream" in doctor.stdout
+
+    machine.execute(f"{restore}\n{SETTINGS}; exec adk-stream doctor")
+    machine.execute(back)

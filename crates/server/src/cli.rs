@@ -55,6 +55,9 @@ enum Command {
     Reference {
         /// What to print
         what: What,
+        /// Write all manual pages into this folder, in place of printing one
+        #[arg(long, value_name = "PATH")]
+        folder: Option<PathBuf>,
     },
 }
 
@@ -83,9 +86,12 @@ pub fn run(
         Command::Doctor(command) => doctor::run(command, environment),
         Command::Init(command) => init::run(&command),
         Command::Healthcheck(command) => healthcheck::run(command, environment),
-        Command::Reference { what } => {
-            reference::run(what, command());
-            Ok(())
+        Command::Reference { what, folder } => {
+            if folder.is_some() && what != What::Man {
+                let usage = "--folder is for manual pages alone: `adk-stream reference man`";
+                return Err(Error::Usage(usage.to_owned()));
+            }
+            reference::run(what, folder.as_deref(), command())
         }
         Command::Schema => {
             // A closed stdout has no reader.

@@ -52,8 +52,8 @@ pub(crate) const TURN: HeaderName = HeaderName::from_static("x-adk-stream-turn")
 /// How much larger a command may be than the client's body: text is escaped again.
 const ENVELOPE: usize = 2;
 
-/// How often a silent window sends a keepalive: whoever reads it looks for the owner's lease after two
-/// seconds without one.
+/// How often a silent window sends a keepalive: the server that reads it looks for the owner's lease after
+/// two seconds without one.
 const PULSE: Duration = Duration::from_secs(1);
 
 /// How long a question waits for its decision before it is asked again.

@@ -13,12 +13,14 @@ use tokio::time::timeout;
 use turn::At;
 
 use crate::check::{self, Findings};
+use crate::cluster::HttpPeers;
 use crate::config::{Config, Settings};
 use crate::connection::{ConnectionLimits, raise_descriptor_limit};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::runtime::runtime;
 use crate::store_url::StoreUrl;
+use crate::tls::Tls;
 
 /// How long a host, a peer or the store may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -28,6 +30,10 @@ const CLOCKS_APART: Duration = Duration::from_secs(2);
 
 /// How long a write may take before people notice: every question and answer waits for some.
 const SLOW_WRITE: Duration = Duration::from_millis(100);
+
+/// How few days a certificate is valid for when it should have been replaced: those that are valid for
+/// ninety are replaced after sixty.
+const FEW_DAYS: u64 = 14;
 
 /// How few descriptors are too few for a server that is open to others.
 const FEW_DESCRIPTORS: usize = 4096;
@@ -40,7 +46,7 @@ pub(crate) struct Doctor {
     /// Configuration file in TOML, or a folder of them [env: ADK_STREAM_CONFIG] [default: adk-stream.toml, when it exists]
     #[arg(long, value_name = "PATH")]
     config: Option<PathBuf>,
-    /// Connect to no model, tool or peer
+    /// Connect to no model, tool, peer or collector
     #[arg(long)]
     offline: bool,
 }
@@ -65,12 +71,14 @@ pub(crate) fn run(command: Doctor, environment: &Environment) -> Result<(), Erro
     runtime.block_on(async {
         listen(&config, &mut report).await;
         limits(config.connections, &mut report);
+        certificate(&config, now(), &mut report);
         let servers = store(&config, &mut report).await;
         if offline {
             return;
         }
         peers(&config, servers, &mut report).await;
         agent(&config, &mut report).await;
+        collector(&config, &mut report).await;
     });
     runtime.shutdown_background();
     report.print();
@@ -166,6 +174,26 @@ fn limits(limits: ConnectionLimits, report: &mut Report) {
     }
 }
 
+/// Whether the certificate is valid for long enough to be replaced in time.
+fn certificate(config: &Config, now: At, report: &mut Report) {
+    let Some(expiry) = config.tls.as_ref().map(Tls::expiry) else {
+        return;
+    };
+    let Some(expiry) = expiry else {
+        return report.warn("certificate", "its expiry can't be read", None);
+    };
+    let advice = "replace it: the server reads the files again by itself";
+    let days = expiry.0.saturating_sub(now.0) / Duration::from_secs(86_400).as_millis() as u64;
+    let found = format!("it is valid for {days} more days");
+    match days {
+        _ if expiry <= now => {
+            report.problem("certificate", "it has expired", Some(advice));
+        }
+        days if days < FEW_DAYS => report.warn("certificate", &found, Some(advice)),
+        _ => report.good("certificate", &found),
+    }
+}
+
 /// Whether the store can be used, and what time it is there. Gives the servers that use it.
 async fn store(config: &Config, report: &mut Report) -> Vec<String> {
     let location = match &config.store {
@@ -177,8 +205,9 @@ async fn store(config: &Config, report: &mut Report) -> Vec<String> {
         StoreUrl::Sqlite(path) => Location::Sqlite(path.clone()),
         StoreUrl::Postgres(url) => Location::Postgres(url.clone()),
     };
-    let asked = now();
+    let before = now();
     let inspected = timeout(TIME_LIMIT, store::inspect(location.clone())).await;
+    let asked = (before, now());
     let inspected = match inspected {
         Ok(Ok(inspected)) => inspected,
         Ok(Err(error)) => {
@@ -255,16 +284,19 @@ fn advice_for(error: &StoreError) -> &'static str {
     }
 }
 
-/// Whether another clock agrees with the one here.
-fn clocks(whose: &str, theirs: At, ours: At, report: &mut Report) {
-    let apart = Duration::from_millis(theirs.0.abs_diff(ours.0));
+/// Whether another clock, which was read at some moment between two, agrees with the one here: the middle
+/// is off by half of what lies between them at most.
+fn clocks(whose: &str, theirs: At, (before, after): (At, At), report: &mut Report) {
+    let apart = Duration::from_millis(theirs.0.abs_diff(before.0.midpoint(after.0)));
+    let uncertain = Duration::from_millis(after.0.saturating_sub(before.0)) / 2;
     let found = format!(
         "that of {whose} is {:.1} s from the one here",
         apart.as_secs_f64()
     );
-    match apart > CLOCKS_APART {
+    match apart > CLOCKS_APART + uncertain {
         true => {
-            let advice = "run an NTP client on both: deadlines go by the database's clock, logs and tickets by this one";
+            let advice =
+                "run an NTP client on both: deadlines go by the database's clock, logs by this one";
             report.warn("clocks", &found, Some(advice));
         }
         false => report.good("clocks", &found),
@@ -293,11 +325,16 @@ async fn peers(config: &Config, servers: Vec<String>, report: &mut Report) {
     }
     for server in servers {
         let what = format!("peer {server}");
-        match reach(&server).await {
-            Ok(()) => report.good(&what, "it accepts connections"),
+        let asked = async {
+            let peers = HttpPeers::new(cluster.key.clone())?;
+            peers.ask(&server).await
+        };
+        let asked = timeout(TIME_LIMIT, asked).await;
+        match asked.unwrap_or_else(|_| Err("it did not answer in time".to_owned())) {
+            Ok(()) => report.good(&what, "it answers, and has the same cluster key"),
             Err(problem) => {
-                let advice =
-                    "check its --advertise and the firewall: requests for its chats get 503";
+                let advice = "check its --advertise, its ADK_STREAM_CLUSTER_KEY and the firewall: \
+                              requests for its chats get 503";
                 report.problem(&what, &problem, Some(advice));
             }
         }
@@ -336,6 +373,28 @@ async fn agent(config: &Config, report: &mut Report) {
         }
     }
 }
+
+/// Whether the collector takes traces, if they go anywhere. Nothing waits for it.
+#[cfg(feature = "otel")]
+async fn collector(config: &Config, report: &mut Report) {
+    let Some(otlp) = &config.otlp else {
+        return;
+    };
+    let what = format!("collector {}", otlp.endpoint);
+    let probed = crate::telemetry::probe(&otlp.endpoint, &otlp.headers);
+    let probed = timeout(TIME_LIMIT, probed).await;
+    match probed.unwrap_or_else(|_| Err("it did not answer in time".to_owned())) {
+        Ok(()) => report.good(&what, "it takes traces"),
+        Err(problem) => {
+            let advice = "check --otlp-endpoint and ADK_STREAM_OTLP_HEADERS: spans are dropped until it \
+                          takes them, and nothing else";
+            report.warn(&what, &problem, Some(advice));
+        }
+    }
+}
+
+#[cfg(not(feature = "otel"))]
+async fn collector(_: &Config, _: &mut Report) {}
 
 /// Whether an address names whatever machine reads it.
 fn is_only_here(url: &str) -> bool {
@@ -376,16 +435,17 @@ mod tests {
     fn clock_that_is_far_off_is_warned_about() {
         let found = |theirs: u64| {
             let mut report = Report::default();
-            clocks("the database", At(theirs), At(100_000), &mut report);
+            let asked = (At(99_000), At(101_000));
+            clocks("the database", At(theirs), asked, &mut report);
             assert_eq!(report.problems, 0);
             report.lines
         };
-        for near in [98_000, 100_000, 102_000] {
+        for near in [97_000, 99_000, 100_000, 101_000, 103_000] {
             let lines = found(near);
             assert!(lines.starts_with("ok      clocks: that of the database is "));
             assert_eq!(lines.lines().count(), 1, "{lines}");
         }
-        for (far, apart) in [(97_999, "2.0"), (103_500, "3.5"), (160_000, "60.0")] {
+        for (far, apart) in [(96_999, "3.0"), (103_500, "3.5"), (160_000, "60.0")] {
             let lines = found(far);
             let warned =
                 format!("warning clocks: that of the database is {apart} s from the one here\n");

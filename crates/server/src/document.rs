@@ -7,6 +7,7 @@
 mod bodies;
 mod errors;
 mod operations;
+mod page;
 mod parameters;
 
 use std::sync::LazyLock;
@@ -20,6 +21,7 @@ use utoipa::OpenApi;
 
 pub(crate) use self::bodies::UiMessage;
 pub(crate) use self::operations::{AskDecision, JournalEntry, Recorded, WrongField};
+pub(crate) use self::page::page;
 pub(crate) use self::parameters::{
     ApprovalPath, ChatListQuery, ChatPath, JournalQuery, PageQuery, ProfileHeader, Profiles,
     ResumeQuery,

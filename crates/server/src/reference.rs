@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 
 use clap::{Command, ValueEnum};
 use clap_complete::Shell;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::agent_file;
 use crate::document;
 use crate::environment;
+use crate::error::Error;
 
 /// What is generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -20,35 +22,40 @@ pub(crate) enum What {
     Zsh,
     /// Completions for fish
     Fish,
-    /// The manual page adk-stream(1)
+    /// The manual page adk-stream(1); with --folder, those of all subcommands
     Man,
-    /// The manual page adk-stream-serve(1)
-    ManServe,
     /// A configuration file with every setting, each commented out
     Sample,
     /// A table of every setting, in Markdown
     Settings,
     /// The routes, as an OpenAPI document
     Openapi,
+    /// The routes, as a page in Markdown
+    Routes,
 }
 
 /// Prints it.
-pub(crate) fn run(what: What, mut command: Command) {
+pub(crate) fn run(what: What, folder: Option<&Path>, mut command: Command) -> Result<(), Error> {
+    if let Some(folder) = folder {
+        let written = clap_mangen::generate_to(command, folder);
+        return written.map_err(|source| Error::FileUnwritable {
+            path: folder.to_owned(),
+            source,
+        });
+    }
     let text = match what {
         What::Bash => completions(Shell::Bash, &mut command),
         What::Zsh => completions(Shell::Zsh, &mut command),
         What::Fish => completions(Shell::Fish, &mut command),
-        What::Man => man(command, "adk-stream"),
-        What::ManServe => {
-            let serve = command.find_subcommand("serve").cloned();
-            man(serve.unwrap_or(command), "adk-stream-serve")
-        }
+        What::Man => man(command),
         What::Sample => sample().into_bytes(),
         What::Settings => settings_page(&command).into_bytes(),
         What::Openapi => document::text().into_bytes(),
+        What::Routes => document::page().into_bytes(),
     };
     // A closed stdout has no reader.
     let _ = std::io::stdout().write_all(&text);
+    Ok(())
 }
 
 fn completions(shell: Shell, command: &mut Command) -> Vec<u8> {
@@ -57,10 +64,10 @@ fn completions(shell: Shell, command: &mut Command) -> Vec<u8> {
     text
 }
 
-fn man(command: Command, name: &'static str) -> Vec<u8> {
+fn man(command: Command) -> Vec<u8> {
     let mut text = Vec::new();
     // Writing to a vector does not fail.
-    let _ = clap_mangen::Man::new(command.name(name)).render(&mut text);
+    let _ = clap_mangen::Man::new(command).render(&mut text);
     text
 }
 
@@ -265,8 +272,31 @@ mod tests {
             let text = String::from_utf8(completions(shell, &mut command)).unwrap();
             assert!(text.contains("tls-cert"), "{shell}");
         }
-        let serve = command.find_subcommand("serve").unwrap().clone();
-        let page = String::from_utf8(man(serve, "adk-stream-serve")).unwrap();
-        assert!(page.contains(r"\-\-tls\-cert"), "{page}");
+    }
+
+    #[test]
+    fn every_subcommand_has_a_manual_page() {
+        let folder = tempfile::tempdir().unwrap();
+        run(What::Man, Some(folder.path()), cli::command()).unwrap();
+        let page = |name: &str| {
+            let page = std::fs::read_to_string(folder.path().join(name));
+            page.unwrap_or_else(|error| panic!("{name}: {error}"))
+        };
+        assert!(page("adk-stream-serve.1").contains(r"\-\-tls\-cert"));
+        let command = cli::command();
+        let names = command.get_subcommands().map(Command::get_name);
+        let mut pages: Vec<String> = names.map(|name| format!("adk-stream-{name}.1")).collect();
+        assert!(pages.len() > 5, "{pages:?}");
+        let overview = page("adk-stream.1");
+        for name in &pages {
+            let title = name.trim_end_matches(".1").replace('-', r"\-");
+            assert!(page(name).contains(&title), "{name}");
+            assert!(overview.contains(&title), "{name}");
+        }
+        pages.push("adk-stream.1".to_owned());
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            pages.len()
+        );
     }
 }

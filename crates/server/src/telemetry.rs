@@ -54,6 +54,12 @@ impl fmt::Debug for TelemetryConfig {
     }
 }
 
+/// Sends a collector no spans, as it would be sent some, and says what is wrong.
+#[cfg(feature = "cli")]
+pub(crate) async fn probe(address: &str, headers: &[(String, String)]) -> Result<(), String> {
+    exporter::probe(address, headers).await
+}
+
 /// Exports traces of turns.
 pub struct Telemetry {
     queue: Queue,

@@ -112,6 +112,8 @@ mod tests {
     use axum::body::Body;
     use axum::http::Request;
     use engine::{Engine, Tools};
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
 
     use super::*;
     use crate::api::Api;
@@ -177,7 +179,7 @@ mod tests {
             let ticket = issue(issuing).await;
             // It is taken, and then the request is none for a socket.
             assert_eq!(open(opening, &ticket).await, 426);
-            // Whoever redeems one forgets what has expired.
+            // A server that redeems one forgets what has expired.
             for other in &servers {
                 assert_eq!(open(other, &issue(other).await).await, 426);
                 assert_eq!(open(other, &ticket).await, 401);
@@ -190,7 +192,10 @@ mod tests {
 
     async fn issue(server: &Router) -> String {
         let request = Request::post("/api/ticket").body(Body::empty()).unwrap();
-        let answer = server.clone().call(request).await.unwrap();
+        let answer = TowerToHyperService::new(server.clone())
+            .call(request)
+            .await
+            .unwrap();
         let body = axum::body::to_bytes(answer.into_body(), 1024)
             .await
             .unwrap();
@@ -201,7 +206,10 @@ mod tests {
     async fn open(server: &Router, ticket: &str) -> u16 {
         let path = format!("/live?ticket={ticket}");
         let request = Request::get(path).body(Body::empty()).unwrap();
-        let answer = server.clone().call(request).await.unwrap();
+        let answer = TowerToHyperService::new(server.clone())
+            .call(request)
+            .await
+            .unwrap();
         answer.status().as_u16()
     }
 

@@ -23,8 +23,10 @@ use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use turn::At;
 
 use crate::access_log;
+use crate::certificate;
 use crate::connection::{TLS_REQUIRED, plain};
 use crate::request_context::RequestId;
 
@@ -201,6 +203,13 @@ impl Tls {
             current,
             digest,
         })
+    }
+
+    /// When the certificate expires, where that can be read.
+    pub(crate) fn expiry(&self) -> Option<At> {
+        let current = self.current.0.read();
+        let current = current.unwrap_or_else(PoisonError::into_inner);
+        certificate::expiry(current.cert.first()?)
     }
 
     /// Takes a connection, after its handshake. Plain HTTP gets a response that says what to do.

@@ -57,7 +57,7 @@ fn tools_are_re_exported() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// docs/operations.md: whoever reads or filters the log finds each crate that writes to it.
+/// docs/operations.md: each crate that writes to the log has a row, by which its lines are found and filtered.
 #[test]
 fn every_crate_that_logs_is_in_the_table_of_targets() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));

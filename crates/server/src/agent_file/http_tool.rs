@@ -37,11 +37,11 @@ pub(super) fn build(
         None => None,
     };
     let on_takeover = match &spec.on_takeover {
-        Some(told) => {
-            let plain = Request::new(&told.method, &told.url, Named::ByOperator);
-            let plain = builder.note_at(entry.source, &told.url.span, plain)?;
-            let request = with_headers(builder, entry.source, plain, &told.headers)?;
-            let host = builder.written(entry.source, &told.url.span, request.clone());
+        Some(takeover) => {
+            let plain = Request::new(&takeover.method, &takeover.url, Named::ByOperator);
+            let plain = builder.note_at(entry.source, &takeover.url.span, plain)?;
+            let request = with_headers(builder, entry.source, plain, &takeover.headers)?;
+            let host = builder.written(entry.source, &takeover.url.span, request.clone());
             builder.hosts.push(host);
             Some(request)
         }

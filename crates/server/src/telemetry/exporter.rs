@@ -13,6 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::TelemetryConfig;
+#[cfg(feature = "cli")]
+use crate::cause::cause;
 use crate::metrics::Metrics;
 use crate::random_id::random_id;
 
@@ -47,19 +49,7 @@ impl Exporter {
         metrics: Metrics,
     ) -> Result<Self, String> {
         let endpoint = endpoint(&config.endpoint)?;
-        let tls = agents::tls_config().map_err(|error| error.to_string())?;
-        let mut client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .user_agent(concat!("adk-stream/", env!("CARGO_PKG_VERSION")))
-            // Wherever it would lead, the headers would go with it.
-            .redirect(Policy::none())
-            .timeout(TIME_LIMIT);
-        if is_loopback(&endpoint) {
-            client = client.no_proxy();
-        }
-        let client = client
-            .build()
-            .map_err(|error| error.without_url().to_string())?;
+        let client = client(&endpoint)?;
         let headers: HashMap<String, String> = config.headers.iter().cloned().collect();
         let mut exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
@@ -161,6 +151,44 @@ fn endpoint(text: &str) -> Result<Url, String> {
         url.set_path(&path);
     }
     Ok(url)
+}
+
+fn client(endpoint: &Url) -> Result<reqwest::Client, String> {
+    let tls = agents::tls_config().map_err(|error| error.to_string())?;
+    let mut client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .user_agent(concat!("adk-stream/", env!("CARGO_PKG_VERSION")))
+        // Wherever it would lead, the headers would go with it.
+        .redirect(Policy::none())
+        .timeout(TIME_LIMIT);
+    if is_loopback(endpoint) {
+        client = client.no_proxy();
+    }
+    let client = client.build();
+    client.map_err(|error| error.without_url().to_string())
+}
+
+/// Sends a collector no spans, as it would be sent some, and says what is wrong.
+#[cfg(feature = "cli")]
+pub(super) async fn probe(address: &str, headers: &[(String, String)]) -> Result<(), String> {
+    let endpoint = endpoint(address)?;
+    // A message with one resource, which has nothing. Some want no message without bytes.
+    let mut request = client(&endpoint)?
+        .post(endpoint)
+        .header("content-type", "application/x-protobuf")
+        .body(vec![0x0a, 0]);
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    let answer = request.send().await;
+    let status = match answer {
+        Ok(answer) => answer.status(),
+        Err(error) => return Err(cause(&error)),
+    };
+    match status.is_success() {
+        true => Ok(()),
+        false => Err(format!("it answers {status}")),
+    }
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -268,13 +268,13 @@ mod tests {
         ]);
         let opened = entry(true, opened).await;
         assert_eq!(
-            server().append(&chat, 0, opened).await,
+            Layer::append(&server(), &chat, 0, opened).await,
             Ok(Appended::Ok { seq: 1 })
         );
         // Another server takes it up, whose machine's clock is behind the store's.
         tokio::time::advance(Duration::from_secs(3600)).await;
         let other = server();
-        other.read(&chat, 0).await.unwrap();
+        Layer::read(&other, &chat, 0).await.unwrap();
         let began = journal.time().await.unwrap();
         tokio::time::advance(Duration::from_secs(2)).await;
         let ended = json!([
@@ -282,7 +282,8 @@ mod tests {
             {"event": "turn-ended", "turn": "t", "end": "finished"},
         ]);
         let ended = entry(false, ended).await;
-        other.append(&chat, 1, ended).await.unwrap();
+        let ended = Layer::append(&other, &chat, 1, ended).await;
+        assert_eq!(ended, Ok(Appended::Ok { seq: 2 }));
         let step = spans.recv().await.unwrap();
         let millis = |time: std::time::SystemTime| {
             let since = time.duration_since(UNIX_EPOCH).unwrap();

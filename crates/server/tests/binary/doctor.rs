@@ -1,9 +1,13 @@
 //! `adk-stream doctor`: what it finds, and what it says to do.
 
 use std::net::TcpListener;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use base64::Engine as _;
 use rusqlite::Connection;
 
+use crate::collector::Collector;
 use crate::file_agent::{gemini, model, refund_tool, with_file};
 use crate::process::{Start, adk_stream, serve};
 use crate::replicas;
@@ -151,11 +155,101 @@ fn it_looks_at_a_database_its_clock_and_the_servers_that_use_it() {
     let (text, is_bad) = found(with_key(doctor(&flags)));
     assert!(!is_bad, "{text}");
     let peer = format!(
-        "ok      peer http://{}: it accepts connections",
+        "ok      peer http://{}: it answers, and has the same cluster key",
         server.address
     );
     assert!(text.contains(&peer), "{text}");
     assert!(text.contains("store: a write took "), "{text}");
+    let other = doctor(&flags).variable("ADK_STREAM_CLUSTER_KEY", "another-key-than-the-others");
+    let (text, is_bad) = found(other);
+    assert!(is_bad, "{text}");
+    let peer = format!(
+        "problem peer http://{}: it has another cluster key",
+        server.address
+    );
+    assert!(text.contains(&peer), "{text}");
+}
+
+/// A certificate that is valid for a number of days from now, and its key.
+fn certificate(folder: &Path, days: i64) -> [String; 2] {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut parameters = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let now = rcgen::date_time_ymd(1970, 1, 1) + now;
+    let minute = Duration::from_secs(60);
+    let span = Duration::from_secs(days.unsigned_abs() * 86_400);
+    parameters.not_after = match days < 0 {
+        true => now - span,
+        false => now + span + minute,
+    };
+    let made = parameters.self_signed(&key).unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(path("cert.pem"), pem("CERTIFICATE", made.der())).unwrap();
+    std::fs::write(path("key.pem"), pem("PRIVATE KEY", &key.serialize_der())).unwrap();
+    [path("cert.pem"), path("key.pem")]
+}
+
+fn pem(kind: &str, der: &[u8]) -> String {
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    format!("-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n")
+}
+
+#[test]
+fn it_says_when_the_certificate_has_to_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    for (days, expected, is_expired) in [
+        (
+            30,
+            "ok      certificate: it is valid for 30 more days\n",
+            false,
+        ),
+        (
+            5,
+            "warning certificate: it is valid for 5 more days\n",
+            false,
+        ),
+        (-1, "problem certificate: it has expired\n", true),
+    ] {
+        let [cert, key] = certificate(folder.path(), days);
+        let flags = [
+            "--listen",
+            "127.0.0.1:0",
+            "--tls-cert",
+            &cert,
+            "--tls-key",
+            &key,
+        ];
+        let (text, is_bad) = found(doctor(&flags));
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(is_bad, is_expired, "{text}");
+    }
+    let (text, _) = found(doctor(&["--listen", "127.0.0.1:0"]));
+    assert!(!text.contains("certificate"), "{text}");
+}
+
+#[test]
+fn it_says_whether_traces_are_taken() {
+    let flags = ["--listen", "127.0.0.1:0", "--otlp-endpoint"];
+    let collector = Collector::start();
+    let (text, is_bad) = found(doctor(&[&flags[..], &[&collector.url()]].concat()));
+    assert!(!is_bad, "{text}");
+    let takes = format!("ok      collector {}: it takes traces\n", collector.url());
+    assert!(text.contains(&takes), "{text}");
+    let gone = nobody();
+    let (text, is_bad) = found(doctor(&[&flags[..], &[&gone]].concat()));
+    assert!(!is_bad, "{text}");
+    assert!(
+        text.contains(&format!("warning collector {gone}: ")),
+        "{text}"
+    );
+    // A server that is no collector.
+    let server = serve();
+    let other = format!("http://{}", server.address);
+    let (text, _) = found(doctor(&[&flags[..], &[&other]].concat()));
+    let refuses = format!("warning collector {other}: it answers 4");
+    assert!(text.contains(&refuses), "{text}");
+    let (text, _) = found(doctor(&[&flags[..], &[&gone, "--offline"]].concat()));
+    assert!(!text.contains("collector"), "{text}");
 }
 
 /// An address that nobody listens on any more.

@@ -138,8 +138,8 @@ fn failover_is_learned_from_another_server_at_the_start() {
     let (system, timeline) = seen.split_once('/').unwrap();
     let next = timeline.parse::<u32>().unwrap() + 1;
     let newer = format!("{system}/{next}");
-    let told = first.request("GET", "/internal/lineage", &[key, (lineage, &newer)]);
-    assert_eq!(told.header(lineage), Some(&*newer));
+    let answered = first.request("GET", "/internal/lineage", &[key, (lineage, &newer)]);
+    assert_eq!(answered.header(lineage), Some(&*newer));
     // To it the database is the former primary, and no command is forwarded.
     let mut late = cluster.server();
     late.log_says(&format!(
@@ -309,35 +309,34 @@ fn a_resume_and_a_message_to_a_frozen_server_are_served_after_the_takeover() {
     assert_eq!(payments(&a), 0);
 }
 
+/// Reads a stream up to a line that has these words.
+fn read_until(stream: &mut BufReader<TcpStream>, wanted: &str) {
+    let time_limit = Some(Duration::from_secs(30));
+    stream.get_ref().set_read_timeout(time_limit).unwrap();
+    let (mut line, mut all) = (String::new(), String::new());
+    while !line.contains(wanted) {
+        line.clear();
+        let read = stream.read_line(&mut line);
+        assert!(read.is_ok_and(|length| length > 0), "no {wanted}: {all}");
+        all += &line;
+    }
+}
+
 #[test]
 fn an_open_window_on_a_frozen_server_ends_with_its_lease_and_the_turn_goes_on() {
     let cluster = Cluster::new();
     let slow = cluster.with_pace("50");
     let other = cluster.server();
-    let _window = begin(&slow, "c1", "take your time");
+    let mut window = BufReader::new(begin(&slow, "c1", "take your time"));
+    // Before it speaks, it has the lease.
+    read_until(&mut window, "text-delta");
+    let mut forwarded = BufReader::new(TcpStream::connect(other.address).unwrap());
     let request = "GET /api/chat/c1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    let mut stream = loop {
-        let mut stream = BufReader::new(TcpStream::connect(other.address).unwrap());
-        let time_limit = Some(Duration::from_secs(30));
-        stream.get_ref().set_read_timeout(time_limit).unwrap();
-        stream.get_mut().write_all(request.as_bytes()).unwrap();
-        let mut status = String::new();
-        stream.read_line(&mut status).unwrap();
-        if status.contains(" 200 ") {
-            break stream;
-        }
-    };
-    let mut until = |wanted: &str| {
-        let mut line = String::new();
-        while !line.contains(wanted) {
-            line.clear();
-            assert_ne!(stream.read_line(&mut line).unwrap(), 0, "no {wanted}");
-        }
-    };
-    until("word-3");
+    forwarded.get_mut().write_all(request.as_bytes()).unwrap();
+    read_until(&mut forwarded, "text-delta");
     slow.signal("STOP");
     let frozen = Instant::now();
-    until("handed_over");
+    read_until(&mut forwarded, "handed_over");
     // The connection to it stays open for 20 seconds.
     assert!(frozen.elapsed() < Duration::from_secs(18));
     let chat = finished(&other, "c1");

@@ -221,7 +221,7 @@ impl Exchange {
     }
 
     /// Tells the server under which claim a chat is now, so that it refuses what comes under an earlier
-    /// one. It knows the same from every call, and nothing is lost if it is told twice.
+    /// one. Every call says the same, so that sending it twice changes nothing.
     pub(crate) async fn raise(&self, fence: &Fence) -> Result<(), ToolError> {
         let Some((request, client)) = &self.on_takeover else {
             return Ok(());

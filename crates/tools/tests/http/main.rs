@@ -165,11 +165,11 @@ async fn take_over(server: &TestServer) -> Result<(), ToolError> {
 }
 
 #[tokio::test]
-async fn server_is_told_the_epoch_of_a_takeover() {
+async fn server_gets_the_epoch_of_a_takeover() {
     let server = TestServer::start([Cut, ok("{}")]).await;
     assert!(take_over(&server).await.is_ok());
     let all = server.seen();
-    // The first time it may not have heard it.
+    // The first request may not have arrived.
     assert_eq!(all.len(), 2);
     for seen in all {
         assert!(seen.head.starts_with("POST /fences HTTP/1.1\r\n"));
