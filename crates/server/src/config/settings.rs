@@ -200,7 +200,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NAMES")]
     #[serde(rename = "ai-sdk-forward")]
     pub(crate) ai_sdk_forward: Option<String>,
-    /// Where the agent ag-ui is: what begins a run with a POST [env: ADK_STREAM_AG_UI_URL]
+    /// URL of the agent ag-ui, where a POST begins a run [env: ADK_STREAM_AG_UI_URL]
     #[arg(long, value_name = "URL")]
     #[serde(rename = "ag-ui-url")]
     pub(crate) ag_ui_url: Option<String>,
