@@ -7,7 +7,6 @@ import {
   generateId,
   type UIMessage,
 } from 'ai';
-import { toAdkStreamError } from './adk-stream-error.ts';
 import { type ApprovalAnswer, ApprovalChangedError, type QuestionAnswer } from './approval.ts';
 import type { Answered } from './approvals.ts';
 import type { WhileRunning } from './chat-api.ts';
@@ -19,6 +18,7 @@ import { inOneTab } from './one-tab.ts';
 import { RecentMap } from './recent-map.ts';
 import { sendAutomaticallyWhen } from './send-automatically.ts';
 import { ShownDigests } from './shown-digests.ts';
+import { toAdkStreamError } from './with-errors.ts';
 
 type Callbacks<UI_MESSAGE extends UIMessage> = Pick<
   ChatInit<UI_MESSAGE>,
