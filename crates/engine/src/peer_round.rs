@@ -47,14 +47,12 @@ impl Engine {
     }
 
     async fn ask_peers(&self, replica: &Replica, round: &mut Round, count: usize) {
-        match timeout(TIME_LIMIT, self.shared.journal.addresses()).await {
-            Ok(Ok(mut addresses)) => {
-                addresses.retain(|address| *address != replica.holder.address);
-                addresses.sort_unstable();
-                round.addresses = addresses;
-            }
-            // They are where they were.
-            Ok(Err(_)) | Err(_) => {}
+        // Where the store is away, they are where they were.
+        let addresses = timeout(TIME_LIMIT, self.shared.journal.addresses()).await;
+        if let Ok(Ok(mut addresses)) = addresses {
+            addresses.retain(|address| *address != replica.holder.address);
+            addresses.sort_unstable();
+            round.addresses = addresses;
         }
         let asked = round.take(count);
         let asked = asked.iter().map(|address| replica.peers.compare(address));

@@ -172,11 +172,11 @@ fn client(endpoint: &Url) -> Result<reqwest::Client, String> {
 #[cfg(feature = "cli")]
 pub(super) async fn probe(address: &str, headers: &[(String, String)]) -> Result<(), String> {
     let endpoint = endpoint(address)?;
-    // A message with one resource, which has nothing. Some want no message without bytes.
+    // A message without fields has no bytes, which the library does not say by itself.
     let mut request = client(&endpoint)?
         .post(endpoint)
         .header("content-type", "application/x-protobuf")
-        .body(vec![0x0a, 0]);
+        .header("content-length", "0");
     for (name, value) in headers {
         request = request.header(name, value);
     }
