@@ -66,7 +66,10 @@ impl HttpPeers {
         let answer = asked.timeout(IDLE_TIMEOUT).send().await;
         let answer = answer.map_err(|error| cause(&error))?;
         match answer.status().as_u16() {
-            204 => Ok(observe(&self.location, answer.headers())),
+            204 => {
+                observe(&self.location, answer.headers());
+                Ok(())
+            }
             401 => Err("it has another cluster key".to_owned()),
             status => Err(format!(
                 "it answers {status}, as no server of this cluster does"
