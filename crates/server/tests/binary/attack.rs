@@ -94,7 +94,6 @@ fn client_that_behaves_is_served_beside_two_thousand_that_do_not() {
     let server = adk_stream(&[&arguments[..], &store[..]].concat())
         .variable("ADK_STREAM_MAX_REQUESTS_PER_SECOND", "200")
         .variable("ADK_STREAM_MAX_OPEN_APPROVALS", "100")
-        .variable("ADK_STREAM_WRITE_TIMEOUT", "5")
         .running();
     let calm = take_turns(&server, "calm", TURNS);
     let runtime = tokio::runtime::Runtime::new().unwrap();
