@@ -217,7 +217,7 @@ async fn slow_server_holds_nobody_up() {
     // A call that was approved before waits for it.
     fixture.output("s.echo", json!({})).await;
     let error = fixture.error("s.nothing", json!({})).await;
-    assert!(error.contains("has no tool nothing"), "{error}");
+    assert!(error.contains("no longer has a tool nothing"), "{error}");
 }
 
 #[tokio::test]
