@@ -277,9 +277,7 @@ def test_old_binary_refuses_a_store_that_was_migrated_and_opens_the_backup(machi
     version = int(
         machine.execute("psql -At --command='SELECT number FROM adk_stream.version' chats")
     )
-    refusal = (
-        f"has a schema of version {version}, and this program knows no newer than {version - 1}"
-    )
+    refusal = f"has a schema of version {version}, newer than {version - 1}, the newest"
     machine.execute(install)
     ended = machine.server()
     while Path(f"/proc/{ended}").exists():
