@@ -135,6 +135,7 @@ impl Problem {
     }
 
     /// The metrics have no key, and the request came through a proxy.
+    #[cfg(feature = "cli")]
     pub(crate) fn proxied_metrics() -> Self {
         let message = "the request came through a proxy, and the metrics have no key: set \
                        ADK_STREAM_METRICS_KEY";
