@@ -94,7 +94,7 @@ pub struct SendOptions {
     /// take such, and are ignored otherwise.
     pub page_tools: Value,
     /// The other fields of the body of its request: those that the agent gets
-    /// ([`Agent::body_fields`](agents::Agent::body_fields)) are kept with the message.
+    /// ([`Agent::body_fields`]) are kept with the message.
     pub body: Map<String, Value>,
     /// What a new message waits for while a turn is open; nothing, if it interrupts the turn.
     pub while_running: Option<Placement>,
