@@ -178,7 +178,7 @@ impl GatePage {
         let mut bytes = 0;
         let fits = rows.iter().take_while(|(_, open)| {
             let has_room = bytes < PAGE_BYTES;
-            bytes += crate::json_size::json_size(&open.call.input);
+            bytes += turn::limits::json_size(&open.call.input);
             has_room
         });
         let limit = fits.count().min(limit);

@@ -58,7 +58,6 @@ pub mod inspection;
 pub mod journal;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod json;
-mod json_size;
 pub mod layer;
 pub mod lease;
 pub mod location;

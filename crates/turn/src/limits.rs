@@ -1,5 +1,6 @@
 //! How much of a turn may wait for people at once, and how large an input may be that they are asked about.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// How many calls of one step may run here or in a page, after a question or without. What the model
@@ -54,7 +55,7 @@ fn exceeded_at(value: &Value, depth: usize) -> Option<String> {
 }
 
 /// How many bytes a value has as JSON.
-pub fn json_size(value: &Value) -> usize {
+pub fn json_size(value: &impl Serialize) -> usize {
     let mut size = Size(0);
     // Nothing that is JSON can't be written as JSON.
     let _ = serde_json::to_writer(&mut size, value);
