@@ -1,5 +1,6 @@
 /** Consent: what counts as a yes, and what never does. */
 import { expect, test } from 'vitest';
+import { pressAtOnce } from './pressing.ts';
 import type { Server } from './server.ts';
 import { BY_TIMER, startServer, type Transport, Visitor, WAIT_MS, withBrowser } from './visitor.ts';
 import { Wire } from './wire.ts';
@@ -167,20 +168,7 @@ test('a press on a button that has just appeared is no yes', async () => {
   const { server, visitor } = await asked();
   const { page } = visitor;
   // In the moment in which it appears, so that no machine is too slow for it.
-  await page.addInitScript(() => {
-    const observer = new MutationObserver(() => {
-      const button = document.querySelector<HTMLElement>('[role=log] .consent');
-      if (button !== null) {
-        observer.disconnect();
-        const press = { bubbles: true, isPrimary: true, button: 0 };
-        button.dispatchEvent(new PointerEvent('pointerdown', press));
-        button.dispatchEvent(new PointerEvent('pointerup', press));
-        button.click();
-        Object.assign(window, { isPressed: true });
-      }
-    });
-    observer.observe(document, { subtree: true, childList: true });
-  });
+  await page.addInitScript(pressAtOnce, '[role=log] .consent');
   const answers = answersOf(visitor);
   await page.reload();
   await page.waitForFunction(() => 'isPressed' in window, undefined, BY_TIMER);
